@@ -1,0 +1,1 @@
+"""Programming Knowledge Graph."""

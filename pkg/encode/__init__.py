@@ -1,0 +1,1 @@
+"""Turn text into vectors: one file for each encoder."""

@@ -1,0 +1,1 @@
+"""Measure whether any of it helped. Nothing lives here yet."""

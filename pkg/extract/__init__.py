@@ -1,0 +1,1 @@
+"""Turn text into units: discovery, corpus rows, functions, classes, blocks, imports and call sites."""

@@ -1,0 +1,1 @@
+"""Keep the graph: the store contract and the stores that honour it."""

@@ -1,0 +1,227 @@
+"""The nouns of the project: frozen, slotted dataclasses that every layer shares, and nothing else.
+
+Read this file first. Text offsets are byte offsets into the stored text of a unit (a file or a corpus row);
+lines are 1-based; columns are 0-based byte columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Label(str, Enum):
+    """Name every kind of node that the graph holds."""
+
+    SOURCE = "Source"
+    FILE = "File"
+    ROW = "Row"
+    CLASS = "Class"
+    FUNCTION = "Function"
+    FUNCTION_NAME = "FunctionName"
+    BLOCK = "Block"
+    IMPORT = "Import"
+    LIBRARY = "Library"
+    CALL = "Call"
+
+
+EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT)
+"""The labels whose nodes carry a vector (P-09)."""
+
+BLOCK_KINDS = ("body", "if", "for", "while", "with", "try", "match")
+"""What counts as a block (P-04); ``body`` is the docstring-free body of a function (A-02)."""
+
+
+class RelationType(str, Enum):
+    """Name every kind of relationship that the graph holds."""
+
+    CONTAINS = "CONTAINS"
+    NAMES = "NAMES"
+    HAS_BODY = "HAS_BODY"
+    CHILD = "CHILD"
+    IMPORTS = "IMPORTS"
+    RESOLVES_TO = "RESOLVES_TO"
+    CALLS = "CALLS"
+    INHERITS = "INHERITS"
+    OVERRIDES = "OVERRIDES"
+    UNRESOLVED = "UNRESOLVED"
+
+
+class Status(str, Enum):
+    """Say how much of a unit was understood."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One repository or corpus."""
+
+    name: str
+    kind: str  # "repository" or "corpus"
+    root: str
+    revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a unit's text: byte offsets [start, end) and the 1-based lines they lie on."""
+
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One class definition, decorators included in its span."""
+
+    name: str
+    qualname: str
+    span: Span
+    parent: int | None  # index into CodeUnit.definitions
+    bases: tuple[str, ...]
+    decorators: tuple[str, ...]
+    docstring: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function or method (P-03: the implementation node), decorators included in its span."""
+
+    name: str
+    qualname: str
+    span: Span
+    parent: int | None  # index into CodeUnit.definitions
+    is_method: bool
+    is_async: bool
+    decorators: tuple[str, ...]
+    docstring: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One compound statement of a function, or its docstring-free body (P-04, A-02)."""
+
+    kind: str
+    path: str  # place inside the function, such as body/if[0]/for[1]
+    span: Span
+    depth: int  # 0 for the body
+    function: int  # index into CodeUnit.definitions
+    parent: int | None  # index into CodeUnit.blocks; None for the body
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One alias of one import statement (A-11, Q-04)."""
+
+    span: Span  # the whole statement
+    module: str  # "" for `from . import x`
+    name: str | None  # the imported name, "*" for a star import, None for `import module`
+    alias: str | None
+    level: int  # leading dots of a relative import
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call site: the called expression, where it stands, and the function it stands in."""
+
+    expression: str
+    line: int
+    function: int | None  # index into CodeUnit.definitions; None in module or class code
+
+
+@dataclass(frozen=True, slots=True)
+class CodeUnit:
+    """Everything that extraction found in one file or row."""
+
+    text: bytes
+    language: str  # "python" or "python2"
+    status: Status
+    reason: str | None
+    definitions: tuple[Class | Function, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    imports: tuple[Import, ...] = ()
+    calls: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A file or row that was left out, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One branch that pruning removed (P-18), in lines of the unit, with the scores around the cut."""
+
+    block_id: str
+    kind: str
+    start_line: int
+    end_line: int
+    score_before: float
+    score_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A function added because a hit calls it (P-06), with the reason for the choice."""
+
+    id: str
+    path: str
+    qualname: str
+    start_line: int
+    end_line: int
+    content: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer of a query: a node, its true cosine, and its text after pruning."""
+
+    rank: int
+    label: str
+    id: str
+    source: str
+    path: str
+    qualname: str
+    kind: str | None
+    start_line: int
+    end_line: int
+    score: float
+    score_pruned: float
+    content: str
+    pruned_content: str
+    pruned: tuple[Cut, ...] = ()
+    helpers: tuple[Helper, ...] = ()
+    same_content: int = 0  # nodes with equal content that were folded into this one
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many nodes a query looked at, and what became of them."""
+
+    searched: int
+    filtered: int
+    folded: int
+    shown: int
+    over_budget: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The hits of one query, their coverage and the augmented prompt (P-19)."""
+
+    text: str
+    mode: str
+    hits: tuple[Hit, ...]
+    coverage: Coverage
+    prompt: str
+    explain: tuple[str, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Choose among candidate answers. Nothing lives here yet."""

@@ -1,0 +1,1 @@
+"""Find, prune, complete and pack what a question needs."""

@@ -1,0 +1,1 @@
+"""Serve the graph over HTTP and MCP. Nothing lives here yet."""
