@@ -6,6 +6,7 @@ lines are 1-based; columns are 0-based byte columns.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -157,6 +158,71 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class Node:
+    """One node as a store gives it back, with its content cut from the stored text.
+
+    ``start`` and ``end`` are byte offsets into the unit's text and ``start_col`` the byte column of the first
+    byte; nodes without a place in a text (Source, FunctionName, Library) have 0 there.
+    """
+
+    id: str
+    label: Label
+    source: str
+    path: str
+    name: str
+    qualname: str
+    kind: str | None
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    start_col: int
+    content: str
+    content_hash: str
+    properties: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One relationship: its type, both ends, and what it carries (line, rule, confidence)."""
+
+    type: RelationType
+    start: str
+    end: str
+    line: int | None = None
+    rule: str | None = None
+    confidence: str | None = None  # certain, likely or possible
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFilter:
+    """Narrow a search before it ranks: by source, by path glob, by block kind."""
+
+    source: str | None = None
+    path: str | None = None  # fnmatch pattern on the path of the file or row
+    kinds: frozenset[str] | None = None  # block kinds; None takes all
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One result of a search: a node id, its score, and how many nodes of equal content it stands for."""
+
+    id: str
+    score: float
+    same_content: int = 0  # others folded into this one
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The best matches of one search and how many nodes were looked at for them."""
+
+    matches: tuple[Match, ...]
+    searched: int  # nodes of the label
+    filtered: int  # left out by the filter before ranking
+    folded: int  # left out because their content equals a better match's
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """One branch that pruning removed (P-18), in lines of the unit, with the scores around the cut."""
 
@@ -217,11 +283,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The hits of one query, their coverage and the augmented prompt (P-19)."""
+    """The hits of one query, best first, and how many nodes were searched, filtered and folded for them."""
 
     text: str
     mode: str
     hits: tuple[Hit, ...]
     coverage: Coverage
-    prompt: str
-    explain: tuple[str, ...] = field(default=())
+    explain: tuple[str, ...] = ()  # every decision in words: folds, cuts kept and refused, helpers, budget

@@ -1,0 +1,64 @@
+# Needs Python 3.10 to 3.13 and make. Variables: PYTHON=python3.12 VENV=folder TESTS=tests/unit NAME=build
+PYTHON ?= python3
+VENV ?= .venv
+TESTS ?= tests
+NAME ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CODE := $(wildcard pkg tests checks benchmarks examples)
+
+# What `make try` asks: three questions about the package rich and PKG itself, and the file that answers each.
+QUESTION_1 := wrap text to a given width
+ANSWER_1 := rich/_wrap.py or rich/text.py
+QUESTION_2 := pick unit and suffix for a file size in bytes
+ANSWER_2 := rich/filesize.py
+QUESTION_3 := read import statements into records per alias
+ANSWER_3 := pkg/extract/imports.py
+
+.DEFAULT_GOAL := help
+.PHONY: help install try test lint bench
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+install: $(VENV)/dev.stamp ## install PKG and its tools, pinned, in .venv
+
+try: export PKG_STORE := sqlite:///$(abspath $(VENV))/try.db
+try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
+	$(BIN)/pkg build "$$($(BIN)/python -c 'import rich; print(rich.__path__[0])')" --source rich
+	$(BIN)/pkg build pkg --source pkg
+	@echo; echo 'Expected: $(ANSWER_1)'
+	$(BIN)/pkg query '$(QUESTION_1)' --source rich --top-k 1
+	@echo; echo 'Expected: $(ANSWER_2)'
+	$(BIN)/pkg query '$(QUESTION_2)' --source rich --top-k 1
+	@echo; echo 'Expected: $(ANSWER_3)'
+	$(BIN)/pkg query '$(QUESTION_3)' --source pkg --top-k 1
+
+test: $(VENV)/dev.stamp ## run the quick tests (offline, under a minute)
+	$(BIN)/python -m pytest $(TESTS)
+
+lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest tests/unit/test_doors.py tests/unit/test_docs.py tests/unit/test_purity.py
+
+bench: $(VENV)/dev.stamp ## list the benchmarks; NAME=build runs one
+	@$(BIN)/python $(if $(NAME),benchmarks/$(NAME).py,checks/list_benchmarks.py)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 10) <= v < (3, 14) or sys.exit("Python %d.%d found, \
+	3.10 to 3.13 expected; run: make PYTHON=python3.12" % v)'
+	$(PYTHON) -m venv $(VENV)
+
+# The build backend is pinned and installed first, so that PKG itself is installed without a download.
+$(VENV)/run.stamp: pyproject.toml requirements/build.txt requirements/run.txt | $(VENV)/bin/python
+	$(PIP) install -r requirements/build.txt -r requirements/run.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
+	$(PIP) install -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,90 @@
+"""Write requirements/*.txt: exact versions that install on every Python given, such as those that PKG supports.
+
+The first Python leads: one that can have the same versions gets them, so that the type checker reads the same stubs.
+Example: python checks/lock_versions.py python3.11 python3.10 python3.12 python3.13
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = "programming-knowledge-graph"
+BUILD_BACKEND = "setuptools>=77"  # as in [build-system]; an editable install then needs no download of its own
+PIP_REPORT = ("pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-")
+
+Versions = dict[str, str]  # distribution -> version
+Locks = dict[str, Versions]  # Python version, such as 3.10 -> what it installs
+
+
+def resolve(python: str, requirement: str, preferred: Versions) -> Versions:
+    """Ask the pip of one interpreter what it would install; give nothing if it cannot have what is preferred."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
+        constraints.writelines(f"{name}=={version}\n" for name, version in preferred.items())
+        constraints.flush()
+        command = [python, "-m", *PIP_REPORT, "--constraint", constraints.name, requirement]
+        complaints = subprocess.DEVNULL if preferred else None  # a preference may fail
+        done = subprocess.run(command, cwd=ROOT, check=not preferred, stdout=subprocess.PIPE, stderr=complaints)
+    if done.returncode:
+        return {}
+    found = {item["metadata"]["name"]: item["metadata"]["version"] for item in json.loads(done.stdout)["install"]}
+    return {name.lower().replace("_", "-"): version for name, version in found.items() if name != PROJECT}
+
+
+def resolve_everywhere(pythons: dict[str, str], requirement: str) -> Locks:
+    """Resolve for the first Python, then for the others: with the versions of the first, or freely if those fail."""
+    leader, *others = pythons
+    locks = {leader: resolve(pythons[leader], requirement, {})}
+    for version in others:
+        python = pythons[version]
+        locks[version] = resolve(python, requirement, locks[leader]) or resolve(python, requirement, {})
+    return dict(sorted(locks.items(), key=lambda lock: [int(part) for part in lock[0].split(".")]))
+
+
+def read_version(python: str) -> str:
+    """Ask an interpreter for its version, such as 3.10."""
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    return subprocess.run([python, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def subtract(locks: Locks, known: Locks) -> Locks:
+    """Leave out what another lock already pins."""
+    return {
+        python: {name: version for name, version in lock.items() if name not in known[python]}
+        for python, lock in locks.items()
+    }
+
+
+def render(locks: Locks) -> list[str]:
+    """Write one line for each version of each distribution, with a marker where the Pythons differ."""
+    lines = []
+    for name in sorted({name for lock in locks.values() for name in lock}):
+        wanted = {python: lock.get(name) for python, lock in locks.items()}
+        for version in dict.fromkeys(version for version in wanted.values() if version):
+            pythons = [python for python, pinned in wanted.items() if pinned == version]
+            marker = " or ".join(f"python_version == '{python}'" for python in pythons)
+            lines.append(f"{name}=={version}" + ("" if len(pythons) == len(locks) else f" ; {marker}"))
+    return lines
+
+
+def write(name: str, lines: list[str]) -> None:
+    """Write one file of pins with a header that tells how it was made."""
+    header = "# Made by checks/lock_versions.py; change pyproject.toml and run it again."
+    (ROOT / "requirements" / name).write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+
+
+def main(interpreters: list[str]) -> None:
+    """Lock what it takes to build, to run and to develop PKG."""
+    pythons = {read_version(python): python for python in interpreters}
+    run = resolve_everywhere(pythons, ".")
+    write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND)))
+    write("run.txt", render(run))
+    write("dev.txt", ["-r run.txt", *render(subtract(resolve_everywhere(pythons, ".[dev]"), run))])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or [sys.executable])

@@ -1,0 +1,52 @@
+"""What the other layers may ask of an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+Spans: TypeAlias = npt.NDArray[np.int64]
+
+
+class Encoder(Protocol):
+    """Turn texts into vectors of one length whose dot product is the cosine (P-09, P-13, P-14)."""
+
+    @property
+    def name(self) -> str:
+        """Name the encoder, with whatever makes its vectors incomparable to another's."""
+
+    @property
+    def dimension(self) -> int:
+        """Tell how many numbers one vector has."""
+
+    def encode(self, texts: Sequence[bytes]) -> Vectors:
+        """Encode UTF-8 texts: float32 [len(texts), dimension], rows of length 1, or 0 where a text has no words."""
+
+
+@runtime_checkable
+class AdditiveEncoder(Encoder, Protocol):
+    """An encoder whose vector is a sum over words, so that spans and cuts of one text share the work."""
+
+    def encode_spans(self, text: bytes, spans: Spans) -> Vectors:
+        """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, dimension]."""
+
+    def encode_without(self, text: bytes, cuts: Spans) -> Vectors:
+        """Encode the text without one span at a time: float32 [len(cuts), dimension]."""
+
+
+def encode_spans(encoder: Encoder, text: bytes, spans: Spans) -> Vectors:
+    """Encode each span of a text, in one pass where the encoder can."""
+    if isinstance(encoder, AdditiveEncoder):
+        return encoder.encode_spans(text, spans)
+    return encoder.encode([text[start:end] for start, end in spans.tolist()])
+
+
+def encode_without(encoder: Encoder, text: bytes, cuts: Spans) -> Vectors:
+    """Encode the text once for each cut, with that cut left out (P-18)."""
+    if isinstance(encoder, AdditiveEncoder):
+        return encoder.encode_without(text, cuts)
+    return encoder.encode([text[:start] + text[end:] for start, end in cuts.tolist()])

@@ -1,0 +1,143 @@
+"""The weight-free encoder: every word is a fixed pseudo-random sign vector, a text is their weighted sum.
+
+The sign vector of a word is its BLAKE2 digest read as bits (a random projection of the bag of words, so the dot
+product of two texts estimates the weighted share of words that they have in common). Each distinct identifier of a
+text counts once, through the sum of its words; common words weigh less (`word_weights.txt`, made by
+benchmarks/word_weights.py). All sums are sums of small integers, exact in float32 in any order: vectors do not depend
+on batches, workers or the linear algebra library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.resources import files
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.encoder import Spans, Vectors
+from pkg.encode.words import blank_separators, split_cached
+
+DIMENSION = 224  # bits of a 28-byte digest: with 256 the graph of django would outgrow its 40 MB
+RARE_WEIGHT = 12  # weight of a word that the table does not list
+MAX_WORDS = 10  # words of one identifier that count: 10 * 12 still fits a signed byte
+GROUP = 64  # spans encoded by one matrix product: larger groups waste work on words that the others lack
+CACHE_LIMIT = 100_000  # identifiers kept with their sums, 224 bytes each
+
+
+class HashingEncoder:
+    """Encode code and questions by hashed identifier parts with inverse document frequency weights (P-09, P-13)."""
+
+    name = "hashing"
+    dimension = DIMENSION
+
+    def __init__(self) -> None:
+        self._table = _IdentifierTable()
+
+    def encode(self, texts: Sequence[bytes]) -> Vectors:
+        """Encode UTF-8 texts: float32 [len(texts), 224], rows of length 1, or 0 where a text has no words."""
+        ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
+        starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
+        return self.encode_spans(b"\n".join(texts), np.stack((starts, ends - 1), axis=1))
+
+    def encode_spans(self, text: bytes, spans: Spans) -> Vectors:
+        """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, 224]."""
+        sums = np.zeros((len(spans), DIMENSION), np.float32)
+        identifiers, starts = self._read_identifiers(text)
+        first = np.searchsorted(starts, spans[:, 0])
+        last = np.searchsorted(starts, spans[:, 1])
+        for low in range(0, len(spans), GROUP):
+            group = slice(low, low + GROUP)
+            sums[group] = self._sum_group(identifiers, first[group], last[group])
+        return normalise(sums)
+
+    def encode_without(self, text: bytes, cuts: Spans) -> Vectors:
+        """Encode the text without one span at a time: float32 [len(cuts), 224] (P-18).
+
+        Only identifiers that stand nowhere else leave the sum: one subtraction for each cut.
+        """
+        identifiers, starts = self._read_identifiers(text)
+        columns, counts = np.unique(identifiers, return_counts=True)
+        rows = self._table.rows(columns)
+        sums = np.repeat(rows.sum(axis=0, keepdims=True), len(cuts), axis=0)
+        places = np.searchsorted(columns, identifiers)
+        for index, (low, high) in enumerate(np.searchsorted(starts, cuts).tolist()):
+            inside = np.bincount(places[low:high], minlength=len(columns))
+            sums[index] -= rows[(inside > 0) & (inside == counts)].sum(axis=0)
+        return normalise(sums)
+
+    def _read_identifiers(self, text: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Give the table index and the start offset of every identifier of a text, both [identifiers]."""
+        blanked = blank_separators(text)
+        tokens = blanked.split()
+        self._table.make_room()
+        identifiers = np.fromiter(map(self._table.__getitem__, tokens), np.int64, len(tokens))
+        inside = np.frombuffer(b" " + blanked, np.uint8) > 32
+        return identifiers, np.flatnonzero(inside[1:] & ~inside[:-1])
+
+    def _sum_group(
+        self, identifiers: npt.NDArray[np.int64], first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
+    ) -> Vectors:
+        """Sum the rows of the distinct identifiers of each token range [first, last): a 0/1 matrix times the table."""
+        low, high = int(first.min()), int(last.max())
+        if high <= low:
+            return np.zeros((len(first), DIMENSION), np.float32)
+        columns, places = np.unique(identifiers[low:high], return_inverse=True)
+        lengths = np.maximum(last - first, 0)
+        owners = np.repeat(np.arange(len(first)), lengths)
+        offsets = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        present = np.zeros((len(first), len(columns)), np.float32)
+        present[owners, places[np.repeat(first - low, lengths) + offsets]] = 1
+        return present @ self._table.rows(columns)
+
+
+class _IdentifierTable(dict[bytes, int]):
+    """Number the identifiers seen so far and keep, for each, the weighted sum of its words' sign vectors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = np.zeros((1024, DIMENSION), np.int8)
+
+    def __missing__(self, identifier: bytes) -> int:
+        index = len(self)
+        if index == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+        row = self._rows[index]
+        row[:] = 0
+        for word in split_cached(identifier)[:MAX_WORDS]:
+            row += _sign_vector(word)
+        self[identifier] = index
+        return index
+
+    def make_room(self) -> None:
+        """Forget everything when the table is full; the sums of an identifier never change."""
+        if len(self) > CACHE_LIMIT:
+            self.clear()
+
+    def rows(self, indices: npt.NDArray[np.int64]) -> Vectors:
+        """Give the rows of some identifiers: float32 [len(indices), 224]."""
+        return self._rows[indices].astype(np.float32)
+
+
+def normalise(sums: Vectors) -> Vectors:
+    """Scale each row to length 1; a zero row stays zero, so that its cosine is 0 (P-14)."""
+    norms = np.sqrt(np.einsum("ij,ij->i", sums, sums, dtype=np.float64))
+    norms[norms == 0] = 1
+    return (sums / norms[:, None]).astype(np.float32)
+
+
+@lru_cache(maxsize=50_000)
+def _sign_vector(word: str) -> npt.NDArray[np.int8]:
+    """Give the weighted +1/-1 vector of a word: int8 [224]."""
+    digest = blake2b(word.encode(), digest_size=DIMENSION // 8).digest()
+    signs = np.unpackbits(np.frombuffer(digest, np.uint8)).astype(np.int8)
+    return (signs * 2 - 1) * np.int8(_word_weights().get(word, RARE_WEIGHT))
+
+
+@lru_cache(maxsize=1)
+def _word_weights() -> dict[str, int]:
+    """Read the weights of common words; a word that is not listed has RARE_WEIGHT."""
+    lines = files("pkg.encode").joinpath("word_weights.txt").read_text("utf-8").splitlines()
+    return {word: int(weight) for weight, *words in map(str.split, lines) for word in words}

@@ -1,0 +1,48 @@
+"""Split text into identifiers, and identifiers into the words that they are made of."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+MAX_WORD = 40  # longer runs are encoded data, not words
+
+_SEPARATORS = bytes(
+    code if chr(code).isalnum() and code < 0x80 or code == ord("_") or code >= 0x80 else ord(" ") for code in range(256)
+)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # scripts written without spaces
+
+
+def blank_separators(text: bytes) -> bytes:
+    """Replace every byte that is not part of an identifier by a space; the length stays."""
+    return text.translate(_SEPARATORS)
+
+
+def split_identifier(identifier: bytes) -> tuple[str, ...]:
+    """Split an identifier at underscores, digits and changes of case: ``getHTMLNames_2`` -> get, html, name."""
+    words: list[str] = []
+    for part in _PARTS.findall(identifier.decode("utf-8", "ignore")):
+        if _UNSPACED.search(part):
+            words.extend(part)
+        elif len(part) <= MAX_WORD:
+            words.append(fold_plural(part.lower()))
+    return tuple(words)
+
+
+def split_words(text: bytes) -> list[str]:
+    """List the words of a text in order, repeats included."""
+    return [word for identifier in blank_separators(text).split() for word in split_cached(identifier)]
+
+
+def fold_plural(word: str) -> str:
+    """Give the singular of a regular English plural, so that a question for numbers finds a number."""
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("sses", "shes", "xes")) else word[:-1]
+
+
+split_cached = lru_cache(maxsize=100_000)(split_identifier)
+"""split_identifier, remembered: real code repeats its identifiers thousands of times."""

@@ -1,0 +1,160 @@
+"""Find the Python code of an answer: in fences, tags, console sessions, prose, or the whole text (P-02).
+
+The code has as many lines as the answer and each line keeps its number; what is no code is blank. Columns may move:
+prompts, the indentation that a piece has in common, and what stands before a tag on its line are removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tree_sitter import Tree
+
+from pkg.extract.code_lines import BEGINS, DEFINES, PROMPT, PROSE, dedent, strip_prompts
+from pkg.extract.fences import find_fences, keep_tagged
+from pkg.extract.parser import parse
+from pkg.extract.prose import is_sound_text, pick_code, trim_prose
+from pkg.extract.repairs import repair
+from pkg.extract.soundness import holds_code, is_sound
+from pkg.model import Status
+
+_BOM = b"\xef\xbb\xbf"
+_NO_CODE = "no Python code"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The code of one answer, on the lines where it stood; its tree when it was parsed; how much was understood."""
+
+    code: bytes
+    tree: Tree | None
+    status: Status
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Lines that may be code: from a fence that says so or not, or from around the fences."""
+
+    start: int  # row of the first line in the answer
+    lines: list[bytes]
+    name: str | None  # such as "fence 2"; None outside fences
+    is_python: bool  # the fence says that it is Python
+
+
+def find_code(text: str) -> Answer:
+    """Find the Python code of an answer; never fails, whatever the text."""
+    code = text.encode("utf-8", "replace").removeprefix(_BOM)
+    if b"\0" in code:
+        code = code.replace(b"\0", b" ")
+    if not _is_marked(code):
+        answer = _take_whole(code)
+        if answer is not None:
+            return answer
+    lines = keep_tagged(code).split(b"\n")
+    return _read_pieces(_cut_pieces(lines), len(lines))
+
+
+def _is_marked(code: bytes) -> bool:
+    """Tell whether a fence or tag stands in the text before any docstring that it may belong to."""
+    marks = [place for mark in (b"```", b"~~~", b"[PYTHON]") if (place := code.find(mark)) >= 0]
+    return bool(marks) and not any(quotes in code[: min(marks)] for quotes in (b'"""', b"'''"))
+
+
+def _take_whole(code: bytes) -> Answer | None:
+    """Take the text as it stands when all of it is code: most rows end here, after one parse."""
+    if PROSE.match(code):
+        return None
+    is_body = code[:1] in b" \t\r\n" and code != (dedented := b"\n".join(dedent(code.split(b"\n"))))
+    if is_body:
+        code = dedented
+    tree = parse(code)
+    return Answer(code, tree, Status.OK, None) if is_sound(tree, code, is_body) and holds_code(tree) else None
+
+
+def _cut_pieces(lines: list[bytes]) -> list[_Piece]:
+    """Cut the text into fences and what stands around them; fences of other languages are left out."""
+    around = list(lines)
+    pieces = []
+    for fence in find_fences(lines):
+        around[fence.start : fence.end] = [b""] * (fence.end - fence.start)
+        may_be_code = fence.is_python or (not fence.label and any(map(BEGINS.match, fence.lines)))
+        if may_be_code or any(map(PROMPT.match, fence.lines)):
+            body = _strip_session(dedent(fence.lines))
+            pieces.append(_Piece(fence.start + 1, body, f"fence {fence.number}", fence.is_python))
+    if any(DEFINES.match(line) or PROMPT.match(line) for line in around):
+        pieces.append(_Piece(0, around, None, False))
+    return pieces
+
+
+def _strip_session(lines: list[bytes]) -> list[bytes]:
+    """Remove the prompts of a piece that begins with one."""
+    first = next((line for line in lines if line.strip()), b"")
+    return strip_prompts(lines) if PROMPT.match(first) else lines
+
+
+def _read_pieces(pieces: list[_Piece], count: int) -> Answer:
+    """Join the fences when they parse as they are; else settle each piece, and say what was repaired or dropped."""
+    if pieces and all(piece.name for piece in pieces):
+        answer = _join(pieces, [], count)
+        if answer.status is Status.OK:
+            return answer
+    settled = [_settle(piece) for piece in pieces]
+    return _join([piece for piece, _ in settled], [note for _, note in settled if note], count)
+
+
+def _join(pieces: list[_Piece], notes: list[str], count: int) -> Answer:
+    """Put the pieces on their lines and parse what comes out."""
+    lines = [b""] * count
+    for piece in pieces:
+        lines[piece.start : piece.start + len(piece.lines)] = piece.lines
+    code = b"\n".join(lines)
+    tree = parse(code)
+    if not holds_code(tree):
+        return Answer(b"\n" * (count - 1), None, Status.FAILED, "; ".join(notes) or _NO_CODE)
+    if not is_sound(tree, code):
+        notes = [*notes, "the pieces do not parse together"]
+    return Answer(code, tree, Status.PARTIAL if notes else Status.OK, "; ".join(notes) or None)
+
+
+def _settle(piece: _Piece) -> tuple[_Piece, str | None]:
+    """Make a piece parse: without the prose at its ends, repaired, or with its broken statements dropped."""
+    core = trim_prose(piece.lines)
+    for lines in (piece.lines, core):
+        if is_sound_text(lines):
+            return _keep(piece, lines), None
+    repaired = repair(core, is_sound_text) if any(map(DEFINES.match, core)) else None
+    if repaired is not None:
+        lines, word, row = repaired
+        return _keep(piece, lines), f"{word} repaired at line {piece.start + row + 1}"
+    kept = _add_sessions(pick_code(core), piece.lines)
+    return _keep(piece, kept), _describe_loss(piece, kept)
+
+
+def _keep(piece: _Piece, lines: list[bytes]) -> _Piece:
+    """Give the piece other lines; around fences a lone assignment or call may be prose and is dropped."""
+    told = piece.name or any(DEFINES.match(line) for line in lines) or any(PROMPT.match(line) for line in piece.lines)
+    return replace(piece, lines=lines if told else [])
+
+
+def _add_sessions(kept: list[bytes], lines: list[bytes]) -> list[bytes]:
+    """Add the console sessions among the lines that were not kept."""
+    others = [b"" if code.strip() else line for code, line in zip(kept, lines, strict=True)]
+    if not any(map(PROMPT.match, others)):
+        return kept
+    session = strip_prompts(others)
+    if not is_sound_text(session):
+        session = pick_code(session)
+    return [code or entered for code, entered in zip(kept, session, strict=True)]
+
+
+def _describe_loss(piece: _Piece, kept: list[bytes]) -> str | None:
+    """Name the first statement that was dropped; None when it was prose only."""
+    expected = BEGINS if piece.is_python else DEFINES
+    lost = (row for row, line in enumerate(piece.lines) if expected.match(line) and not kept[row].strip())
+    row = next(lost, None)
+    if row is None:
+        return None
+    if piece.name and not any(line.strip() for line in kept):
+        return f"{piece.name} does not parse"
+    return f"line {piece.start + row + 1} does not parse"

@@ -1,0 +1,108 @@
+"""Facts about single lines of what may be code: how they begin, how deep they stand, what they continue."""
+
+from __future__ import annotations
+
+import re
+
+_NAME = rb"[\w\x80-\xff]+"
+_MODULE = rb"[\w.\x80-\xff]+(?:[ \t]+as[ \t]+" + _NAME + rb")?"
+
+_KEYWORDS = (
+    rb"and|as|assert|async|await|case|class|def|del|elif|else|except|exec|finally|for|from|global|if|import|in|is"
+    rb"|lambda|match|nonlocal|not|or|pass|print|raise|return|try|type|while|with|yield|u?r?b?r?f?'"
+)
+
+DEFINES = re.compile(
+    rb"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+" + _NAME + rb"[ \t]*[(\[]"
+    rb"|class[ \t]+" + _NAME + rb"[ \t]*[(:\[]"
+    rb"|from[ \t]+[\w.\x80-\xff]+[ \t]+import\b"
+    rb"|import[ \t]+" + _MODULE + rb"(?:[ \t]*,[ \t]*" + _MODULE + rb")*[ \t]*(?:[;\#].*)?\r?$)",
+    re.MULTILINE,
+)
+"""A line that prose does not begin with: a definition or an import."""
+
+BEGINS = re.compile(
+    DEFINES.pattern + rb"|^[ \t]*(?:@[A-Za-z_]"
+    rb"|(?:if|for|while|with|try|async|match)\b.*:"
+    rb"|(?:return|raise|assert|del|global|print)\b"
+    rb"|[\w.,'\"\[\]\x80-\xff \t*]+(?::[^=:\n]+)?[-+*/%&|^@<>]{0,2}=[^=]"
+    rb"|[\w.\x80-\xff]+\()",
+    re.MULTILINE,
+)
+"""A line that a statement may begin with; whether it does, the parser says."""
+
+PROSE = re.compile(
+    rb"(?:[ \t]*(?:\#.*)?\r?\n)*[ \t]*(?!(?:" + _KEYWORDS + rb")\b)[A-Za-z']+,?[ ](?!(?:" + _KEYWORDS + rb")\b)[A-Za-z']+[ ,.:;!]"
+)
+"""A text whose first line has two words side by side that are no keywords, which no Python has."""
+
+CLASS = re.compile(rb"[ \t]*class\b")
+DEFINITION = re.compile(rb"[ \t]*(?:async[ \t]+def|def|class)\b")
+CLAUSE = re.compile(rb"[ \t]*(?:(?:elif|else|except|finally|case)\b|\#)")
+PROMPT = re.compile(rb"^[ \t]*>>>(?: |\r?$)", re.MULTILINE)
+_PROMPTED = re.compile(rb"[ \t]*(>>>|\.\.\.)(?: |\r?$)")
+_INDENT = re.compile(rb"[ \t]*")
+
+_TOKEN = re.compile(
+    rb"(?P<comment>\#[^\n]*)"
+    rb'|(?P<text>"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"""|\\?\Z)'
+    rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'''|\\?\Z)"
+    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
+    rb"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?)"
+    rb"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\\?\r?\n)",
+    re.DOTALL,
+)
+
+
+def measure_indent(line: bytes) -> int:
+    """Count the columns before the first character; a tab goes to the next multiple of eight, as for Python."""
+    return len(take_indent(line).expandtabs(8))
+
+
+def take_indent(line: bytes) -> bytes:
+    """Cut the white space that a line begins with."""
+    found = _INDENT.match(line)
+    return found.group() if found else b""
+
+
+def dedent(lines: list[bytes]) -> list[bytes]:
+    """Remove the white space that all lines have in common."""
+    indents = [take_indent(line) for line in lines if line.strip()]
+    common = min(indents, key=len, default=b"")
+    while not all(indent.startswith(common) for indent in indents):
+        common = common[:-1]
+    return [line[len(common) :] if line.strip() else line.lstrip(b" \t") for line in lines] if common else lines
+
+
+def strip_prompts(lines: list[bytes]) -> list[bytes]:
+    """Turn a console session into its code: prompts are removed, output is blanked, lines keep their number."""
+    code = []
+    entering = False
+    for line in lines:
+        found = _PROMPTED.match(line)
+        entering = found is not None and (entering or found.group(1) == b">>>")
+        code.append(line[found.end() :] if found is not None and entering else b"")
+    return code
+
+
+def find_continued(lines: list[bytes]) -> set[int]:
+    """Find the rows that begin inside a string or bracket, or behind a backslash.
+
+    A bracket that is still open where a definition begins was prose, or was never closed: it ends there.
+    """
+    continued: set[int] = set()
+    row = depth = 0
+    for token in _TOKEN.finditer(b"\n".join(lines)):
+        if token.lastgroup == "open":
+            depth += 1
+        elif token.lastgroup == "close":
+            depth = max(0, depth - 1)
+        elif token.lastgroup != "comment":
+            text = token.group()
+            inner = text.count(b"\n")
+            first, row = row + 1, row + inner
+            if token.lastgroup == "end" and depth and DEFINES.match(lines[row]):
+                depth = 0
+            if token.lastgroup == "text" or depth or text.startswith(b"\\"):
+                continued.update(range(first, row + 1))
+    return continued

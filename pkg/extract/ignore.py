@@ -1,0 +1,162 @@
+"""The rules of .gitignore and .pkgignore files, folder by folder, as git reads them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+GITIGNORE = ".gitignore"
+PKGIGNORE = ".pkgignore"
+IGNORE_FILES = (GITIGNORE, PKGIGNORE)
+
+MAX_IGNORE_FILE_SIZE = 1_000_000
+"""Every rule is tried on every file; a rule file beyond this is a mistake or an attack."""
+
+_FOLDER_MARK = "ps_d"  # pathspec's name of the group that a folder's slash is in
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """The rules that hold in one folder: those of the folders above it, then its own.
+
+    Paths are relative to the root that is read; a folder's path ends with a slash. As in git the nearest file
+    decides and in a file the last rule; any .pkgignore outranks any .gitignore, so it can bring back what git ignores.
+    """
+
+    prefix: str = ""  # where the root lies inside the git work tree: "" or "a/b/"
+    git: tuple[tuple[str, IgnoreFile], ...] = ()  # (folder of the rules, rules), outermost first
+    pkg: tuple[tuple[str, IgnoreFile], ...] = ()
+
+    def ignores(self, path: str) -> bool:
+        """Tell whether the rules leave out a file, or a folder when the path ends with a slash."""
+        if not self.git and not self.pkg:
+            return False
+        full = self.prefix + path
+        for levels in (self.pkg, self.git):
+            for base, file in reversed(levels):
+                verdict = file.decide(full[len(base) :])
+                if verdict is not None:
+                    return verdict
+        return False
+
+    def add(self, folder: str, name: str, text: bytes) -> IgnoreRules:
+        """Add the rules of one ignore file that lies in a folder below the root ("" for the root itself)."""
+        level = (self.prefix + folder, compile_rules(text))
+        if name == PKGIGNORE:
+            return IgnoreRules(self.prefix, self.git, (*self.pkg, level))
+        return IgnoreRules(self.prefix, (*self.git, level), self.pkg)
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreFile:
+    """The rules of one ignore file, the last one first, since the last that matches decides."""
+
+    rules: tuple[tuple[re.Pattern[str], bool], ...]  # (pattern, whether it ignores or brings back)
+
+    def decide(self, path: str) -> bool | None:
+        """Tell whether a path relative to the file's folder is ignored; None when no rule speaks of it."""
+        for pattern, ignores in self.rules:
+            match = pattern.search(path)
+            if match is not None and _is_whole(match, path):
+                return ignores
+        return None
+
+
+def _is_whole(match: re.Match[str], path: str) -> bool:
+    """Tell whether a pattern matched the path itself and not only a folder above it.
+
+    pathspec marks the slash at which a folder's match ends, because to it a folder's match goes for all inside. Git,
+    and the walk here, decide on each folder before they enter it, so that ``!folder/`` says nothing of its files.
+    """
+    if _FOLDER_MARK not in match.re.groupindex or match.end(_FOLDER_MARK) in (-1, len(path)):
+        return True
+    return any(later.end(_FOLDER_MARK) == len(path) for later in match.re.finditer(path, match.end()))
+
+
+def compile_rules(text: bytes) -> IgnoreFile:
+    """Compile the lines of an ignore file; a line that is no valid pattern is passed over, as in git."""
+    from pathspec import GitIgnoreSpec  # 10 ms that a tree without ignore files need not spend
+
+    lines = text.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
+    rules: list[tuple[re.Pattern[str], bool]] = []
+    for line in map(_spell_for_pathspec, lines):
+        try:
+            compiled = GitIgnoreSpec.from_lines([line]).patterns
+        except (ValueError, re.error):
+            continue
+        rules += [(item.regex, item.include) for item in compiled if item.regex and item.include is not None]
+    return IgnoreFile(tuple(reversed(rules)))
+
+
+def _spell_for_pathspec(line: str) -> str:
+    """Write ``a/**`` as ``a/**/*``: to git both mean what lies inside a, to pathspec the first means a as well."""
+    line = line.removesuffix("\r")
+    words = line.rstrip(" ")
+    if words.endswith("/**"):
+        return f"{words}/*"
+    return f"{words}*/" if words.endswith("/**/") else line
+
+
+def load_outer_rules(root: str) -> IgnoreRules:
+    """Gather the rules that reach into a root from its git work tree: those above it and .git/info/exclude.
+
+    A root that these rules leave out was named on purpose: then none of them hold.
+    """
+    root = os.path.realpath(root)
+    top = _find_work_tree(root)
+    if top is None:
+        return IgnoreRules()
+    prefix = "" if top == root else os.path.relpath(root, top).replace(os.sep, "/") + "/"
+    rules = IgnoreRules()
+    exclude = _read_rules(os.path.join(_find_git_folder(top), "info", "exclude"))
+    if exclude is not None:
+        rules = rules.add("", GITIGNORE, exclude)
+    for folder, inside in _list_levels(prefix):
+        for name in IGNORE_FILES:
+            text = _read_rules(os.path.join(top, folder, name))
+            rules = rules if text is None else rules.add(folder, name, text)
+        if rules.ignores(inside):
+            return IgnoreRules()
+    return IgnoreRules(prefix, rules.git, rules.pkg)
+
+
+def _list_levels(prefix: str) -> Iterator[tuple[str, str]]:
+    """Pair every folder above the root with the next one on the way down: ("", "a/"), ("a/", "a/b/")."""
+    end = -1
+    while (following := prefix.find("/", end + 1)) >= 0:
+        yield prefix[: end + 1], prefix[: following + 1]
+        end = following
+
+
+def _find_work_tree(folder: str) -> str | None:
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def _find_git_folder(top: str) -> str:
+    """Find where info/exclude lies: .git, or what a linked work tree's or submodule's .git file points to."""
+    place = os.path.join(top, ".git")
+    pointer = _read_rules(place)
+    if pointer is not None and pointer.startswith(b"gitdir:"):
+        place = os.path.join(top, os.fsdecode(pointer[len(b"gitdir:") :].strip()))
+    common = _read_rules(os.path.join(place, "commondir"))
+    return place if common is None else os.path.join(place, os.fsdecode(common.strip()))
+
+
+def _read_rules(place: str) -> bytes | None:
+    """Read a small regular file; None when there is none, or it is a link, which git does not follow either."""
+    from pkg.errors import PathError
+    from pkg.extract.files import read_file
+
+    if os.path.islink(place) or not os.path.isfile(place):
+        return None
+    try:
+        return read_file(place, MAX_IGNORE_FILE_SIZE)
+    except PathError:
+        return None

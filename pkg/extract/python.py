@@ -1,0 +1,278 @@
+"""Cut Python source into classes, functions, blocks, imports and call sites (P-02 to P-04, A-11).
+
+One tree-sitter query finds every node of interest; its captures come in no particular order, so they are sorted by
+position and walked once with a stack of open scopes.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from tree_sitter import Node, Query, QueryCursor, Tree
+
+from pkg.extract.imports import parse_import
+from pkg.extract.parser import PYTHON, parse
+from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Function, Import, Span, Status
+
+MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
+
+_QUERY = Query(
+    PYTHON,
+    """
+    (function_definition name: (identifier) @function.name body: (block) @function.body) @function
+    (class_definition name: (identifier) @class.name body: (block) @class.body) @class
+    (decorated_definition definition: (_) @decorated) @decoration
+    (if_statement) @if (for_statement) @for (while_statement) @while
+    (with_statement) @with (try_statement) @try (match_statement) @match
+    (import_statement) @import (import_from_statement) @import (future_import_statement) @import
+    (call function: (_) @call)
+    (print_statement) @python2 (exec_statement) @python2
+    """,
+)
+_FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")
+_DOTTED = re.compile(rb"[\w.]+\Z")
+_NAME = re.compile(rb"[^\W\d]\w*\Z")
+
+Captures = dict[str, list[tuple[int, int, Node]]]
+
+
+def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
+    """Extract everything of one Python text; what does not parse is left out and said in status and reason.
+
+    Functions that hold a syntax error are dropped, the others of the same file are kept (status partial).
+    """
+    if b"\0" in text:
+        return CodeUnit(text, "python", Status.FAILED, "binary content (NUL bytes)")
+    root = (tree or parse(text)).root_node
+    captures = _capture(root)
+    language = "python2" if "python2" in captures else "python"
+    walk = _Walk(text, captures, root.has_error)
+    status, reason = _judge(walk, root, language)
+    return CodeUnit(
+        text, language, status, reason, tuple(walk.definitions), tuple(walk.blocks), tuple(walk.imports), tuple(walk.calls)
+    )
+
+
+def _capture(root: Node) -> Captures:
+    """Run the query and sort each kind of capture by position, outer before inner."""
+    captures: Captures = {}
+    for name, nodes in QueryCursor(_QUERY).captures(root).items():
+        found = [(node.start_byte, -node.end_byte, node) for node in nodes]
+        found.sort(key=lambda item: item[:2])
+        captures[name] = found
+    return captures
+
+
+def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:
+    """Say how much of a text was understood, and where the first fault lies."""
+    if root.has_error:
+        faults = QueryCursor(_FAULTS).captures(root).get("fault", [])
+        line = min((node.start_point.row for node in faults), default=0) + 1
+        found = walk.definitions or walk.imports or walk.calls
+        return (Status.PARTIAL if found else Status.FAILED), f"syntax error at line {line}"
+    if walk.too_deep:
+        return Status.PARTIAL, f"nested deeper than {MAX_DEPTH} levels at line {walk.too_deep}"
+    if language == "python2":
+        return Status.OK, "Python 2 (print or exec statement)"
+    return Status.OK, None
+
+
+class _Scope:
+    """One open class, function or block while the captures are walked."""
+
+    __slots__ = ("block", "counts", "definition", "depth", "end", "function", "in_class", "path", "qualname")
+
+    def __init__(
+        self, end: int, definition: int | None, function: int | None, block: int | None, qualname: str, path: str, depth: int
+    ) -> None:
+        self.end = end
+        self.definition = definition  # innermost class or function
+        self.function = function  # the function whose blocks are open; None in module and class code
+        self.block = block
+        self.qualname = qualname
+        self.path = path
+        self.depth = depth
+        self.counts: dict[str, int] = {}
+        self.in_class = False
+
+
+class _Walk:
+    """Walk sorted captures once and collect what they make up."""
+
+    def __init__(self, text: bytes, captures: Captures, faulty: bool) -> None:
+        self.text = text
+        self.definitions: list[Class | Function] = []
+        self.blocks: list[Block] = []
+        self.imports: list[Import] = []
+        self.calls: list[Call] = []
+        self.too_deep = 0
+        self._newlines = [match.start() for match in re.finditer(rb"\n", text)]
+        self._faulty = faulty
+        self._decorations = {
+            inner[0]: outer for inner, outer in zip(captures.get("decorated", ()), captures.get("decoration", ()), strict=True)
+        }
+        self._stack = [_Scope(len(text) + 1, None, None, None, "", "", 0)]
+        for start, kind, node, name, body in sorted(self._events(captures), key=lambda event: event[:2]):
+            self._close_scopes(start)
+            if kind == _CALL:
+                self._add_call(start, node)
+            elif kind == _BLOCK:
+                self._add_block(name, node)
+            elif kind == _FUNCTION:
+                self._add_function(name, node, body)
+            elif kind == _CLASS:
+                self._add_class(name, node, body)
+            else:
+                self._add_imports(node)
+
+    def _events(self, captures: Captures) -> Iterator[tuple[int, int, Node, str, Node]]:
+        """Yield (position, kind, node, name, body); definitions stand at their body, where their scope opens.
+
+        Names and bodies are captured with their definition and start in the same order, so the three lists pair up.
+        """
+        text = self.text
+        for kind, event in (("function", _FUNCTION), ("class", _CLASS)):
+            triples = zip(
+                captures.get(kind, ()), captures.get(f"{kind}.name", ()), captures.get(f"{kind}.body", ()), strict=True
+            )
+            for (_, _, node), (start, end, _), (body_start, _, body) in triples:
+                if start < -end and not (self._faulty and node.has_error and event == _FUNCTION):
+                    yield body_start, event, node, text[start:-end].decode("utf-8", "replace"), body
+        for kind in BLOCK_KINDS[1:]:
+            for start, _, node in captures.get(kind, ()):
+                if not (self._faulty and node.has_error):
+                    yield start, _BLOCK, node, kind, node
+        for start, _, node in captures.get("import", ()):
+            if not (self._faulty and node.has_error):
+                yield start, _IMPORT, node, "", node
+        for start, _, node in captures.get("call", ()):
+            yield start, _CALL, node, "", node
+
+    def _close_scopes(self, position: int) -> None:
+        stack = self._stack
+        while stack[-1].end <= position:
+            stack.pop()
+
+    def _line(self, position: int) -> int:
+        return bisect_right(self._newlines, position - 1) + 1
+
+    def _span(self, start: int, end: int) -> Span:
+        return Span(start, end, self._line(start), self._line(end - 1) if end > start else self._line(start))
+
+    def _is_too_deep(self, depth: int, position: int) -> bool:
+        if depth <= MAX_DEPTH:
+            return False
+        self.too_deep = self.too_deep or self._line(position)
+        return True
+
+    def _outline(self, name: str, node: Node) -> tuple[str, Span, tuple[str, ...]]:
+        """Give the qualified name, the span with its decorators, and the decorators of a definition."""
+        scope = self._stack[-1]
+        qualname = f"{scope.qualname}.{name}" if scope.qualname else name
+        decoration = self._decorations.get(node.start_byte)
+        if decoration is None:
+            return qualname, self._span(node.start_byte, node.end_byte), ()
+        outer = decoration[2]
+        decorators = tuple(
+            self._read(child.start_byte + 1, child.end_byte).strip() for child in outer.named_children if child.type == "decorator"
+        )
+        return qualname, self._span(outer.start_byte, outer.end_byte), decorators
+
+    def _read(self, start: int, end: int) -> str:
+        return self.text[start:end].decode("utf-8", "replace")
+
+    def _add_class(self, name: str, node: Node, body: Node) -> None:
+        scope = self._stack[-1]
+        if self._is_too_deep(scope.depth + 1, node.start_byte):
+            return
+        qualname, span, decorators = self._outline(name, node)
+        superclasses = node.child_by_field_name("superclasses")
+        bases = tuple(self._read(base.start_byte, base.end_byte) for base in superclasses.named_children) if superclasses else ()
+        docstring, _ = _split_docstring(self.text, body)
+        inner = _Scope(body.end_byte, len(self.definitions), None, None, qualname, "", scope.depth + 1)
+        inner.in_class = True
+        self._stack.append(inner)
+        self.definitions.append(
+            Class(name, qualname, span, scope.definition, bases, decorators, docstring and self._span(*docstring))
+        )
+
+    def _add_function(self, name: str, node: Node, body: Node) -> None:
+        scope = self._stack[-1]
+        if self._is_too_deep(scope.depth + 1, node.start_byte):
+            return
+        qualname, span, decorators = self._outline(name, node)
+        docstring, start = _split_docstring(self.text, body)
+        index, end = len(self.definitions), body.end_byte
+        is_async = self.text.startswith(b"async", node.start_byte)
+        self.definitions.append(
+            Function(
+                name, qualname, span, scope.definition, scope.in_class, is_async, decorators, docstring and self._span(*docstring)
+            )
+        )
+        block = None
+        if start < end:
+            block = len(self.blocks)
+            self.blocks.append(Block("body", "body", self._span(start, end), 0, index, None))
+        self._stack.append(_Scope(end, index, index, block, qualname, "body", scope.depth + 1))
+
+    def _add_block(self, kind: str, node: Node) -> None:
+        scope = self._stack[-1]
+        if scope.function is None or self._is_too_deep(scope.depth + 1, node.start_byte):
+            return
+        count = scope.counts.get(kind, 0)
+        scope.counts[kind] = count + 1
+        path = f"{scope.path}/{kind}[{count}]"
+        span = self._span(node.start_byte, node.end_byte)
+        index = len(self.blocks)
+        self.blocks.append(Block(kind, path, span, path.count("/"), scope.function, scope.block))
+        self._stack.append(
+            _Scope(span.end, scope.definition, scope.function, index, scope.qualname, path, scope.depth + 1)
+        )
+
+    def _add_imports(self, node: Node) -> None:
+        span = self._span(node.start_byte, node.end_byte)
+        self.imports.extend(
+            Import(span, module, name, alias, level) for module, name, alias, level in parse_import(node, self.text)
+        )
+
+    def _add_call(self, start: int, node: Node) -> None:
+        callee = self.text[start : node.end_byte]
+        if not _DOTTED.match(callee):  # a call on the result of another expression: keep the attribute alone
+            last = callee.rpartition(b".")[2]
+            callee = b"(...)." + last if _NAME.match(last) else b"(...)"
+        self.calls.append(Call(callee.decode("utf-8", "replace"), self._line(start), self._stack[-1].function))
+
+
+_CLASS, _FUNCTION, _BLOCK, _IMPORT, _CALL = range(5)  # the order of events that stand at one position
+
+
+def _split_docstring(text: bytes, body: Node) -> tuple[tuple[int, int] | None, int]:
+    """Find the docstring of a suite and where the rest begins; the suite's end when there is no rest (A-02)."""
+    docstring: tuple[int, int] | None = None
+    for index in range(body.named_child_count):
+        child = body.named_child(index)
+        if child is None:
+            break
+        if docstring is None and child.type == "comment":
+            continue
+        if docstring is None and child.type == "expression_statement" and _is_docstring(text, child):
+            docstring = (child.start_byte, child.end_byte)
+            continue
+        return docstring, child.start_byte if docstring else _first_byte(body)
+    return docstring, body.end_byte
+
+
+def _is_docstring(text: bytes, statement: Node) -> bool:
+    """Tell whether an expression statement is a plain string: an f-string or bytes is no docstring."""
+    child = statement.named_child(0)
+    if child is None or child.type not in ("string", "concatenated_string"):
+        return False
+    prefix = text[child.start_byte : child.start_byte + 3].lower().partition(b"'")[0].partition(b'"')[0]
+    return b"f" not in prefix and b"b" not in prefix
+
+
+def _first_byte(body: Node) -> int:
+    child = body.named_child(0)
+    return child.start_byte if child is not None else body.start_byte

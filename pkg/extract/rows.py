@@ -1,0 +1,210 @@
+"""Corpus rows: the fields of each record in; one id, text and query a row out (P-01).
+
+The field that holds the code is named by the user or detected from the first rows; then every record becomes a Row
+or a Skip that says why not. How records are read from files is in records.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from pkg.errors import CorpusError
+from pkg.extract.records import (
+    MAX_ROW_BYTES,
+    Fields,
+    Item,
+    Record,
+    describe_excess,
+    describe_expected,
+    is_corpus,
+    name_place,
+    name_row,
+    open_records,
+)
+from pkg.model import Skip
+
+__all__ = ["CODE_FIELDS", "MAX_ROW_BYTES", "Row", "is_corpus", "read_rows"]
+
+CODE_FIELDS = (
+    "output",
+    "code",
+    "content",
+    "answer",
+    "response",
+    "completion",
+    "text",
+    "solution",
+    "canonical_solution",
+    "body",
+    "snippet",
+    "func_code_string",
+    "whole_func_string",
+)
+"""Where code lies when no field is named, best first; Alpaca's answer side is `output` (P-01)."""
+
+CHAT_FIELDS = ("messages", "conversations")
+ID_FIELDS = ("id", "_id", "task_id", "row_id", "uid")
+_ASSISTANTS = frozenset({"assistant", "gpt", "model", "bot", "chatbot"})
+_SAMPLE = 100  # rows that a field is detected from
+
+
+class _Missing:
+    """Stand for a field that a row does not have, which null is not."""
+
+
+_MISSING = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a corpus: its id, the text that may hold code, and the instruction that it answers."""
+
+    id: str
+    text: str
+    query: str  # Alpaca's instruction and input, "" when there is none
+
+
+def read_rows(path: str, field: str | None = None) -> Iterator[Row | Skip]:
+    """Read the rows of a corpus one after the other; what cannot be read comes as a Skip (P-01).
+
+    A repeated id gets `#2`, `#3`, in the order of the rows. Only the ids are remembered, never the rows.
+    Raises PathError for what cannot be opened and CorpusError when no row or no field can be read.
+    """
+    seen: dict[str, int] = {}
+    with closing(open_records(path)) as items:
+        first, sample = yield from _read_sample(path, items)
+        chosen = _choose_field(path, field, sample)
+        for item in chain(first, items):
+            yield item if isinstance(item, Skip) else _make_row(path, item, chosen, seen)
+
+
+def _read_sample(path: str, items: Iterator[Item]) -> Generator[Skip, None, tuple[list[Item], list[Fields]]]:
+    """Take items until some are rows, and give both; what was skipped before them is yielded at once."""
+    skip: Skip | None = None
+    while first := list(islice(items, _SAMPLE)):
+        sample = [item[1] for item in first if not isinstance(item, Skip)]
+        if sample:
+            return first, sample
+        for item in first:
+            if isinstance(item, Skip):
+                skip = skip or item
+                yield item
+    found = f"{skip.path}: {skip.reason}" if skip else "it holds none"
+    raise CorpusError(f"no row of {path} can be read ({found}); expected {describe_expected(path)}")
+
+
+def _make_row(path: str, record: Record, chosen: str, seen: dict[str, int]) -> Row | Skip:
+    index, fields = record
+    own_id = _find_id(fields)
+    value = _look_up(fields, chosen)
+    text = _as_text(value)
+    if text is None:
+        return Skip(own_id or name_place(path, index), _describe_value(fields, chosen, value))
+    if len(text) > MAX_ROW_BYTES:
+        return Skip(own_id or name_place(path, index), describe_excess(len(text), "characters"))
+    row_id = _make_unique(own_id or name_row(index), seen)
+    return Row(row_id, _without_surrogates(text), _find_query(fields, chosen))
+
+
+def _find_id(fields: Fields) -> str | None:
+    for name in ID_FIELDS:
+        value = fields.get(name)
+        if (isinstance(value, str) and value) or (isinstance(value, int) and not isinstance(value, bool)):
+            return _without_surrogates(str(value))
+    return None
+
+
+def _make_unique(row_id: str, seen: dict[str, int]) -> str:
+    while row_id in seen:
+        seen[row_id] += 1
+        row_id = f"{row_id}#{seen[row_id]}"
+    seen[row_id] = 1
+    return row_id
+
+
+def _find_query(fields: Fields, chosen: str) -> str:
+    parts = [fields.get(name) for name in ("instruction", "input") if name != chosen]
+    return _without_surrogates("\n\n".join(part for part in parts if isinstance(part, str) and part))
+
+
+def _as_text(value: object) -> str | None:
+    """Turn a field into text: a string, a list of strings, or the assistant's part of a chat."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not value:
+        return None
+    if all(isinstance(part, str) for part in value):
+        return "\n".join(value)
+    return _join_answers(value)
+
+
+def _join_answers(messages: list[object]) -> str | None:
+    """Join what the assistant said in a chat, with blank lines; None when nothing was said."""
+    answers = []
+    for message in messages:
+        if isinstance(message, dict) and (message.get("role") or message.get("from")) in _ASSISTANTS:
+            content = message.get("content", message.get("value"))
+            answers.append(content if isinstance(content, str) else _join_parts(content))
+    return "\n\n".join(answers) if any(answers) else None
+
+
+def _join_parts(content: object) -> str:
+    """Join the text parts of a message whose content is a list of typed parts."""
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which JSON escapes can spell but UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _describe_value(fields: Fields, chosen: str, value: object) -> str:
+    if isinstance(value, _Missing):
+        return f"no field '{chosen}' (found: {_list_names(fields)})"
+    kinds = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", dict: "an object"}
+    kind = kinds.get(type(value), "a list without text")
+    return f"field '{chosen}' is {kind}; expected text"
+
+
+def _look_up(fields: Fields, name: str) -> object:
+    """Find a field by its name, or by a dotted path into nested objects."""
+    value = fields.get(name, _MISSING)
+    if value is not _MISSING or "." not in name:
+        return value
+    inner: object = fields
+    for key in name.split("."):
+        inner = inner.get(key, _MISSING) if isinstance(inner, dict) else _MISSING
+    return inner
+
+
+def _choose_field(path: str, field: str | None, sample: list[Fields]) -> str:
+    """Take the field that the user named, or the first known name that holds text in a sampled row."""
+    if field is not None:
+        if all(_look_up(fields, field) is _MISSING for fields in sample):
+            raise CorpusError(
+                f"no field '{field}' in the first {len(sample)} rows of {path}"
+                f" (found: {_list_names(*sample)}); name one of these with --field"
+            )
+        return field
+    for name in CODE_FIELDS + CHAT_FIELDS:
+        if any(_as_text(fields.get(name)) is not None for fields in sample):
+            return name
+    raise CorpusError(
+        f"no field that usually holds code in the first {len(sample)} rows of {path}"
+        f" (found: {_list_names(*sample)}); name one with --field NAME, or --field a.b for a nested one"
+    )
+
+
+def _list_names(*rows: Fields) -> str:
+    names = dict.fromkeys(name for fields in rows for name in fields)
+    shown = ", ".join(name[:80] for name in islice(names, 20))
+    return _without_surrogates(shown + (", ..." if len(names) > 20 else "")) or "none"

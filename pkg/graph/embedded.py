@@ -1,0 +1,431 @@
+"""The embedded store: one SQLite file, full text included, with a file of vector codes beside it (DESIGN section 3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import (
+    EncoderMismatchError,
+    NodeNotFoundError,
+    StoreCorruptError,
+    StoreError,
+    StoreMissingError,
+    StoreVersionError,
+)
+from pkg.graph import sql
+from pkg.graph.faults import translate_faults
+from pkg.graph.reading import NodeReader
+from pkg.graph.store import StoreStats
+from pkg.graph.unit import format_id
+from pkg.graph.writing import EmbeddedWriter, parse_id
+from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, RelationType, Skip, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pkg.graph.vectors import Segment, VectorIndex
+
+LOCK_SECONDS = 5.0  # how long to wait for another process before saying that the store is locked
+WRITE_CACHE_KB = 48_000  # pages that a write keeps in memory before they go to the log
+PAGE_BYTES = 16384  # wastes 2 % on vectors, where SQLite's own 4096 wastes 12 %
+INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
+"""The labels that every query searches; the vectors of the others are read from the database when asked for."""
+
+
+class EmbeddedStore:
+    """A graph in one file; readers see one generation, one writer at a time replaces it."""
+
+    def __init__(self, path: str | os.PathLike[str], create: bool = False) -> None:
+        self._path = Path(path)
+        self._index: VectorIndex | None = None
+        with translate_faults(self.address):
+            self._connection = self._connect(create)
+            self._migrate(create)
+        self._reader = NodeReader(self._connection)
+
+    @property
+    def address(self) -> str:
+        """Name the place, such as sqlite:///path."""
+        return f"sqlite:///{self._path}"
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def _connect(self, create: bool) -> sqlite3.Connection:
+        if create:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        elif not self._path.exists():
+            raise StoreMissingError(f"no graph at {self.address}; run: pkg build PATH (or name another with --store)")
+        is_new = create and not (self._path.exists() and self._path.stat().st_size)
+        connection = sqlite3.connect(self._path, timeout=LOCK_SECONDS, isolation_level=None)
+        if is_new:
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        if create:
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def _migrate(self, create: bool) -> None:
+        """Bring an older store to this schema; refuse a newer one and a database that is not ours."""
+        version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        current = len(sql.MIGRATIONS)
+        if version == current:
+            return
+        if version > current:
+            raise StoreVersionError(
+                f"{self.address} has schema version {version}; this PKG reads up to {current};"
+                " upgrade PKG, or build anew into another --store"
+            )
+        has_tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version == 0 and has_tables:
+            raise StoreCorruptError(f"{self.address} is a SQLite database but not a PKG store; name another with --store")
+        if version == 0 and not create:
+            raise StoreMissingError(f"no graph at {self.address}; run: pkg build PATH")
+        self._connection.execute("BEGIN IMMEDIATE")
+        version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])  # another process may have been faster
+        for script in sql.MIGRATIONS[version:]:
+            for statement in filter(str.strip, script.split(";")):
+                self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA user_version = {current:d}")
+        if version == 0:
+            self._connection.execute(sql.PUT_META, ("store", uuid.uuid4().hex))
+        self._connection.execute("COMMIT")
+
+    def _get_meta(self, key: str) -> Any:
+        row = self._connection.execute(sql.GET_META, (key,)).fetchone()
+        return row[0] if row else None
+
+    def ensure_schema(self, encoder: str, dimension: int) -> None:
+        """Create what is missing; refuse a store made with another encoder or dimension."""
+        with translate_faults(self.address):
+            found = self._get_meta("encoder"), self._get_meta("dimension")
+            if found == (encoder, dimension):
+                return
+            if found != (None, None):
+                raise EncoderMismatchError(
+                    f"{self.address} holds vectors of encoder '{found[0]}' with {found[1]} dimensions,"
+                    f" not of '{encoder}' with {dimension}; use that encoder, or another --store"
+                )
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(sql.PUT_META, ("encoder", encoder))
+            self._connection.execute(sql.PUT_META, ("dimension", dimension))
+            self._connection.execute("COMMIT")
+
+    def encoder(self) -> tuple[str, int]:
+        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+        return self._get_meta("encoder") or "", self._get_meta("dimension") or 0
+
+    def generation(self) -> int:
+        """Count the writes that have ended; 0 for a store that holds nothing."""
+        with translate_faults(self.address):
+            return self._get_meta("generation") or 0
+
+    def fingerprints(self, source: str) -> dict[str, tuple[str, str]]:
+        """Map the path of every unit of a source to its (fingerprint, content hash)."""
+        with translate_faults(self.address):
+            rows = self._connection.execute(sql.LIST_FINGERPRINTS, (source,))
+            return {path: (fingerprint, content) for path, fingerprint, content in rows}
+
+    def sources(self) -> tuple[Source, ...]:
+        """List the sources by name."""
+        with translate_faults(self.address):
+            return tuple(Source(*row[:4]) for row in self._connection.execute(sql.LIST_SOURCES))
+
+    def source_fingerprint(self, source: str) -> str | None:
+        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+        with translate_faults(self.address):
+            rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
+        return next((row[4] for row in rows if row[0] == source), None)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Hold one generation still for all reads inside the block."""
+        if self._connection.in_transaction:
+            yield
+            return
+        with translate_faults(self.address):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._reader.forget()
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self) -> Iterator[EmbeddedWriter]:
+        """Open the one write transaction; leaving it by an exception undoes all of it."""
+        with translate_faults(self.address):
+            self._connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KB}")
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._reader.forget()
+            try:
+                writer = EmbeddedWriter(self._connection)
+                yield writer
+                writer.finish()
+                if writer.changed:
+                    self._connection.execute(sql.PUT_META, ("generation", (self._get_meta("generation") or 0) + 1))
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            if writer.changed:
+                self._write_index()
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @property
+    def _index_path(self) -> Path:
+        return self._path.with_name(self._path.name + "-vectors")
+
+    def _stamp(self) -> str:
+        return f"{self._get_meta('store')}-{self._get_meta('generation') or 0}"
+
+    def _write_index(self) -> None:
+        """Write the vector codes of the present generation; a reader makes up for it when this is cut short."""
+        from pkg.graph.vectors import write_index
+
+        with self.snapshot():
+            counts = {label.value: self._count_vectors(label) for label in INDEXED_LABELS}
+            write_index(self._index_path, self._stamp(), self._get_meta("dimension") or 0, counts, self._list_vectors)
+
+    def _count_vectors(self, label: Label) -> int:
+        return int(self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[label],)).fetchone()[0])
+
+    def _list_vectors(self, label: str) -> Iterator[tuple[int, int, int, int, int, int, bytes]]:
+        return self._connection.execute(sql.LIST_VECTORS, (sql.LABEL_NUMBERS[Label(label)],))
+
+    def _open_segment(self, label: Label) -> Segment:
+        """Give the vectors of a label for the generation that this connection reads now."""
+        from pkg.graph.vectors import make_segment
+
+        if self._index is None or self._index.stamp != self._stamp():
+            self._index = self._open_index()
+        segments = self._index.segments
+        if label.value not in segments:
+            dimension = self._get_meta("dimension") or 0
+            segments[label.value] = make_segment(self._list_vectors(label.value), self._count_vectors(label), dimension)
+        return segments[label.value]
+
+    def _open_index(self) -> VectorIndex:
+        """Map the codes beside the database; make them anew when they are of another generation."""
+        from pkg.graph.vectors import VectorIndex, read_index
+
+        stamp = self._stamp()
+        index = read_index(self._index_path)
+        if index is None or index.stamp != stamp:
+            try:
+                self._write_index()
+            except OSError:  # a place that cannot be written: the codes stay in memory
+                return VectorIndex(stamp, {})
+            index = read_index(self._index_path)
+        return index if index is not None and index.stamp == stamp else VectorIndex(stamp, {})
+
+    def vector_search(
+        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+    ) -> Matches:
+        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
+        with translate_faults(self.address), self.snapshot():
+            if len(vector) != (self._get_meta("dimension") or len(vector)):
+                raise EncoderMismatchError(
+                    f"the query vector has {len(vector)} dimensions; {self.address} holds {self._get_meta('dimension')}"
+                    f" (encoder '{self._get_meta('encoder')}'); encode the query with that encoder"
+                )
+            segment = self._open_segment(label)
+            return segment.search(vector, k, self._mask(segment, where), self._fetch_vectors)
+
+    def _mask(self, segment: Segment, where: NodeFilter | None) -> npt.NDArray[np.bool_] | None:
+        """Tell which entries of a segment pass the filter; None when all do."""
+        if where is None or where == NodeFilter():
+            return None
+        import numpy as np
+
+        keep = np.ones(len(segment), bool)
+        if where.source is not None:
+            row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
+            keep &= segment.columns["source"] == (row[0] if row else -1)
+        if where.path is not None:
+            fragments = [number for (number,) in self._connection.execute(sql.FRAGMENTS_AT, (where.path,))]
+            keep &= np.isin(segment.columns["fragment"], fragments)
+        if where.kinds is not None:
+            keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
+        return keep
+
+    def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float16]:
+        import numpy as np
+
+        get = self._connection.execute
+        data = b"".join(get(sql.GET_VECTOR, (number,)).fetchone()[0] for number in numbers)
+        return np.frombuffer(data, "<f2").reshape(len(numbers), -1)
+
+    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the words, best first by BM25 (names weigh most).
+
+        Functions and imports are indexed; blocks and function names are reached through their functions, a block
+        scored by its function's score times the share of the words that it holds itself.
+        """
+        words = sorted(set(re.findall(r"\w+", terms.lower())))
+        if not words:
+            return Matches((), 0, 0, 0)
+        with translate_faults(self.address), self.snapshot():
+            question = " OR ".join(f'"{word}"' for word in words)
+            found: dict[str, Match] = {}
+            seen: set[str] = set()
+            folded = 0
+            for node, score in self._find_words(question, label, words):
+                if node.id in found or not self._passes(node, where):
+                    continue
+                if node.content_hash in seen:
+                    folded += 1
+                    continue
+                if len(found) == k:
+                    break
+                seen.add(node.content_hash)
+                found[node.id] = Match(node.id, score)
+            return Matches(tuple(sorted(found.values(), key=lambda match: (-match.score, match.id))), len(found), 0, folded)
+
+    def _find_words(self, question: str, label: Label, words: list[str]) -> Iterator[tuple[Node, float]]:
+        indexed = Label.IMPORT if label is Label.IMPORT else Label.FUNCTION
+        for number, rank in self._connection.execute(sql.SEARCH_WORDS, (question,)).fetchall():
+            node = self._reader.read_number(number)
+            if node.label is not indexed:
+                continue
+            if label is indexed:
+                yield node, -rank
+            elif label is Label.FUNCTION_NAME:
+                yield from ((name, -rank) for name in self._reader.read_names(node))
+            else:
+                yield from self._rank_blocks(node, -rank, words)
+
+    def _rank_blocks(self, function: Node, score: float, words: list[str]) -> list[tuple[Node, float]]:
+        ranked = []
+        for block in self.subtree(function.id):
+            text = block.content.lower()
+            share = sum(word in text for word in words) / len(words)
+            if block.label is Label.BLOCK and share:
+                ranked.append((block, score * share))
+        return sorted(ranked, key=lambda item: -item[1])
+
+    def _passes(self, node: Node, where: NodeFilter | None) -> bool:
+        from fnmatch import fnmatchcase
+
+        return where is None or (
+            where.source in (None, node.source)
+            and (where.path is None or fnmatchcase(node.path, where.path))
+            and (where.kinds is None or node.kind in where.kinds)
+        )
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        """Find the functions and classes of that bare name, ordered by path and line."""
+        with translate_faults(self.address), self.snapshot():
+            return self._reader.find_name(name, source)
+
+    def get(self, ids: Sequence[str]) -> list[Node]:
+        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+        with translate_faults(self.address), self.snapshot():
+            return [self._get_one(node_id) for node_id in ids]
+
+    def _get_one(self, node_id: str) -> Node:
+        if re.fullmatch(r"[0-9a-f]{16}", node_id):
+            node = self._reader.read_id(parse_id(node_id))
+            if node is not None:
+                return node
+        raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave")
+
+    def subtree(self, node_id: str) -> list[Node]:
+        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+        with translate_faults(self.address), self.snapshot():
+            return self._reader.read_inside(self._get_one(node_id))
+
+    def calls(self, node_id: str) -> list[Call]:
+        """List the call sites on the lines of a node, in the order of the text."""
+        with translate_faults(self.address), self.snapshot():
+            return self._reader.read_calls(self._get_one(node_id))
+
+    def neighbours(
+        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+    ) -> list[Edge]:
+        """List the relationships within depth steps; direction is out, in or both."""
+        wanted = None if types is None else set(types)
+        with translate_faults(self.address), self.snapshot():
+            edges: dict[Edge, None] = {}
+            seen = frontier = {self._get_one(node_id).id}
+            for _ in range(depth):
+                reached: set[str] = set()
+                for edge in self._list_edges(sorted(frontier), direction):
+                    if wanted is None or edge.type in wanted:
+                        edges[edge] = None
+                        reached |= {edge.start, edge.end}
+                frontier = reached - seen
+                seen = seen | reached
+        return sorted(edges, key=lambda edge: (edge.type, edge.start, edge.end, edge.line or 0))
+
+    def _list_edges(self, ids: list[str], direction: str) -> Iterator[Edge]:
+        for node_id in ids:
+            if direction in ("out", "both"):
+                yield from map(_make_edge, self._connection.execute(sql.EDGES_OUT, (parse_id(node_id),)))
+            if direction in ("in", "both"):
+                yield from map(_make_edge, self._connection.execute(sql.EDGES_IN, (parse_id(node_id),)))
+
+    def stats(self) -> StoreStats:
+        """Count what the store holds."""
+        run = self._connection.execute
+        with translate_faults(self.address), self.snapshot():
+            nodes = {Label.SOURCE.value: run(sql.COUNT_SOURCES).fetchone()[0]}
+            for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES)):
+                nodes[sql.LABELS[label].value] = count
+            rows = run(sql.LIST_SOURCES).fetchall()
+            return StoreStats(
+                generation=self.generation(),
+                encoder=self._get_meta("encoder") or "",
+                dimension=self._get_meta("dimension") or 0,
+                sources=tuple(Source(*row[:4]) for row in rows),
+                nodes=dict(sorted(nodes.items())),
+                relations=dict(run(sql.COUNT_EDGES).fetchall()),
+                partial=tuple(Skip(path, reason) for path, reason in run(sql.LIST_PARTIAL)),
+                skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[5])),
+                stages={row[0]: json.loads(row[6]) for row in rows},
+                bytes={path.name: path.stat().st_size for path in (self._path, self._index_path) if path.exists()},
+            )
+
+    def check(self) -> list[str]:
+        """Look for damage and contradictions; an empty list says that all is well."""
+        with translate_faults(self.address), self.snapshot():
+            faults = [row[0] for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            for fault, statement in sql.CHECKS.items():
+                count = self._connection.execute(statement).fetchone()[0]
+                if count:
+                    faults.append(f"{count} {fault}")
+        return faults
+
+    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        encoder, dimension = self.encoder()
+        with translate_faults(self.address), self.snapshot():
+            yield {"type": "graph", "version": 1, "encoder": encoder, "dimension": dimension}
+            yield from self._reader.export_nodes(vectors)
+            for row in self._connection.execute(sql.EXPORT_EDGES):
+                names = ("name", "start", "end", "line", "rule", "confidence")
+                yield {"type": "relation", **{name: value for name, value in zip(names, row, strict=True) if value is not None}}
+
+
+def _make_edge(row: tuple[str, int, int, int | None, str | None, str | None]) -> Edge:
+    name, start, end, *rest = row
+    return Edge(RelationType(name), format_id(start % (1 << 64)), format_id(end % (1 << 64)), *rest)
+
+
+def open_store(address: str, create: bool = False) -> EmbeddedStore:
+    """Open the store at an address; only sqlite:///path is known so far."""
+    scheme, _, path = address.partition(":///")
+    if scheme != "sqlite" or not path:
+        raise StoreError(f"unknown store address '{address}'; expected sqlite:///path/to/graph.db")
+    return EmbeddedStore(Path(path).expanduser(), create)

@@ -1,0 +1,39 @@
+"""Translate what SQLite and the file system say into the store errors that people can act on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pkg.errors import StoreCorruptError, StoreError, StoreFullError, StoreLockedError
+
+_LOCKED = ("locked", "busy")
+_FULL = ("disk is full", "readonly", "read-only", "unable to open", "disk i/o error")
+_CORRUPT = ("malformed", "not a database", "corrupt", "no such table", "no such column")
+
+
+@contextmanager
+def translate_faults(address: str) -> Iterator[None]:
+    """Raise a StoreError in the place of sqlite3 and OS errors; the message names the store."""
+    try:
+        yield
+    except sqlite3.Error as fault:
+        raise _translate(address, str(fault)) from fault
+    except PermissionError as fault:
+        raise StoreFullError(f"cannot write {address}: {fault.strerror}; check its permissions, or use another --store") from fault
+    except OSError as fault:
+        raise StoreFullError(f"cannot use {address}: {fault.strerror or fault}; check the disk, or use another --store") from fault
+
+
+def _translate(address: str, message: str) -> StoreError:
+    lower = message.lower()
+    if any(word in lower for word in _LOCKED):
+        return StoreLockedError(f"another process is writing {address}; wait for it to end, then try again")
+    if any(word in lower for word in _FULL):
+        return StoreFullError(f"cannot write {address} ({message}); free some space, check its permissions, or use another --store")
+    if any(word in lower for word in _CORRUPT):
+        return StoreCorruptError(
+            f"{address} is damaged or not a PKG store ({message}); move it away and run pkg build again, or name another with --store"
+        )
+    return StoreError(f"{address}: {message}")

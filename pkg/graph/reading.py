@@ -1,0 +1,180 @@
+"""Read nodes of the embedded store: rows become Node with the text, path and lines that they stand for."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from pkg.graph import sql
+from pkg.graph.unit import format_id, hash_key
+from pkg.graph.writing import parse_id
+from pkg.model import EMBEDDED_LABELS, Call, Label, Node
+
+CACHED_FRAGMENTS = 64  # texts kept while a snapshot lasts
+
+NodeColumns = tuple[Any, ...]  # in the order of sql.GET_NODE
+
+
+class NodeReader:
+    """Turn rows into nodes; texts are cached for as long as a snapshot lasts."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._run = connection.execute
+        self._texts: dict[int, bytes] = {}
+        self._places: dict[int, tuple[str, int, str]] = {}
+
+    def forget(self) -> None:
+        """Drop what was cached: the next read may see another generation."""
+        self._texts.clear()
+        self._places.clear()
+
+    def read_id(self, identity: int) -> Node | None:
+        """Read the node of a signed id; None when there is none."""
+        row = self._run(sql.GET_NODE, (identity,)).fetchone()
+        if row is not None:
+            return self._make(row)
+        unit = self._run(sql.GET_UNIT, (identity,)).fetchone()
+        if unit is not None:
+            return self._make_unit(unit)
+        source = self._run(sql.GET_SOURCE, (identity,)).fetchone()
+        return _make_source(source) if source is not None else None
+
+    def read_number(self, number: int) -> Node:
+        """Read the node of a number that is known to exist."""
+        return self._make(self._run(sql.GET_NUMBERED, (number,)).fetchone())
+
+    def read_names(self, function: Node) -> list[Node]:
+        """Read the FunctionName node of a function."""
+        node = self.read_id(parse_id(format_id(hash_key(function.source, Label.FUNCTION_NAME.value, function.name))))
+        return [node] if node else []
+
+    def find_name(self, name: str, source: str | None) -> list[Node]:
+        """Read the functions and classes of a bare name, ordered by path and line."""
+        nodes = [self._make(row) for row in self._run(sql.FIND_NAME, (name, source))]
+        return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
+
+    def read_inside(self, node: Node) -> list[Node]:
+        """Read what lies inside a node's span and behind it in the order of nodes; for a file or row, all of it."""
+        row = self._run(sql.GET_NODE, (parse_id(node.id),)).fetchone()
+        if row is not None:
+            found = self._run(sql.LIST_INSIDE, (row[0], row[4], row[9], row[10])).fetchall()
+        else:
+            unit = self._run(sql.GET_UNIT, (parse_id(node.id),)).fetchone()
+            found = self._run(sql.LIST_UNIT_NODES, (unit[0],)).fetchall() if unit else []
+        return [self._make(item) for item in found]
+
+    def read_calls(self, node: Node) -> list[Call]:
+        """Read the call sites inside a node; Call.function is not set, the node is the owner."""
+        row = self._run(sql.GET_NODE, (parse_id(node.id),)).fetchone()
+        if row is None or row[4] is None:
+            return []
+        first_line, last_line = row[11], row[12]
+        packed, _ = self._run(sql.GET_FRAGMENT_CALLS, (row[4],)).fetchone()
+        offset = self._place(row[4])[1] - 1
+        return [
+            Call(expression, line + offset, None)
+            for expression, line, _ in json.loads(zlib.decompress(packed))
+            if first_line <= line <= last_line
+        ]
+
+    def _text(self, fragment: int) -> bytes:
+        text = self._texts.get(fragment)
+        if text is None:
+            if len(self._texts) >= CACHED_FRAGMENTS:
+                self._texts.clear()
+            text = self._texts[fragment] = zlib.decompress(self._run(sql.GET_FRAGMENT_TEXT, (fragment,)).fetchone()[0])
+        return text
+
+    def _place(self, fragment: int) -> tuple[str, int, str]:
+        """Give the path, first line and id of the unit that shows a fragment: the first by path."""
+        place = self._places.get(fragment)
+        if place is None:
+            path, first_line, unit = self._run(sql.GET_UNIT_OF, (fragment,)).fetchone()
+            place = self._places[fragment] = path, first_line, format_id(unit % (1 << 64))
+        return place
+
+    def _make(self, row: NodeColumns) -> Node:
+        (_, identity, label_number, source, fragment, parent, name, qualname, kind) = row[:9]
+        start, end, start_line, end_line, content_hash, properties = row[9:]
+        label, node_id, hashed = sql.LABELS[label_number], format_id(identity % (1 << 64)), format_id(content_hash % (1 << 64))
+        if fragment is None:
+            return Node(node_id, label, source, "", name, name, None, 0, 0, 0, 0, 0, name, hashed)
+        path, first_line, _ = self._place(fragment)
+        text = self._text(fragment)
+        if name is None:  # a block or an import keeps its name in the column that is not indexed
+            name, qualname = qualname, self._owner_name(parent) if label is Label.BLOCK else None
+        content = text[start:end].decode("utf-8", "replace")
+        return Node(
+            node_id, label, source, path, name, qualname or name, sql.KINDS[kind] or None, start, end, start_line + first_line - 1,
+            end_line + first_line - 1, start - (text.rfind(b"\n", 0, start) + 1), content, hashed,
+            self._properties(label, text, start, properties),
+        )  # fmt: skip
+
+    def _owner_name(self, parent: int) -> str:
+        """Climb from a block to its function for the qualified name."""
+        row = self._run(sql.GET_NUMBERED, (parent,)).fetchone()
+        while sql.LABELS[row[2]] is Label.BLOCK:
+            row = self._run(sql.GET_NUMBERED, (row[5],)).fetchone()
+        return str(row[7] or row[6])
+
+    def _properties(self, label: Label, text: bytes, start: int, packed: str | None) -> dict[str, object]:
+        properties: dict[str, object] = json.loads(packed) if packed else {}
+        docstring = properties.pop("docstring", None)
+        if label is Label.FUNCTION:
+            properties["docstring_source"] = "human" if docstring else "none"
+        if isinstance(docstring, list):
+            properties["docstring"] = _read_docstring(text[start + docstring[0] : start + docstring[1]])
+        return properties
+
+    def _make_unit(self, row: tuple[Any, ...]) -> Node:
+        _, identity, label, source, path, content_hash, language, status, reason = row
+        properties = {"language": language, "status": status} | ({"reason": reason} if reason else {})
+        return Node(
+            format_id(identity % (1 << 64)), sql.LABELS[label], source, path, path.rpartition("/")[2], path, None,
+            0, 0, 0, 0, 0, "", content_hash, properties,
+        )  # fmt: skip
+
+    def export_nodes(self, vectors: bool) -> Iterator[dict[str, Any]]:
+        """Give every node as a JSON-ready line, ordered by label and id."""
+        for row in self._run(sql.EXPORT_SOURCES).fetchall():
+            yield _export(_make_source(row), None)
+        for row in self._run(sql.EXPORT_UNITS):
+            yield _export(self._make_unit(row), None)
+        for row in self._run(sql.EXPORT_NODES):
+            node = self._make(row)
+            has_vector = vectors and node.label in EMBEDDED_LABELS
+            yield _export(node, self._run(sql.GET_VECTOR, (row[0],)).fetchone()[0] if has_vector else None)
+
+
+def _make_source(row: tuple[Any, ...]) -> Node:
+    identity, name, kind, root, revision = row
+    properties = {"root": root} | ({"revision": revision} if revision else {})
+    return Node(format_id(identity % (1 << 64)), Label.SOURCE, name, "", name, name, kind, 0, 0, 0, 0, 0, "", "", properties)
+
+
+def _read_docstring(literal: bytes) -> str:
+    """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
+    try:
+        return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return literal.decode("utf-8", "replace")
+
+
+def _export(node: Node, vector: bytes | None) -> dict[str, Any]:
+    line: dict[str, Any] = {"type": "node", "label": node.label.value, "id": node.id, "source": node.source}
+    for name in ("path", "name", "qualname", "kind", "content_hash"):
+        if getattr(node, name):
+            line[name] = getattr(node, name)
+    if node.start_line:
+        line |= {name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")}
+    line |= node.properties
+    if vector is not None:
+        import numpy as np
+
+        line["vector"] = np.frombuffer(vector, "<f2").astype(float).tolist()
+    return line

@@ -1,0 +1,172 @@
+"""All SQL of the embedded store, as named constants; values travel as parameters only.
+
+How the graph lies in tables: a unit (file or row) is made of parts, a part points to a fragment of text, and nodes are
+spans of fragments. Structure (CONTAINS, HAS_BODY, CHILD, IMPORTS, NAMES) is not stored a second time: the view ``edge``
+derives it from parents and parts; only relationships that are facts of their own stand in ``relation``.
+Node numbers are dense and local to a store; ``id`` is the stable one. 64-bit ids are kept as signed integers.
+"""
+
+from __future__ import annotations
+
+from pkg.model import Label
+
+LABEL_NUMBERS = {label: number for number, label in enumerate(Label)}
+LABELS = tuple(Label)
+
+KINDS = ("", "body", "if", "for", "while", "with", "try", "match", "function", "method")
+KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+
+_CLASS, _FUNCTION = LABEL_NUMBERS[Label.CLASS], LABEL_NUMBERS[Label.FUNCTION]
+_NAME, _BLOCK, _IMPORT = LABEL_NUMBERS[Label.FUNCTION_NAME], LABEL_NUMBERS[Label.BLOCK], LABEL_NUMBERS[Label.IMPORT]
+
+SCHEMA_1 = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE source (number INTEGER PRIMARY KEY, id INTEGER, name TEXT UNIQUE, kind TEXT, root TEXT, revision TEXT,
+    fingerprint TEXT, skipped TEXT, stages TEXT);
+CREATE TABLE unit (number INTEGER PRIMARY KEY, id INTEGER, source INTEGER, label INTEGER, path TEXT, fingerprint TEXT,
+    content_hash TEXT, language TEXT, status TEXT, reason TEXT);
+CREATE UNIQUE INDEX unit_path ON unit(source, path);
+CREATE TABLE fragment (number INTEGER PRIMARY KEY, source INTEGER, key INTEGER, first_node INTEGER, last_node INTEGER,
+    text BLOB, words BLOB, calls BLOB);
+CREATE UNIQUE INDEX fragment_key ON fragment(key, source);
+CREATE TABLE part (unit INTEGER, first_line INTEGER, fragment INTEGER, PRIMARY KEY (unit, first_line, fragment)) WITHOUT ROWID;
+CREATE INDEX part_fragment ON part(fragment);
+CREATE TABLE node (number INTEGER PRIMARY KEY, id INTEGER, label INTEGER, source INTEGER, fragment INTEGER, parent INTEGER,
+    name TEXT, qualname TEXT, kind INTEGER, start INTEGER, "end" INTEGER, start_line INTEGER, end_line INTEGER,
+    content_hash INTEGER, properties TEXT);
+CREATE TABLE vector (node INTEGER PRIMARY KEY, data BLOB);
+CREATE TABLE relation (type TEXT, start INTEGER, "end" INTEGER, line INTEGER, rule TEXT, confidence TEXT);
+CREATE INDEX relation_start ON relation(start);
+CREATE INDEX relation_end ON relation("end");
+CREATE VIRTUAL TABLE words USING fts5(name, scope, body, content='', tokenize="unicode61 remove_diacritics 0");
+CREATE VIEW edge(type, start, "end", line, rule, confidence) AS
+    SELECT 'CONTAINS', source.id, unit.id, NULL, NULL, NULL FROM unit JOIN source ON source.number = unit.source
+    UNION ALL SELECT CASE node.label WHEN {_IMPORT} THEN 'IMPORTS' ELSE 'CONTAINS' END,
+        unit.id, node.id, node.start_line + part.first_line - 1, NULL, NULL
+        FROM node JOIN part ON part.fragment = node.fragment JOIN unit ON unit.number = part.unit WHERE node.parent IS NULL
+    UNION ALL SELECT CASE WHEN node.label <> {_BLOCK} THEN 'CONTAINS' WHEN parent.label = {_BLOCK} THEN 'CHILD' ELSE 'HAS_BODY' END,
+        parent.id, node.id, NULL, NULL, NULL FROM node JOIN node AS parent ON parent.number = node.parent
+    UNION ALL SELECT 'NAMES', name.id, node.id, NULL, NULL, NULL FROM node
+        JOIN node AS name ON name.name = node.name AND name.source = node.source AND name.label = {_NAME}
+        WHERE node.label = {_FUNCTION}
+    UNION ALL SELECT type, start, "end", line, rule, confidence FROM relation;
+"""
+
+INDEXES = {
+    "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",
+    "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
+    "node_name": "CREATE INDEX IF NOT EXISTS node_name ON node(label, name, source) WHERE name IS NOT NULL",
+}
+"""Made at the end of a first load, when filling them in order is several times cheaper."""
+
+DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES only
+
+MIGRATIONS = (SCHEMA_1,)
+"""Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
+
+GET_META = "SELECT value FROM meta WHERE key = ?"
+PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+
+PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, fingerprint, skipped, stages) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, root = excluded.root, revision = excluded.revision,
+    fingerprint = excluded.fingerprint, skipped = excluded.skipped, stages = excluded.stages"""
+FIND_SOURCE = "SELECT number FROM source WHERE name = ?"
+LIST_SOURCES = "SELECT name, kind, root, revision, fingerprint, skipped, stages FROM source ORDER BY name"
+DELETE_SOURCE = "DELETE FROM source WHERE number = ?"
+
+LIST_FINGERPRINTS = """SELECT path, unit.fingerprint, content_hash FROM unit JOIN source ON source.number = unit.source
+    WHERE name = ?"""
+PUT_FINGERPRINT = """UPDATE unit SET fingerprint = ? WHERE path = ? AND source = (SELECT number FROM source WHERE name = ?)"""
+
+FIND_UNIT = "SELECT number FROM unit WHERE source = ? AND path = ?"
+LIST_UNITS = "SELECT number FROM unit WHERE source = ?"
+PUT_UNIT = "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+DELETE_UNIT = "DELETE FROM unit WHERE number = ?"
+PUT_PART = "INSERT OR IGNORE INTO part VALUES (?, ?, ?)"
+DELETE_PARTS = "DELETE FROM part WHERE unit = ?"
+LIST_PARTS = "SELECT fragment FROM part WHERE unit = ?"
+
+FIND_FRAGMENT = "SELECT number FROM fragment WHERE key = ? AND source = ?"
+PUT_FRAGMENT = "INSERT INTO fragment VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+IS_FRAGMENT_USED = "SELECT 1 FROM part WHERE fragment = ? LIMIT 1"
+GET_FRAGMENT_RANGE = "SELECT first_node, last_node, words FROM fragment WHERE number = ?"
+DELETE_FRAGMENT = "DELETE FROM fragment WHERE number = ?"
+GET_FRAGMENT_TEXT = "SELECT text FROM fragment WHERE number = ?"
+GET_FRAGMENT_CALLS = "SELECT calls, first_node FROM fragment WHERE number = ?"
+
+PUT_NODE = "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_VECTOR = "INSERT INTO vector VALUES (?, ?)"
+PUT_WORDS = "INSERT INTO words (rowid, name, scope, body) VALUES (?, ?, ?, ?)"
+DELETE_WORDS = "INSERT INTO words (words, rowid, name, scope, body) VALUES ('delete', ?, ?, ?, ?)"
+DELETE_NODES = "DELETE FROM node WHERE number BETWEEN ? AND ?"
+DELETE_VECTORS = "DELETE FROM vector WHERE node BETWEEN ? AND ?"
+DELETE_RELATIONS = """DELETE FROM relation WHERE start IN (SELECT id FROM node WHERE number BETWEEN ? AND ?)
+    OR "end" IN (SELECT id FROM node WHERE number BETWEEN ? AND ?)"""
+HAS_RELATIONS = "SELECT 1 FROM relation LIMIT 1"
+PUT_RELATION = "INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?)"
+LAST_NUMBERS = """SELECT (SELECT coalesce(max(number), 0) FROM node), (SELECT coalesce(max(number), 0) FROM unit),
+    (SELECT coalesce(max(number), 0) FROM fragment)"""
+HAS_UNITS = "SELECT 1 FROM unit LIMIT 1"
+
+MISSING_NAMES = f"""SELECT DISTINCT name FROM node WHERE label = {_FUNCTION} AND source = ? AND name IS NOT NULL
+    EXCEPT SELECT name FROM node WHERE label = {_NAME} AND source = ? AND name IS NOT NULL"""
+ORPHAN_NAMES = f"""SELECT number FROM node AS orphan WHERE label = {_NAME} AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node
+    WHERE label = {_FUNCTION} AND node.name = orphan.name AND node.source = orphan.source)"""
+
+_NODE_COLUMNS = """node.number, node.id, node.label, source.name, node.fragment, node.parent, node.name, node.qualname, node.kind,
+    node.start, node."end", node.start_line, node.end_line, node.content_hash, node.properties"""
+_NODE_TABLES = "node JOIN source ON source.number = node.source"
+GET_NODE = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.id = ?"
+GET_NUMBERED = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.number = ?"
+LIST_INSIDE = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} JOIN fragment ON fragment.number = node.fragment
+    WHERE fragment.number = ?2 AND node.number BETWEEN fragment.first_node AND fragment.last_node AND node.number <> ?1
+    AND node.start >= ?3 AND node."end" <= ?4 AND (node.start > ?3 OR node."end" < ?4 OR node.number > ?1)
+    AND node.label <> {_IMPORT} ORDER BY node.start, node."end" DESC, node.number"""
+LIST_UNIT_NODES = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} JOIN part ON part.fragment = node.fragment
+    WHERE part.unit = ? AND node.label <> {_IMPORT} ORDER BY part.first_line, node.start, node."end" DESC, node.number"""
+FIND_NAME = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.name = ? AND node.label IN ({_CLASS}, {_FUNCTION})
+    AND (?2 IS NULL OR source.name = ?2)"""
+EXPORT_NODES = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} ORDER BY node.label, printf('%016x', node.id)"
+GET_UNIT_OF = """SELECT unit.path, part.first_line, unit.id FROM part JOIN unit ON unit.number = part.unit
+    WHERE part.fragment = ? ORDER BY unit.path, part.first_line LIMIT 1"""
+GET_UNIT = """SELECT unit.number, unit.id, unit.label, source.name, unit.path, unit.content_hash, unit.language, unit.status,
+    unit.reason FROM unit JOIN source ON source.number = unit.source WHERE unit.id = ?"""
+EXPORT_UNITS = """SELECT unit.number, unit.id, unit.label, source.name, unit.path, unit.content_hash, unit.language, unit.status,
+    unit.reason FROM unit JOIN source ON source.number = unit.source ORDER BY unit.label, printf('%016x', unit.id)"""
+GET_SOURCE = "SELECT id, name, kind, root, revision FROM source WHERE id = ?"
+EXPORT_SOURCES = "SELECT id, name, kind, root, revision FROM source ORDER BY printf('%016x', id)"
+EXPORT_EDGES = """SELECT type, printf('%016x', start) AS start, printf('%016x', "end") AS "end", line, rule, confidence FROM edge
+    ORDER BY type, start, "end", line, rule"""
+EDGES_OUT = 'SELECT type, start, "end", line, rule, confidence FROM edge WHERE start = ?'
+EDGES_IN = 'SELECT type, start, "end", line, rule, confidence FROM edge WHERE "end" = ?'
+GET_VECTOR = "SELECT data FROM vector WHERE node = ?"
+LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, coalesce(node.fragment, 0), node.kind, vector.data
+    FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
+COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
+
+SEARCH_WORDS = """SELECT words.rowid, bm25(words, 5.0, 2.0, 1.0) AS score FROM words WHERE words MATCH ? ORDER BY score, words.rowid"""
+FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
+
+COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"
+COUNT_UNITS = "SELECT label, count(*) FROM unit GROUP BY label"
+COUNT_EDGES = "SELECT type, count(*) FROM edge GROUP BY type"
+COUNT_SOURCES = "SELECT count(*) FROM source"
+LIST_PARTIAL = """SELECT path, coalesce(reason, status) FROM unit WHERE status <> 'ok' OR reason IS NOT NULL ORDER BY path"""
+
+CHECKS = {
+    "nodes without a fragment": f"""SELECT count(*) FROM node WHERE label <> {_NAME}
+        AND NOT EXISTS (SELECT 1 FROM fragment WHERE fragment.number = node.fragment)""",
+    "fragments without a file or row": """SELECT count(*) FROM fragment
+        WHERE NOT EXISTS (SELECT 1 FROM part WHERE part.fragment = fragment.number)""",
+    "parts without a file or row": "SELECT count(*) FROM part WHERE NOT EXISTS (SELECT 1 FROM unit WHERE unit.number = part.unit)",
+    "embedded nodes without a vector": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_BLOCK}, {_NAME}, {_IMPORT})
+        AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.node = node.number)""",
+    "vectors without a node": "SELECT count(*) FROM vector WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.number = vector.node)",
+    "nodes whose parent is missing": """SELECT count(*) FROM node WHERE parent IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM node AS parent WHERE parent.number = node.parent)""",
+    "function names without a function": f"""SELECT count(*) FROM node AS name WHERE label = {_NAME} AND name IS NOT NULL AND NOT EXISTS
+        (SELECT 1 FROM node WHERE node.label = {_FUNCTION} AND node.name = name.name AND node.source = name.source)""",
+    "functions without a name node": f"""SELECT count(*) FROM node WHERE label = {_FUNCTION} AND name IS NOT NULL AND NOT EXISTS
+        (SELECT 1 FROM node AS name WHERE name.label = {_NAME} AND name.name = node.name AND name.source = node.source)""",
+}
+"""Counts that must be zero in a sound store; each key names the fault."""

@@ -1,0 +1,134 @@
+"""The store contract: what every graph store does, whatever database is behind it.
+
+One suite in tests/contract runs against every store. The rules that it holds them to:
+
+- a write is all or nothing; a reader sees the old or the new generation, never a mixture;
+- k asked is k returned whenever k exist, after filters and folding;
+- scores are true cosines; equal scores are ordered by id;
+- a wrong encoder or dimension is refused with both named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.graph.unit import UnitGraph
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """What a store holds: counts per label and relationship, units that were not fully read, sizes and times."""
+
+    generation: int
+    encoder: str
+    dimension: int
+    sources: tuple[Source, ...]
+    nodes: Mapping[str, int]
+    relations: Mapping[str, int]
+    partial: tuple[Skip, ...]
+    skipped: tuple[Skip, ...]
+    stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
+    bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
+
+
+class StoreWriter(Protocol):
+    """One write transaction; nothing of it is seen before it ends, and all of it afterwards."""
+
+    def put_source(
+        self, source: Source, fingerprint: str = "", skipped: Sequence[Skip] = (), stages: Mapping[str, float] | None = None
+    ) -> None:
+        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
+
+    def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
+        """Note that a file was touched though its content is the same; this alone makes no new generation."""
+
+    def replace_file(self, unit: UnitGraph) -> None:
+        """Put one file or row in the place of what the source held at its path."""
+
+    def delete_file(self, source: str, path: str) -> None:
+        """Remove one file or row and all that only it contains."""
+
+    def delete_source(self, source: str) -> None:
+        """Remove a source with everything in it."""
+
+    def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Add the FunctionName nodes that are missing, with their vectors."""
+
+    def missing_names(self, source: str) -> list[str]:
+        """List the function names of a source that have no FunctionName node yet."""
+
+    def put_relations(self, relations: Iterable[Edge]) -> None:
+        """Add relationships between nodes that exist."""
+
+
+class GraphStore(Protocol):
+    """A place where graphs live."""
+
+    @property
+    def address(self) -> str:
+        """Name the place, such as sqlite:///path."""
+
+    def ensure_schema(self, encoder: str, dimension: int) -> None:
+        """Create what is missing; refuse a store made with another encoder or dimension."""
+
+    def generation(self) -> int:
+        """Count the writes that have ended; 0 for a store that holds nothing."""
+
+    def fingerprints(self, source: str) -> dict[str, tuple[str, str]]:
+        """Map the path of every unit of a source to its (fingerprint, content hash)."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Hold one generation still for all reads inside the block."""
+
+    def sources(self) -> tuple[Source, ...]:
+        """List the sources by name."""
+
+    def source_fingerprint(self, source: str) -> str | None:
+        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+
+    def write(self) -> AbstractContextManager[StoreWriter]:
+        """Open the one write transaction; leaving it by an exception undoes all of it."""
+
+    def vector_search(
+        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+    ) -> Matches:
+        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
+
+    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the terms, best first by the store's full-text score."""
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        """Find the functions and classes of that bare name, ordered by path and line."""
+
+    def get(self, ids: Sequence[str]) -> list[Node]:
+        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+
+    def subtree(self, node_id: str) -> list[Node]:
+        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+
+    def calls(self, node_id: str) -> list[Call]:
+        """List the call sites on the lines of a node, in the order of the text."""
+
+    def neighbours(
+        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+    ) -> list[Edge]:
+        """List the relationships within depth steps; direction is out, in or both."""
+
+    def stats(self) -> StoreStats:
+        """Count what the store holds."""
+
+    def check(self) -> list[str]:
+        """Look for damage and contradictions; an empty list says that all is well."""
+
+    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+
+    def close(self) -> None:
+        """Release files and connections."""

@@ -1,0 +1,91 @@
+"""What one file or row puts into a graph: fragments of text with the nodes cut from them, ids included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.model import Label, Status
+
+
+class NodeRow(NamedTuple):
+    """One node on its way into a store; a tuple, because hundreds of thousands are made, pickled and inserted."""
+
+    id: int  # unsigned 64 bit
+    label: Label
+    parent: int  # index in the fragment's nodes; -1 for the file or row itself
+    name: str
+    qualname: str
+    kind: str | None
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    content_hash: int  # unsigned 64 bit
+    properties: dict[str, object] | None
+
+
+class CallSite(NamedTuple):
+    """One call: the expression, its line in the fragment, and the node it stands in (-1 outside functions)."""
+
+    expression: str
+    line: int
+    owner: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A piece of text that a source stores once, with its nodes (parents before children) and their vectors.
+
+    A file is one fragment. Of a corpus row, each top-level definition and import is one, so that an equal body in
+    another row is the same fragment; its lines count from 1.
+    """
+
+    key: int  # unsigned 64 bit; equal keys in one source are the same fragment
+    text: bytes
+    nodes: tuple[NodeRow, ...]
+    vectors: npt.NDArray[np.float16]  # [nodes with an embedded label, dimension], in the order of nodes
+    words: tuple[tuple[int, str, str, str], ...]  # full text: (index in nodes, name words, scope words, body words)
+    calls: tuple[CallSite, ...]
+
+
+class Part(NamedTuple):
+    """A fragment's place in a unit; the fragment itself is None when the same build has already sent it."""
+
+    key: int
+    first_line: int  # line of the unit at which the fragment begins
+    fragment: Fragment | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitGraph:
+    """One file or row, ready to be stored in the place of what stood at its path."""
+
+    source: str
+    label: Label  # FILE or ROW
+    path: str
+    fingerprint: str
+    content_hash: str
+    language: str
+    status: Status
+    reason: str | None
+    parts: tuple[Part, ...]
+
+
+def hash_bytes(data: bytes) -> int:
+    """Hash bytes to an unsigned 64-bit number, the same on every machine."""
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+
+
+def hash_key(*parts: str) -> int:
+    """Hash what identifies a node: its source, its place, its kind and its name (DESIGN section 2)."""
+    return hash_bytes("\0".join(parts).encode("utf-8", "surrogatepass"))
+
+
+def format_id(value: int) -> str:
+    """Write a 64-bit id as the 16 hex digits that people see."""
+    return f"{value:016x}"

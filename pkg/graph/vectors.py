@@ -1,0 +1,209 @@
+"""Exact nearest neighbours by a scan of 8-bit codes and a rerank of the few that can still win (P-14, P-17).
+
+The codes lie in a file beside the database, memory-mapped, one segment for each label. Each vector is rounded to signed
+bytes with a scale of its own; the largest rounding error of a segment bounds how far a scanned score can be off, so the
+rerank of everything within that bound gives exactly the result of a full float scan.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import simsimd
+
+from pkg.model import Match, Matches
+
+MAGIC = b"PKG vectors 1\n"
+COLUMNS = {"number": "<i4", "id": "<i8", "hash": "<i8", "source": "<i2", "fragment": "<i4", "kind": "u1", "scale": "<f4"}
+FIRST_LOOK = 64  # candidates beyond k that are looked at first; more follow when folding eats them up
+
+Mask = npt.NDArray[np.bool_]
+FetchVectors = Callable[[list[int]], npt.NDArray[np.float16]]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The vectors of one label: columns of n entries each, and the codes [n, dimension]."""
+
+    columns: dict[str, npt.NDArray[np.generic]]
+    codes: npt.NDArray[np.int8]
+    error: float  # largest distance between a vector and its code
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None, fetch: FetchVectors) -> Matches:
+        """Find the k entries of highest cosine with distinct content; query [dimension] has length 1."""
+        total = len(self)
+        allowed = total if keep is None else int(keep.sum())
+        if not allowed:
+            return Matches((), total, total, 0)
+        scores, error = self._scan(query)
+        if keep is not None:
+            scores[~keep] = -np.inf
+        candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
+        groups = self._fold(candidates)
+        leaders = [group[0] for group in groups]
+        exact = _score(fetch([int(self.columns["number"][index]) for index in leaders]), query)
+        ids = self.columns["id"].view("<u8")
+        order = sorted(range(len(groups)), key=lambda i: (-exact[i], int(ids[leaders[i]])))[:k]
+        matches = tuple(Match(f"{int(ids[leaders[i]]):016x}", float(exact[i]), len(groups[i]) - 1) for i in order)
+        return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
+
+    def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
+        """Score every entry by its code: float32 [n], and how far off a score can be."""
+        codes, scale = _quantise(query[None, :])
+        products = np.asarray(simsimd.dot(self.codes, codes[0])).reshape(-1)
+        scores = products.astype(np.float32) * np.asarray(self.columns["scale"], np.float32) * scale[0]
+        rounding = float(np.linalg.norm(query - codes[0] * scale[0]))
+        return scores, self.error + rounding * (1 + self.error) + 1e-6
+
+    def _find_candidates(
+        self, scores: npt.NDArray[np.float32], k: int, allowed: int, margin: float
+    ) -> npt.NDArray[np.int64]:
+        """Give every entry that can be among the k best of distinct content, whatever rounding did to its score."""
+        look = k + FIRST_LOOK
+        while look < allowed:
+            top = np.argpartition(scores, len(scores) - look)[-look:]
+            top = top[np.argsort(-scores[top], kind="stable")]
+            _, first = np.unique(self.columns["hash"][top], return_index=True)
+            if len(first) >= k:
+                kth = scores[top[np.sort(first)[k - 1]]]
+                return np.flatnonzero(scores >= kth - margin)
+            look *= 4
+        return np.flatnonzero(scores > -np.inf)
+
+    def _fold(self, candidates: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+        """Group candidates of equal content, each group led by its lowest id."""
+        hashes, ids = self.columns["hash"][candidates], self.columns["id"].view("<u8")[candidates]
+        order = np.lexsort((ids, hashes))
+        cuts = np.flatnonzero(np.diff(hashes[order])) + 1
+        return np.split(candidates[order], cuts)
+
+
+class VectorIndex:
+    """All segments of one generation of a store."""
+
+    def __init__(self, stamp: str, segments: dict[str, Segment]) -> None:
+        self.stamp = stamp  # names the store and its generation
+        self.segments = segments
+
+
+Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, source, fragment, kind, vector
+
+
+def make_segment(rows: Iterator[Row], count: int, dimension: int) -> Segment:
+    """Make the segment of a label in memory."""
+    columns = {name: np.zeros(count, kind) for name, kind in COLUMNS.items()}
+    codes = np.zeros((count, dimension), np.int8)
+    return Segment(columns, codes, _fill({"codes": codes, **columns}, dimension, rows))
+
+
+def write_index(path: Path, stamp: str, dimension: int, counts: dict[str, int], rows: Callable[[str], Iterator[Row]]) -> None:
+    """Write the codes of all vectors, streamed in batches, and put the file in place at once."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    segments, offset = {}, 0
+    for label, count in counts.items():
+        sizes = {name: count * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
+        segments[label] = {"count": count, "columns": {}}
+        for name, size in (("codes", count * dimension), *sizes.items()):
+            segments[label]["columns"][name] = offset
+            offset += -(-size // 64) * 64
+    errors = {}
+    try:
+        with open(temporary, "wb+") as file:
+            file.truncate(_HEADER + offset)
+            if offset:
+                body = np.memmap(file, np.uint8, "r+", _HEADER, (offset,))
+                for label, layout in segments.items():
+                    views = _view(body, layout, dimension)
+                    errors[label] = _fill(views, dimension, rows(label))
+                body.flush()
+            header = {"stamp": stamp, "dimension": dimension, "segments": segments, "errors": errors}
+            file.seek(0)
+            file.write(MAGIC + json.dumps(header).encode() + b"\n")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+_HEADER = 8192  # bytes kept for the header
+
+
+def read_index(path: Path) -> VectorIndex | None:
+    """Map the file; None when it is missing or not what this version writes."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEADER)
+        if not head.startswith(MAGIC):
+            return None
+        header = json.loads(head[len(MAGIC) :].split(b"\n", 1)[0])
+        size = path.stat().st_size - _HEADER
+        body = np.memmap(path, np.uint8, "r", _HEADER, (size,)) if size > 0 else np.zeros(0, np.uint8)
+        segments = {}
+        for label, layout in header["segments"].items():
+            views = _view(body, layout, header["dimension"])
+            codes = views.pop("codes").reshape(-1, header["dimension"])
+            segments[label] = Segment(views, codes, header["errors"][label])
+        return VectorIndex(header["stamp"], segments)
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _view(body: npt.NDArray[np.uint8], layout: dict[str, object], dimension: int) -> dict[str, npt.NDArray[np.generic]]:
+    """Cut the columns of a segment out of the mapped file."""
+    count, offsets = layout["count"], layout["columns"]
+    views = {}
+    for name, kind in (("codes", "i1"), *COLUMNS.items()):
+        length = count * np.dtype(kind).itemsize * (dimension if name == "codes" else 1)
+        views[name] = body[offsets[name] : offsets[name] + length].view(kind)
+    return views
+
+
+def _fill(views: dict[str, npt.NDArray[np.generic]], dimension: int, rows: Iterator[Row]) -> float:
+    """Write the rows of one label into its columns; give the largest rounding error."""
+    start, error = 0, 0.0
+    codes = views["codes"].reshape(-1, dimension)
+    for batch in _batched(rows, 4096):
+        *columns, data = zip(*batch, strict=True)
+        end = start + len(batch)
+        for name, values in zip(("number", "id", "hash", "source", "fragment", "kind"), columns, strict=True):
+            views[name][start:end] = values
+        vectors = np.frombuffer(b"".join(data), "<f2").reshape(-1, dimension).astype(np.float32)
+        codes[start:end], views["scale"][start:end] = _quantise(vectors)
+        rest = vectors - codes[start:end] * views["scale"][start:end, None]
+        error = max(error, float(np.sqrt((rest * rest).sum(axis=1).max())))
+        start = end
+    return error
+
+
+def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Round each row to signed bytes with a scale of its own: int8 [n, dimension], float32 [n]."""
+    scale = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
+    scale[scale == 0] = 1
+    return np.rint(vectors / scale[:, None]).astype(np.int8), scale
+
+
+def _score(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Compute the true cosine of each row with the query; 0 for a zero row (P-14)."""
+    rows = vectors.astype(np.float64)
+    norms = np.sqrt((rows * rows).sum(axis=1))
+    norms[norms == 0] = 1
+    return (rows * query.astype(np.float64)).sum(axis=1) / norms

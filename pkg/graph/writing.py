@@ -1,0 +1,242 @@
+"""The write transaction of the embedded store."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.errors import StoreError
+from pkg.graph import sql
+from pkg.graph.unit import CallSite, Fragment, NodeRow, UnitGraph, hash_bytes, hash_key
+from pkg.model import EMBEDDED_LABELS, Edge, Label, Skip, Source
+
+_dump = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+FLUSH_AT = 4096  # rows kept in memory before they are inserted together
+
+
+class EmbeddedWriter:
+    """Collect rows and insert them in bulk; EmbeddedStore opens and ends the transaction around it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._run = connection.execute
+        self._sources: dict[str, int] = {}
+        self._node_number, self._unit_number, self._fragment_number = self._run(sql.LAST_NUMBERS).fetchone()
+        self._nodes: list[tuple[object, ...]] = []
+        self._vectors: list[tuple[int, bytes]] = []
+        self._words: list[tuple[int, str, str, str]] = []
+        self._released: set[int] = set()  # fragments that lost a part
+        self._has_deleted = False
+        self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
+        self._has_relations = self._run(sql.HAS_RELATIONS).fetchone() is not None
+        self.changed = False  # whether readers can see any difference
+        if self._is_first_load:
+            for index in sql.INDEXES:
+                self._run(sql.DROP_INDEX.format(index))
+
+    def put_source(
+        self, source: Source, fingerprint: str = "", skipped: Sequence[Skip] = (), stages: Mapping[str, float] | None = None
+    ) -> None:
+        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
+        skips = json.dumps([asdict(skip) for skip in skipped])
+        self._run(
+            sql.PUT_SOURCE,
+            (_sign(hash_key("Source", source.name)), source.name, source.kind, source.root, source.revision)
+            + (fingerprint, skips, json.dumps(stages or {})),
+        )
+        self.changed = True
+
+    def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
+        """Note that a file was touched though its content is the same; this alone makes no new generation."""
+        self._run(sql.PUT_FINGERPRINT, (fingerprint, path, source))
+
+    def replace_file(self, unit: UnitGraph) -> None:
+        """Put one file or row in the place of what the source held at its path."""
+        source = self._find_source(unit.source)
+        if not self._is_first_load:
+            self._delete_unit(source, unit.path)
+        self._unit_number += 1
+        number = self._unit_number
+        identity = _sign(hash_key(unit.source, unit.path, unit.label.value))
+        self._run(
+            sql.PUT_UNIT,
+            (number, identity, source, sql.LABEL_NUMBERS[unit.label], unit.path, unit.fingerprint, unit.content_hash)
+            + (unit.language, unit.status.value, unit.reason),
+        )
+        for key, first_line, fragment in unit.parts:
+            self._run(sql.PUT_PART, (number, first_line, self._put_fragment(source, key, fragment)))
+        self.changed = True
+
+    def delete_file(self, source: str, path: str) -> None:
+        """Remove one file or row and all that only it contains."""
+        self._delete_unit(self._find_source(source), path)
+
+    def delete_source(self, source: str) -> None:
+        """Remove a source with everything in it."""
+        number = self._find_source(source)
+        for (unit,) in self._run(sql.LIST_UNITS, (number,)).fetchall():
+            self._release_unit(unit)
+        self._sweep()
+        self._delete_orphan_names()
+        self._run(sql.DELETE_SOURCE, (number,))
+        self._sources.pop(source)
+        self.changed = True
+
+    def missing_names(self, source: str) -> list[str]:
+        """List the function names of a source that have no FunctionName node yet."""
+        self.flush()
+        number = self._find_source(source)
+        return sorted(name for (name,) in self._run(sql.MISSING_NAMES, (number, number)))
+
+    def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Add the FunctionName nodes that are missing, with their vectors."""
+        number, label = self._find_source(source), sql.LABEL_NUMBERS[Label.FUNCTION_NAME]
+        for name, vector in vectors.items():
+            self._node_number += 1
+            identity, content = _sign(hash_key(source, Label.FUNCTION_NAME.value, name)), _sign(hash_bytes(name.encode()))
+            self._nodes.append(
+                (self._node_number, identity, label, number, None, None, name, None, 0, 0, 0, 0, 0, content, None)
+            )
+            self._vectors.append((self._node_number, vector.tobytes()))
+            self.changed = True
+
+    def put_relations(self, relations: Iterable[Edge]) -> None:
+        """Add relationships between nodes that exist."""
+        rows = [
+            (edge.type.value, parse_id(edge.start), parse_id(edge.end), edge.line, edge.rule, edge.confidence)
+            for edge in relations
+        ]
+        self._connection.executemany(sql.PUT_RELATION, rows)
+        self._has_relations = self._has_relations or bool(rows)
+        self.changed = self.changed or bool(rows)
+
+    def flush(self) -> None:
+        """Insert the rows that are still in memory."""
+        self._connection.executemany(sql.PUT_NODE, self._nodes)
+        self._connection.executemany(sql.PUT_VECTOR, self._vectors)
+        self._connection.executemany(sql.PUT_WORDS, self._words)
+        self._nodes, self._vectors, self._words = [], [], []
+
+    def finish(self) -> None:
+        """Insert what is left, drop what nothing refers to any more, and complete the indexes."""
+        self._sweep()
+        if self._has_deleted:
+            self._delete_orphan_names()
+        if self._is_first_load:
+            for statement in sql.INDEXES.values():
+                self._run(statement)
+
+    def _find_source(self, name: str) -> int:
+        if name not in self._sources:
+            row = self._run(sql.FIND_SOURCE, (name,)).fetchone()
+            if row is None:
+                raise StoreError(f"no source '{name}' in the store; expected put_source before its files")
+            self._sources[name] = row[0]
+        return self._sources[name]
+
+    def _put_fragment(self, source: int, key: int, fragment: Fragment | None) -> int:
+        found = self._run(sql.FIND_FRAGMENT, (_sign(key), source)).fetchone()
+        if found is not None:
+            return int(found[0])
+        if fragment is None:
+            raise StoreError(f"fragment {key:016x} was announced as stored, and is not; run the build again")
+        self._fragment_number += 1
+        number, first = self._fragment_number, self._node_number + 1
+        self._add_nodes(source, number, fragment)
+        documents = [(first + index, name, scope, body) for index, name, scope, body in fragment.words]
+        self._words += documents
+        self._run(
+            sql.PUT_FRAGMENT,
+            (number, source, _sign(key), first, self._node_number, zlib.compress(fragment.text, 1))
+            + (pack(documents, first), pack(fragment.calls, 0)),
+        )
+        if len(self._nodes) > FLUSH_AT:
+            self.flush()
+        return number
+
+    def _add_nodes(self, source: int, fragment_number: int, fragment: Fragment) -> None:
+        first = self._node_number + 1
+        numbers, data = sql.LABEL_NUMBERS, fragment.vectors.astype("<f2", copy=False).tobytes()
+        size = 2 * fragment.vectors.shape[1]
+        offset = 0
+        for index, node in enumerate(fragment.nodes):
+            number = first + index
+            properties = _dump(node.properties) if node.properties else None
+            self._nodes.append(
+                (number, _sign(node.id), numbers[node.label], source, fragment_number)
+                + (None if node.parent < 0 else first + node.parent, *_name_columns(node))
+                + (sql.KIND_NUMBERS[node.kind or ""], *node[6:10])
+                + (_sign(node.content_hash), properties)
+            )
+            if node.label in EMBEDDED_LABELS:
+                self._vectors.append((number, data[offset : offset + size]))
+                offset += size
+        self._node_number += len(fragment.nodes)
+
+    def _delete_unit(self, source: int, path: str) -> None:
+        row = self._run(sql.FIND_UNIT, (source, path)).fetchone()
+        if row is not None:
+            self._release_unit(row[0])
+            self.changed = True
+
+    def _release_unit(self, unit: int) -> None:
+        self._released.update(number for (number,) in self._run(sql.LIST_PARTS, (unit,)))
+        self._run(sql.DELETE_PARTS, (unit,))
+        self._run(sql.DELETE_UNIT, (unit,))
+        # A file's new content has the key of its old content: the old fragment must be gone before it comes.
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Delete the released fragments that no unit holds any more, and function names that were theirs alone."""
+        self.flush()
+        for number in sorted(self._released):
+            if self._run(sql.IS_FRAGMENT_USED, (number,)).fetchone() is None:
+                self._delete_fragment(number)
+        self._released.clear()
+
+    def _delete_orphan_names(self) -> None:
+        orphans = [(number, number) for (number,) in self._run(sql.ORPHAN_NAMES)]
+        self._connection.executemany(sql.DELETE_VECTORS, orphans)
+        self._connection.executemany(sql.DELETE_NODES, orphans)
+
+    def _delete_fragment(self, number: int) -> None:
+        self._has_deleted = True
+        first, last, words = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
+        self._connection.executemany(
+            sql.DELETE_WORDS, [(first + index, *texts) for index, *texts in json.loads(zlib.decompress(words))]
+        )
+        if self._has_relations:
+            self._run(sql.DELETE_RELATIONS, (first, last, first, last))
+        self._run(sql.DELETE_VECTORS, (first, last))
+        self._run(sql.DELETE_NODES, (first, last))
+        self._run(sql.DELETE_FRAGMENT, (number,))
+
+
+def _name_columns(node: NodeRow) -> tuple[str | None, str | None]:
+    """Give name and qualname as stored: only names that are looked up stand in the indexed column."""
+    if node.label in (Label.BLOCK, Label.IMPORT):
+        return None, node.name
+    return node.name, None if node.qualname == node.name else node.qualname
+
+
+def pack(rows: Sequence[CallSite] | Sequence[tuple[int, str, str, str]], base: int) -> bytes:
+    """Compress rows to JSON; a base is taken off the first column of documents, so that they need no numbers."""
+    if base:
+        rows = [(row[0] - base, *row[1:]) for row in rows]  # type: ignore[misc, operator]
+    return zlib.compress(_dump(rows).encode(), 1)
+
+
+def parse_id(text: str) -> int:
+    """Turn 16 hex digits into the signed number that SQLite keeps."""
+    return _sign(int(text, 16))
+
+
+def _sign(value: int) -> int:
+    """Fold an unsigned 64-bit number into SQLite's signed range."""
+    return value - (1 << 64) if value >= 1 << 63 else value

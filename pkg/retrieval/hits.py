@@ -1,0 +1,96 @@
+"""Turn matches into hits, one at a time: fetch the node and prune its text (P-17, P-18)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+from pkg.model import Hit, Label, Match, Node
+from pkg.retrieval.options import QueryOptions
+from pkg.retrieval.prune import Branch, Pruned, prune
+from pkg.retrieval.syntax import find_indent
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder, Vectors
+    from pkg.graph.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedHit:
+    """A hit without its helpers yet, the node that it came from, and how it was pruned, in words."""
+
+    hit: Hit
+    node: Node
+    explain: tuple[str, ...]
+
+
+def open_hits(
+    store: GraphStore, encoder: Encoder, query: Vectors, matches: Sequence[Match], options: QueryOptions
+) -> Iterator[OpenedHit]:
+    """Yield a hit for each match, best first; nothing is fetched or pruned before it is asked for."""
+    for rank, match in zip(count(1), matches, strict=False):
+        node = store.get([match.id])[0]
+        pruned = _prune_node(store, encoder, query, node, options.prune_steps) if options.prune else None
+        yield OpenedHit(_make_hit(rank, match, node, pruned), node, tuple(_explain(rank, match, node, pruned)))
+
+
+def _prune_node(store: GraphStore, encoder: Encoder, query: Vectors, node: Node, steps: int) -> Pruned:
+    content = node.content.encode("utf-8", "replace")
+    # Bytes that are not UTF-8 are replaced on reading, and offsets into such a text would be off.
+    is_exact = len(content) == node.end - node.start
+    branches = _find_branches(store, node) if is_exact else []
+    return prune(encoder, query, content, find_indent(content, node.start_col), branches, steps)
+
+
+def _find_branches(store: GraphStore, node: Node) -> list[Branch]:
+    """List the blocks inside a node; the block that was found is not a branch of itself."""
+    return [
+        Branch(each.id, each.kind or "", each.start - node.start, each.end - node.start, each.start_line, each.end_line)
+        for each in store.subtree(node.id)
+        if each.label is Label.BLOCK and each.kind != "body" and each.id != node.id
+    ]
+
+
+def _make_hit(rank: int, match: Match, node: Node, pruned: Pruned | None) -> Hit:
+    cuts = pruned.cuts if pruned else ()
+    return Hit(
+        rank=rank,
+        label=node.label.value,
+        id=node.id,
+        source=node.source,
+        path=node.path,
+        qualname=node.qualname,
+        kind=node.kind,
+        start_line=node.start_line,
+        end_line=node.end_line,
+        score=match.score,
+        score_pruned=_raise_score(match.score, pruned),
+        content=node.content,
+        pruned_content=pruned.content.decode("utf-8", "replace") if pruned and cuts else node.content,
+        pruned=cuts,
+        same_content=match.same_content,
+    )
+
+
+def _raise_score(score: float, pruned: Pruned | None) -> float:
+    """Add the gain of pruning to the stored score, which is of a rounded vector: the two stay comparable."""
+    return min(1.0, score + pruned.score_after - pruned.score_before) if pruned and pruned.cuts else score
+
+
+def _explain(rank: int, match: Match, node: Node, pruned: Pruned | None) -> Iterator[str]:
+    kind = f"{node.kind} block of" if node.kind else node.label.value.lower()
+    place = f"{node.path}:{node.start_line}-{node.end_line}"
+    yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}"
+    if match.same_content:
+        yield f"hit {rank}: stands for {match.same_content} more of equal content"
+    if pruned is None:
+        return
+    for cut in pruned.cuts:
+        lines = f"{cut.start_line}-{cut.end_line}"
+        yield f"hit {rank}: cut {cut.kind} at lines {lines}: score {cut.score_before:.4f} -> {cut.score_after:.4f}"
+    if not pruned.cuts:
+        yield f"hit {rank}: nothing cut, {pruned.tried} branches tried"
+    for reason in pruned.refused:
+        yield f"hit {rank}: {reason}"

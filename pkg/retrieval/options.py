@@ -1,0 +1,70 @@
+"""What a query may ask for besides its text, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pkg.errors import UsageError
+from pkg.model import BLOCK_KINDS, NodeFilter
+
+MODES = ("block", "function", "both")
+BLOCK_CHOICES = ("all", "inner", "body")
+DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOptions:
+    """The settings of one query; the defaults are the paper's: one block, pruned once, its callees added."""
+
+    mode: str = "block"  # one of MODES (P-15, P-16)
+    top_k: int = 1  # P-17, A-10
+    blocks: str = "all"  # one of BLOCK_CHOICES (A-02)
+    source: str | None = None
+    path: str | None = None  # fnmatch pattern
+    kind: str | None = None  # one of BLOCK_KINDS
+    budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
+    prune: bool = True
+    prune_steps: int = 1  # A-04
+    hops: int = 1  # A-12; 0 adds no callees
+
+
+DEFAULT_OPTIONS = QueryOptions()
+
+
+def check_options(options: QueryOptions) -> None:
+    """Refuse options that cannot be meant, with a UsageError."""
+    _check_choice("mode", options.mode, MODES)
+    _check_choice("blocks", options.blocks, BLOCK_CHOICES)
+    if options.kind is not None:
+        _check_choice("kind", options.kind, BLOCK_KINDS)
+    for name, value, least in (
+        ("top_k", options.top_k, 1),
+        ("budget", options.budget, 0),
+        ("prune_steps", options.prune_steps, 1),
+        ("hops", options.hops, 0),
+    ):
+        if value < least:
+            raise UsageError(f"{name} is {value}; expected {least} or more")
+    if options.mode == "function" and (options.kind is not None or options.blocks != "all"):
+        raise UsageError("kind and blocks narrow blocks, and mode is 'function'; use mode 'block' or 'both'")
+    if block_kinds(options) == frozenset():
+        raise UsageError(f"no block is both '{options.blocks}' and '{options.kind}'; give one of the two alone")
+
+
+def block_kinds(options: QueryOptions) -> frozenset[str] | None:
+    """Give the kinds of block that blocks and kind together allow; None for all (A-02)."""
+    allowed = {"all": frozenset(BLOCK_KINDS), "inner": frozenset(BLOCK_KINDS[1:]), "body": frozenset(BLOCK_KINDS[:1])}
+    kinds = allowed[options.blocks]
+    if options.kind is not None:
+        kinds &= {options.kind}
+    return None if len(kinds) == len(BLOCK_KINDS) else kinds
+
+
+def node_filter(options: QueryOptions) -> NodeFilter:
+    """Turn options into the filter that a store applies before it ranks."""
+    return NodeFilter(options.source, options.path, block_kinds(options))
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UsageError(f"unknown {name} '{value}'; expected one of: {', '.join(choices)}")

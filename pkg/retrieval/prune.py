@@ -1,0 +1,159 @@
+"""Prune a retrieved text: leave out the branch without which it lies nearer to the question (P-18).
+
+Candidate 0 is the text as it stands, so the similarity never falls; every nested block is one branch (A-04). The
+scores of all candidates come from one call; only the best ones are cut for real, parsed and scored again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pkg.encode.encoder import Encoder, Vectors, encode_without
+from pkg.model import Cut
+from pkg.retrieval.cutting import Excision, excise
+from pkg.retrieval.syntax import is_python, is_python_like
+
+GAIN = 1e-6  # a smaller gain is rounding of float32 sums
+MAX_BRANCHES = 64  # A-04
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One block that may be cut: byte offsets into the content, lines of the unit."""
+
+    id: str
+    kind: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """A text after pruning: what was cut, the scores around it, and what was refused and why."""
+
+    content: bytes
+    cuts: tuple[Cut, ...]
+    score_before: float
+    score_after: float
+    tried: int
+    refused: tuple[str, ...]
+
+
+def prune(
+    encoder: Encoder,
+    query: Vectors,
+    content: bytes,
+    indent: bytes,
+    branches: Sequence[Branch],
+    steps: int = 1,
+    limit: int = MAX_BRANCHES,
+) -> Pruned:
+    """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the query vector [d].
+
+    ``indent`` is the white space before the first line. What comes back parses whenever the content does, and
+    ``score_after`` is never below ``score_before``; ties go to fewer removed lines, then to the earlier branch.
+    """
+    inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
+    judge, left, refused = _Judge(encoder, query, indent), inner[:limit], []
+    if len(inner) > limit:
+        refused.append(f"{len(inner) - limit} of {len(inner)} branches not tried: the limit is {limit}, largest first")
+    before, *scores = judge.score_cuts(content, left)
+    pruned = Pruned(content, (), before, before, len(left), ())
+    for step in range(steps):
+        if step:
+            _, *scores = judge.score_cuts(pruned.content, left)
+        found = _take_best(judge, pruned, left, scores, refused)
+        if found is None:
+            break
+        pruned, left = found
+    return replace(pruned, refused=tuple(dict.fromkeys(refused)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Score and parse candidate texts for one question and one place in a file."""
+
+    encoder: Encoder
+    query: Vectors
+    indent: bytes
+
+    def excise(self, text: bytes, branch: Branch) -> Excision:
+        return excise(text, branch.start, branch.end, self.indent)
+
+    def score_cuts(self, text: bytes, branches: Sequence[Branch]) -> list[float]:
+        """Score the text as it stands and without each branch, in one call."""
+        excisions = [self.excise(text, branch) for branch in branches]
+        cuts = np.array([(0, 0), *((excision.start, excision.end) for excision in excisions)], np.int64)
+        return [float(score) for score in encode_without(self.encoder, text, cuts) @ self.query]
+
+    def score(self, text: bytes) -> float:
+        return float(self.encoder.encode([text])[0] @ self.query)
+
+    def choose_text(self, excision: Excision) -> bytes | None:
+        """Give the cut text that parses, the likelier of bare and `pass` first; None when neither does.
+
+        A text that the running Python cannot parse before the cut is judged by tree-sitter.
+        """
+        if excision.leaves_nothing:
+            return None
+        likely, other = excision.texts
+        for candidate in (likely, other):
+            if is_python(candidate, self.indent):
+                return candidate
+        text, indent = excision.text, self.indent
+        if not is_python(text, indent) and is_python_like(text, indent) and is_python_like(likely, indent):
+            return likely
+        return None
+
+
+def _take_best(
+    judge: _Judge, pruned: Pruned, branches: Sequence[Branch], scores: Sequence[float], refused: list[str]
+) -> tuple[Pruned, list[Branch]] | None:
+    """Make the best cut that parses and gains, and move the other branches to their new places."""
+    floor = pruned.score_after + GAIN
+    for score, branch in sorted(zip(scores, branches, strict=True), key=lambda pair: _rank(*pair)):
+        if score <= floor:
+            return None
+        excision = judge.excise(pruned.content, branch)
+        text = judge.choose_text(excision)
+        if text is None:
+            refused.append(f"{_describe(branch)} kept: the rest would be empty or not parse")
+            continue
+        after = judge.score(text)
+        if after <= floor:
+            refused.append(f"{_describe(branch)} kept: with `pass` in its place the score would not rise")
+            continue
+        cut = Cut(branch.id, branch.kind, branch.start_line, branch.end_line, pruned.score_after, after)
+        found = replace(pruned, content=text, cuts=(*pruned.cuts, cut), score_after=after)
+        return found, _move_branches(branches, excision, text)
+    return None
+
+
+def _rank(score: float, branch: Branch) -> tuple[float, int, int]:
+    return -round(score, 6), branch.end_line - branch.start_line, branch.start
+
+
+def _describe(branch: Branch) -> str:
+    return f"{branch.kind} at lines {branch.start_line}-{branch.end_line}"
+
+
+def _move_branches(branches: Sequence[Branch], excision: Excision, text: bytes) -> list[Branch]:
+    """Map branches into the cut text and drop those that went with the cut."""
+    start, end = excision.start, excision.end
+    put_in = excision.filler if text == excision.filled else b""
+    shift = len(put_in) - (end - start)
+    moved: list[Branch] = []
+    for branch in branches:
+        if branch.end <= start:
+            moved.append(branch)
+        elif branch.start >= end:
+            moved.append(replace(branch, start=branch.start + shift, end=branch.end + shift))
+        elif branch.start < start:  # an owner of the cut; it may have ended with it
+            last = branch.end + shift if branch.end > end else len(text[: start + len(put_in)].rstrip())
+            moved.append(replace(branch, end=last))
+    return moved

@@ -1,0 +1,79 @@
+"""Answer a question from a graph: the use case, step by step (P-13 to P-18, A-10)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pkg.errors import QueryError
+from pkg.model import Coverage, Helper, Hit, Label, Matches, QueryResult
+from pkg.retrieval.complete import complete_calls
+from pkg.retrieval.hits import OpenedHit, open_hits
+from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
+from pkg.retrieval.pack import Packed, pack_hits
+from pkg.retrieval.search import LABELS_OF_MODE, search_nodes
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder, Vectors
+    from pkg.graph.store import GraphStore
+
+__all__ = ["QueryOptions", "run_query"]
+
+SHOWN_TEXT = 60  # characters of a question that an error message quotes
+
+
+def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
+    """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
+    check_options(options)
+    query = encode_question(encoder, text)
+    with store.snapshot():
+        found = search_nodes(store, query, options.mode, options.top_k, node_filter(options))
+        notes = _check_found(store, found, options)
+        opened = open_hits(store, encoder, query, found.matches, options)
+        packed = pack_hits(opened, partial(_complete, store, options.hops), options.budget, len(found.matches))
+    coverage = Coverage(
+        found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget, (*notes, *packed.notes)
+    )
+    return QueryResult(text, options.mode, packed.hits, coverage, (*_explain_share(packed), *packed.explain))
+
+
+def encode_question(encoder: Encoder, text: str) -> Vectors:
+    """Encode the text of a question (P-13): float32 [dimension]; a QueryError when no word of it is known."""
+    if not text.strip():
+        raise QueryError("the question is empty; expected a few words on what the code does, or a piece of code")
+    query: Vectors = encoder.encode([text.encode("utf-8", "replace")])[0]
+    if not query.any():
+        shown = text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "..."
+        raise QueryError(
+            f"no word of the question {shown!r} is known to the encoder '{encoder.name}';"
+            " ask with names or words that the code itself may use"
+        )
+    return query
+
+
+def _complete(store: GraphStore, hops: int, opened: OpenedHit) -> tuple[list[Helper], list[str]]:
+    return complete_calls(store, opened.node, hops, opened.hit.pruned)
+
+
+def _check_found(store: GraphStore, found: Matches, options: QueryOptions) -> tuple[str, ...]:
+    """Say why a search found nothing; an unknown source is a QueryError. Costs nothing when there are matches."""
+    if found.matches:
+        return ()
+    known = [source.name for source in store.sources()]
+    if options.source is not None and options.source not in known:
+        listed = ", ".join(f"'{name}'" for name in known) or "none"
+        raise QueryError(f"no source '{options.source}' in the graph (found: {listed}); name one of these, or build it")
+    labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
+    if not found.searched:
+        return (f"the graph holds no {labels} nodes; run: pkg build PATH",)
+    return (f"none of the {found.searched} {labels} nodes passes the filter; widen source, path, kind or blocks",)
+
+
+def _explain_share(packed: Packed) -> tuple[str, ...]:
+    """Tell how many block hits are whole bodies (A-02)."""
+    blocks = [hit for hit in packed.hits if hit.label == Label.BLOCK.value]
+    return (f"{sum(map(_is_body, blocks))} of {len(blocks)} block hits are whole bodies",) if blocks else ()
+
+
+def _is_body(hit: Hit) -> bool:
+    return hit.kind == "body"

@@ -1,0 +1,337 @@
+"""Hand-written stand-ins for the ports: a graph store in memory and an encoder that adds up words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from fake_state import Entry, State, descends, edge_order, export_node, list_edges
+
+from pkg.encode.encoder import Spans, Vectors
+from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
+from pkg.graph.store import StoreStats
+from pkg.graph.unit import UnitGraph
+from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, RelationType, Skip, Source, Status
+
+_WORD = re.compile(rb"[A-Za-z]+")
+
+
+class FakeEncoder:
+    """Encode a text as the sum of its lower-case words, each a fixed vector of signs, at length 1."""
+
+    name = "fake"
+    dimension = 64
+
+    def encode(self, texts: Sequence[bytes]) -> Vectors:
+        rows = [self._sum_words(text) for text in texts]
+        return np.array(rows, np.float32).reshape(len(texts), self.dimension)
+
+    def encode_spans(self, text: bytes, spans: Spans) -> Vectors:
+        return self.encode([text[start:end] for start, end in spans.tolist()])
+
+    def encode_without(self, text: bytes, cuts: Spans) -> Vectors:
+        return self.encode([text[:start] + b" " + text[end:] for start, end in cuts.tolist()])
+
+    def _sum_words(self, text: bytes) -> npt.NDArray[np.float32]:
+        total = np.zeros(self.dimension, np.float32)
+        for word in _WORD.findall(text):
+            bits = np.frombuffer(blake2b(word.lower(), digest_size=self.dimension // 8).digest(), np.uint8)
+            total += np.unpackbits(bits) * np.float32(2) - 1
+        length = float(np.sqrt((total * total).sum()))
+        return total / np.float32(length) if length else total
+
+
+class FakeWriter:
+    """Change a copy of the state; the store takes it over when the transaction ends well."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.changed = False
+
+    def put_source(
+        self,
+        source: Source,
+        fingerprint: str = "",
+        skipped: Sequence[Skip] = (),
+        stages: Mapping[str, float] | None = None,
+    ) -> None:
+        self.state.sources[source.name] = source
+        self.state.notes[source.name] = fingerprint, tuple(skipped), dict(stages or {})
+        self.changed = True
+
+    def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
+        unit = self.state.units[source, path]
+        self.state.units[source, path] = replace(unit, fingerprint=fingerprint)
+
+    def replace_file(self, unit: UnitGraph) -> None:
+        self._check_source(unit.source)
+        self.state.units.pop((unit.source, unit.path), None)
+        self._sweep()
+        for part in unit.parts:
+            if part.fragment is not None:
+                self.state.fragments.setdefault((unit.source, part.key), part.fragment)
+            elif (unit.source, part.key) not in self.state.fragments:
+                raise StoreError(f"fragment {part.key:016x} was announced as stored, and is not; run the build again")
+        self.state.units[unit.source, unit.path] = unit
+        self.changed = True
+
+    def delete_file(self, source: str, path: str) -> None:
+        self._check_source(source)
+        self.changed = self.state.units.pop((source, path), None) is not None or self.changed
+
+    def delete_source(self, source: str) -> None:
+        self._check_source(source)
+        for key in [key for key in self.state.units if key[0] == source]:
+            del self.state.units[key]
+        del self.state.sources[source], self.state.notes[source]
+        self.changed = True
+
+    def missing_names(self, source: str) -> list[str]:
+        return sorted(name for owner, name in self._defined() - set(self.state.names) if owner == source)
+
+    def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        for name, vector in vectors.items():
+            self.state.names.setdefault((source, name), vector)
+            self.changed = True
+
+    def put_relations(self, relations: Iterable[Edge]) -> None:
+        before = len(self.state.relations)
+        self.state.relations += relations
+        self.changed = self.changed or len(self.state.relations) > before
+
+    def finish(self) -> None:
+        """Drop what nothing refers to any more."""
+        self._sweep()
+        defined = self._defined()
+        self.state.names = {key: vector for key, vector in self.state.names.items() if key in defined}
+        ids = set(self.state.read())
+        self.state.relations = [edge for edge in self.state.relations if edge.start in ids and edge.end in ids]
+        self.state.generation += self.changed
+
+    def _sweep(self) -> None:
+        used = {(source, part.key) for (source, _), unit in self.state.units.items() for part in unit.parts}
+        self.state.fragments = {key: value for key, value in self.state.fragments.items() if key in used}
+
+    def _defined(self) -> set[tuple[str, str]]:
+        return {
+            (source, node.name)
+            for (source, _), fragment in self.state.fragments.items()
+            for node in fragment.nodes
+            if node.label is Label.FUNCTION
+        }
+
+    def _check_source(self, name: str) -> None:
+        if name not in self.state.sources:
+            raise StoreError(f"no source '{name}' in the store; expected put_source before its files")
+
+
+class FakeStore:
+    """Keep a graph in memory and search it by brute force."""
+
+    address = "memory:///"
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._held: State | None = None
+        self._encoder: tuple[str, int] | None = None
+
+    @property
+    def _now(self) -> State:
+        return self._held or self._state
+
+    def close(self) -> None:
+        """Keep everything: there is nothing to release."""
+
+    def ensure_schema(self, encoder: str, dimension: int) -> None:
+        if self._encoder not in (None, (encoder, dimension)):
+            assert self._encoder is not None
+            raise EncoderMismatchError(
+                f"{self.address} holds vectors of encoder '{self._encoder[0]}' with {self._encoder[1]} dimensions,"
+                f" not of '{encoder}' with {dimension}; use that encoder, or another --store"
+            )
+        self._encoder = encoder, dimension
+
+    def encoder(self) -> tuple[str, int]:
+        return self._encoder or ("", 0)
+
+    def generation(self) -> int:
+        return self._now.generation
+
+    def fingerprints(self, source: str) -> dict[str, tuple[str, str]]:
+        units = self._now.units.items()
+        return {path: (unit.fingerprint, unit.content_hash) for (owner, path), unit in units if owner == source}
+
+    def sources(self) -> tuple[Source, ...]:
+        return tuple(source for _, source in sorted(self._now.sources.items()))
+
+    def source_fingerprint(self, source: str) -> str | None:
+        return self._now.notes[source][0] if source in self._now.notes else None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        outer, self._held = self._held, self._now
+        try:
+            yield
+        finally:
+            self._held = outer
+
+    @contextmanager
+    def write(self) -> Iterator[FakeWriter]:
+        writer = FakeWriter(self._state.copy())
+        yield writer
+        writer.finish()
+        self._state = writer.state
+
+    def vector_search(
+        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+    ) -> Matches:
+        if self._encoder is not None and len(vector) != self._encoder[1]:
+            raise EncoderMismatchError(
+                f"the query vector has {len(vector)} dimensions; {self.address} holds {self._encoder[1]}"
+                f" (encoder '{self._encoder[0]}'); encode the query with that encoder"
+            )
+        entries = [entry for entry in self._now.read().values() if entry.node.label is label]
+        passing = [entry for entry in entries if self._passes(entry, where)]
+        scored = [(_cosine(entry.vector, vector), entry.node) for entry in passing if entry.vector is not None]
+        return _rank(scored, k, len(entries), len(entries) - len(passing))
+
+    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
+        words = set(re.findall(r"\w+", terms.lower()))
+        entries = [entry for entry in self._now.read().values() if entry.node.label is label]
+        passing = [entry.node for entry in entries if self._passes(entry, where)]
+        scored = [(_share(words, f"{node.qualname} {node.content}"), node) for node in passing]
+        found = [(score, node) for score, node in scored if score > 0]
+        return _rank(found, k, len(entries), len(entries) - len(passing))
+
+    def _passes(self, entry: Entry, where: NodeFilter | None) -> bool:
+        if where is None:
+            return True
+        node = entry.node
+        paths = [
+            path
+            for (source, path), unit in self._now.units.items()
+            if entry.fragment and source == entry.fragment[0] and any(p.key == entry.fragment[1] for p in unit.parts)
+        ]
+        return (
+            where.source in (None, node.source)
+            and (where.path is None or any(fnmatchcase(path, where.path) for path in paths))
+            and (where.kinds is None or node.kind in where.kinds)
+        )
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        nodes = [entry.node for entry in self._now.read().values() if entry.node.name == name]
+        found = [n for n in nodes if n.label in (Label.FUNCTION, Label.CLASS) and source in (None, n.source)]
+        return sorted(found, key=lambda node: (node.source, node.path, node.start_line, node.id))
+
+    def get(self, ids: Sequence[str]) -> list[Node]:
+        return [self._get_entry(node_id).node for node_id in ids]
+
+    def _get_entry(self, node_id: str) -> Entry:
+        entry = self._now.read().get(node_id)
+        if entry is None:
+            raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id that a query gave")
+        return entry
+
+    def subtree(self, node_id: str) -> list[Node]:
+        outer = self._get_entry(node_id).node
+        entries = self._now.read()
+        unit = self._now.units.get((outer.source, outer.path)) if outer.label in (Label.FILE, Label.ROW) else None
+        keys = {(outer.source, part.key) for part in unit.parts} if unit else set()
+        inside = [e.node for e in entries.values() if e.fragment in keys or descends(entries, e, node_id)]
+        found = [node for node in inside if node.label in (Label.CLASS, Label.FUNCTION, Label.BLOCK)]
+        return sorted(found, key=lambda node: (node.path, node.start_line, node.start, -node.end))
+
+    def calls(self, node_id: str) -> list[Call]:
+        entry = self._get_entry(node_id)
+        return [call for call in entry.calls if entry.node.start_line <= call.line <= entry.node.end_line]
+
+    def neighbours(
+        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+    ) -> list[Edge]:
+        wanted = None if types is None else set(types)
+        seen = frontier = {self._get_entry(node_id).node.id}
+        edges: set[Edge] = set()
+        for _ in range(depth):
+            reached: set[str] = set()
+            for edge in list_edges(self._now):
+                leaves, enters = (
+                    direction != "in" and edge.start in frontier,
+                    direction != "out" and edge.end in frontier,
+                )
+                if (leaves or enters) and (wanted is None or edge.type in wanted):
+                    edges.add(edge)
+                    reached |= {edge.start, edge.end}
+            frontier, seen = reached - seen, seen | reached
+        return sorted(edges, key=edge_order)
+
+    def stats(self) -> StoreStats:
+        state = self._now
+        units = sorted(state.units.values(), key=lambda unit: unit.path)
+        name, dimension = self._encoder or ("", 0)
+        return StoreStats(
+            generation=state.generation,
+            encoder=name,
+            dimension=dimension,
+            sources=self.sources(),
+            nodes=_count(entry.node.label.value for entry in state.read().values()),
+            relations=_count(edge.type.value for edge in list_edges(state)),
+            partial=tuple(
+                Skip(unit.path, unit.reason or unit.status.value)
+                for unit in units
+                if unit.status is not Status.OK or unit.reason is not None
+            ),
+            skipped=tuple(skip for source in sorted(state.notes) for skip in state.notes[source][1]),
+            stages={source: state.notes[source][2] for source in sorted(state.notes)},
+        )
+
+    def check(self) -> list[str]:
+        """Find nothing: a state is replaced as a whole or not at all."""
+        return []
+
+    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+        name, dimension = self._encoder or ("", 0)
+        yield {"type": "graph", "version": 1, "encoder": name, "dimension": dimension}
+        order = {label: number for number, label in enumerate(Label)}
+        entries = self._now.read().values()
+        for entry in sorted(entries, key=lambda entry: (order[entry.node.label], entry.node.id)):
+            yield export_node(entry, vectors)
+        for edge in sorted(list_edges(self._now), key=edge_order):
+            line = {"name": edge.type.value, "start": edge.start, "end": edge.end, "line": edge.line}
+            line |= {"rule": edge.rule, "confidence": edge.confidence}
+            yield {"type": "relation", **{key: value for key, value in line.items() if value is not None}}
+
+
+def _cosine(vector: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> float:
+    row = vector.astype(np.float64)
+    lengths = float(np.linalg.norm(row) * np.linalg.norm(query))
+    return float(row @ query) / lengths if lengths else 0.0
+
+
+def _share(words: set[str], text: str) -> float:
+    return len(words & set(re.findall(r"[^\W_]+|\w+", text.lower()))) / len(words) if words else 0.0
+
+
+def _rank(scored: list[tuple[float, Node]], k: int, searched: int, filtered: int) -> Matches:
+    """Order by score and id, fold equal content into the best of its kind, keep k."""
+    firsts: dict[str, Match] = {}
+    for score, node in sorted(scored, key=lambda item: (-item[0], item[1].id)):
+        first = firsts.get(node.content_hash)
+        firsts[node.content_hash] = (
+            replace(first, same_content=first.same_content + 1) if first else Match(node.id, score)
+        )
+    kept = tuple(firsts.values())[:k]
+    return Matches(kept, searched, filtered, sum(match.same_content for match in kept))
+
+
+def _count(values: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,67 @@
+"""Make small graphs from source text for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from fakes import FakeEncoder, FakeStore
+
+from pkg.extract.python import extract_unit
+from pkg.graph.unit import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_key
+from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Label, Source
+
+
+def make_store(files: dict[str, str], source: str = "demo") -> FakeStore:
+    """Fill a store in memory with files."""
+    store = FakeStore()
+    store.ensure_schema(FakeEncoder.name, FakeEncoder.dimension)
+    add_files(store, files, source)
+    return store
+
+
+def add_files(store: FakeStore, files: dict[str, str], source: str) -> None:
+    """Add files to a store under a source of their own."""
+    with store.write() as writer:
+        writer.put_source(Source(source, "repository", f"/{source}"))
+        for path, text in files.items():
+            writer.replace_file(make_unit(source, path, text.encode()))
+        names = writer.missing_names(source)
+        vectors = FakeEncoder().encode([name.encode() for name in names]).astype(np.float16)
+        writer.put_names(source, dict(zip(names, vectors, strict=True)))
+
+
+def make_unit(source: str, path: str, text: bytes) -> UnitGraph:
+    """Make the graph of one file: one fragment with its definitions, blocks and call sites."""
+    code = extract_unit(text)
+    rows = tuple(_list_rows(source, path, code))
+    spans = np.array([(row.start, row.end) for row in rows if row.label in EMBEDDED_LABELS], np.int64).reshape(-1, 2)
+    vectors = FakeEncoder().encode_spans(text, spans).astype(np.float16)
+    calls = tuple(CallSite(c.expression, c.line, -1 if c.function is None else c.function) for c in code.calls)
+    key = hash_bytes(path.encode() + text)
+    words = tuple((i, row.name, row.qualname, "") for i, row in enumerate(rows) if row.label is Label.FUNCTION)
+    part = Part(key, 1, Fragment(key, text, rows, vectors, words, calls))
+    digest = f"{hash_bytes(text):016x}"
+    return UnitGraph(source, Label.FILE, path, digest, digest, code.language, code.status, code.reason, (part,))
+
+
+def _list_rows(source: str, path: str, code: CodeUnit) -> Iterator[NodeRow]:
+    """List definitions first and then blocks, so that indices of the code unit map by an offset."""
+    row = NodeRow(0, Label.FUNCTION, -1, "", "", None, 0, 0, 0, 0, 0, None)
+    for index, each in enumerate(code.definitions):
+        label = Label.CLASS if isinstance(each, Class) else Label.FUNCTION
+        base = row._replace(label=label, parent=-1 if each.parent is None else each.parent, name=each.name)
+        identity = hash_key(source, path, label.value, each.qualname, str(index))
+        yield _place(base._replace(id=identity, qualname=each.qualname), code.text, each.span.start, each.span.end)
+    for block in code.blocks:
+        owner = code.definitions[block.function]
+        parent = block.function if block.parent is None else len(code.definitions) + block.parent
+        base = row._replace(label=Label.BLOCK, parent=parent, name=block.path, kind=block.kind)
+        identity = hash_key(source, path, owner.qualname, str(block.function), block.path)
+        yield _place(base._replace(id=identity), code.text, block.span.start, block.span.end)
+
+
+def _place(row: NodeRow, text: bytes, start: int, end: int) -> NodeRow:
+    lines = text.count(b"\n", 0, start) + 1, text.count(b"\n", 0, end) + 1
+    row = row._replace(start=start, end=end, start_line=lines[0], end_line=lines[1])
+    return row._replace(content_hash=hash_bytes(text[start:end]))
