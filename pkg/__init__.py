@@ -1,1 +1,29 @@
-"""Programming Knowledge Graph."""
+"""Programming Knowledge Graph: a graph of Python code that answers questions.
+
+    >>> import pkg
+    >>> report = pkg.build("path/to/repository", store="sqlite:///graph.db")
+    >>> with pkg.open_graph("sqlite:///graph.db") as graph:
+    ...     result = graph.query("parse a date from a string")
+"""
+
+from pkg.api import BuildReport, Graph, build, open_graph, restore
+from pkg.errors import PkgError
+from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BuildReport",
+    "Coverage",
+    "Cut",
+    "Graph",
+    "Helper",
+    "Hit",
+    "Node",
+    "PkgError",
+    "QueryResult",
+    "Skip",
+    "build",
+    "open_graph",
+    "restore",
+]

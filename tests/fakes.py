@@ -27,7 +27,7 @@ class FakeEncoder:
     """Encode a text as the sum of its lower-case words, each a fixed vector of signs, at length 1."""
 
     name = "fake"
-    dimension = 64
+    dimension = 256
 
     def encode(self, texts: Sequence[bytes]) -> Vectors:
         rows = [self._sum_words(text) for text in texts]

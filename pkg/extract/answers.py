@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Tree
 
-from pkg.extract.code_lines import BEGINS, DEFINES, PROMPT, PROSE, dedent, strip_prompts
+from pkg.extract.code_lines import BEGINS, DEFINES, PROMPT, dedent, has_prose, strip_prompts
 from pkg.extract.fences import find_fences, keep_tagged
 from pkg.extract.parser import parse
 from pkg.extract.prose import is_sound_text, pick_code, trim_prose
@@ -63,7 +63,7 @@ def _is_marked(code: bytes) -> bool:
 
 def _take_whole(code: bytes) -> Answer | None:
     """Take the text as it stands when all of it is code: most rows end here, after one parse."""
-    if PROSE.match(code):
+    if has_prose(code):
         return None
     is_body = code[:1] in b" \t\r\n" and code != (dedented := b"\n".join(dedent(code.split(b"\n"))))
     if is_body:
@@ -121,9 +121,9 @@ def _settle(piece: _Piece) -> tuple[_Piece, str | None]:
     """Make a piece parse: without the prose at its ends, repaired, or with its broken statements dropped."""
     core = trim_prose(piece.lines)
     for lines in (piece.lines, core):
-        if is_sound_text(lines):
+        if any(lines) and is_sound_text(lines):
             return _keep(piece, lines), None
-    repaired = repair(core, is_sound_text) if any(map(DEFINES.match, core)) else None
+    repaired = None if has_prose(b"\n".join(core)) else repair(core, is_sound_text)
     if repaired is not None:
         lines, word, row = repaired
         return _keep(piece, lines), f"{word} repaired at line {piece.start + row + 1}"

@@ -9,7 +9,7 @@ _MODULE = rb"[\w.\x80-\xff]+(?:[ \t]+as[ \t]+" + _NAME + rb")?"
 
 _KEYWORDS = (
     rb"and|as|assert|async|await|case|class|def|del|elif|else|except|exec|finally|for|from|global|if|import|in|is"
-    rb"|lambda|match|nonlocal|not|or|pass|print|raise|return|try|type|while|with|yield|u?r?b?r?f?'"
+    rb"|lambda|match|nonlocal|not|or|pass|print|raise|return|try|type|while|with|yield"
 )
 
 DEFINES = re.compile(
@@ -25,16 +25,14 @@ BEGINS = re.compile(
     DEFINES.pattern + rb"|^[ \t]*(?:@[A-Za-z_]"
     rb"|(?:if|for|while|with|try|async|match)\b.*:"
     rb"|(?:return|raise|assert|del|global|print)\b"
-    rb"|[\w.,'\"\[\]\x80-\xff \t*]+(?::[^=:\n]+)?[-+*/%&|^@<>]{0,2}=[^=]"
+    rb"|[\w*'\"\[\x80-\xff][\w.,'\"\[\]\x80-\xff \t*]*(?::[^=:\n]+)?[-+*/%&|^@<>]{0,2}=[^=]"
     rb"|[\w.\x80-\xff]+\()",
     re.MULTILINE,
 )
 """A line that a statement may begin with; whether it does, the parser says."""
 
-PROSE = re.compile(
-    rb"(?:[ \t]*(?:\#.*)?\r?\n)*[ \t]*(?!(?:" + _KEYWORDS + rb")\b)[A-Za-z']+,?[ ](?!(?:" + _KEYWORDS + rb")\b)[A-Za-z']+[ ,.:;!]"
-)
-"""A text whose first line has two words side by side that are no keywords, which no Python has."""
+_WORD = rb"(?!(?:" + _KEYWORDS + rb")\b)[A-Za-z]+"
+_PROSE = re.compile(rb"^" + _WORD + rb"[ ]" + _WORD + rb"[ ,.:;!]", re.MULTILINE)
 
 CLASS = re.compile(rb"[ \t]*class\b")
 DEFINITION = re.compile(rb"[ \t]*(?:async[ \t]+def|def|class)\b")
@@ -52,6 +50,14 @@ _TOKEN = re.compile(
     rb"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\\?\r?\n)",
     re.DOTALL,
 )
+
+
+def has_prose(code: bytes) -> bool:
+    """Tell whether a line begins with two words that are no keywords, so that the text as a whole cannot parse.
+
+    It spares parsing prose, the slowest text to parse. With a triple-quoted string, which may hold such lines, it is no.
+    """
+    return _PROSE.search(code) is not None and b'"""' not in code and b"'''" not in code
 
 
 def measure_indent(line: bytes) -> int:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 GITIGNORE = ".gitignore"
 PKGIGNORE = ".pkgignore"
@@ -49,19 +50,41 @@ class IgnoreRules:
         return IgnoreRules(self.prefix, (*self.git, level), self.pkg)
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreFile:
-    """The rules of one ignore file, the last one first, since the last that matches decides."""
+class _Rule(NamedTuple):
+    """One line of an ignore file."""
 
-    rules: tuple[tuple[re.Pattern[str], bool], ...]  # (pattern, whether it ignores or brings back)
+    number: int
+    pattern: re.Pattern[str]
+    ignores: bool  # False for a rule that brings back
+    by_name: bool  # without a slash inside: it looks at the last part of a path alone
+
+
+class IgnoreFile:
+    """The rules of one ignore file; the last one that matches decides.
+
+    Most rules look at names alone and a tree repeats few names, so what those say is worked out once for each name.
+    """
+
+    def __init__(self, rules: list[_Rule]) -> None:
+        self._name_rules = [rule for rule in reversed(rules) if rule.by_name]
+        self._path_rules = [rule for rule in reversed(rules) if not rule.by_name]
+        self._by_name: dict[str, _Rule | None] = {}
 
     def decide(self, path: str) -> bool | None:
         """Tell whether a path relative to the file's folder is ignored; None when no rule speaks of it."""
-        for pattern, ignores in self.rules:
-            match = pattern.search(path)
+        decisive = self._match_name(path[path.rfind("/", 0, -1) + 1 :])
+        for rule in self._path_rules:
+            if decisive is not None and decisive.number > rule.number:
+                break
+            match = rule.pattern.search(path)
             if match is not None and _is_whole(match, path):
-                return ignores
-        return None
+                return rule.ignores
+        return None if decisive is None else decisive.ignores
+
+    def _match_name(self, name: str) -> _Rule | None:
+        if name not in self._by_name:
+            self._by_name[name] = next((rule for rule in self._name_rules if rule.pattern.search(name)), None)
+        return self._by_name[name]
 
 
 def _is_whole(match: re.Match[str], path: str) -> bool:
@@ -80,14 +103,15 @@ def compile_rules(text: bytes) -> IgnoreFile:
     from pathspec import GitIgnoreSpec  # 10 ms that a tree without ignore files need not spend
 
     lines = text.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
-    rules: list[tuple[re.Pattern[str], bool]] = []
-    for line in map(_spell_for_pathspec, lines):
+    rules = []
+    for number, line in enumerate(map(_spell_for_pathspec, lines)):
         try:
             compiled = GitIgnoreSpec.from_lines([line]).patterns
         except (ValueError, re.error):
             continue
-        rules += [(item.regex, item.include) for item in compiled if item.regex and item.include is not None]
-    return IgnoreFile(tuple(reversed(rules)))
+        by_name = "/" not in line.rstrip(" ").removesuffix("/")
+        rules += [_Rule(number, item.regex, bool(item.include), by_name) for item in compiled if item.regex]
+    return IgnoreFile(rules)
 
 
 def _spell_for_pathspec(line: str) -> str:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from pkg.extract.code_lines import BEGINS, CLASS, CLAUSE, DEFINITION, find_continued, measure_indent
+from pkg.extract.code_lines import (
+    BEGINS,
+    CLASS,
+    CLAUSE,
+    DEFINITION,
+    find_continued,
+    has_prose,
+    measure_indent,
+    take_indent,
+)
 from pkg.extract.parser import parse
 from pkg.extract.repairs import repair
 from pkg.extract.soundness import is_sound
@@ -14,7 +23,7 @@ _MAX_SHRINKS = 5  # paragraphs that are cut from the end of a range
 def is_sound_text(lines: list[bytes]) -> bool:
     """Tell whether the lines parse as they stand."""
     code = b"\n".join(lines)
-    return is_sound(parse(code), code)
+    return not has_prose(code) and is_sound(parse(code), code)
 
 
 def trim_prose(lines: list[bytes]) -> list[bytes]:
@@ -25,7 +34,8 @@ def trim_prose(lines: list[bytes]) -> list[bytes]:
 
 
 def _may_end(line: bytes) -> bool:
-    return bool(line.strip() and (line[:1] in b" \t)]}\"'#" or BEGINS.match(line)))
+    """Tell whether code may end with the line: indented (by a wide space too), closing, a comment or a statement."""
+    return bool(line.strip() and (line[:1] in b" \t)]}\"'#" or line[0] >= 0x80 or BEGINS.match(line)))
 
 
 def pick_code(lines: list[bytes]) -> list[bytes]:
@@ -71,7 +81,11 @@ def _pick_ranges(lines: list[bytes], depth: int) -> list[bytes]:
     for start, end in split_ranges(lines):
         if depth == 0 and lines[start].lstrip().startswith(b"return"):  # it has lost its function
             continue
-        kept[start:end] = _rescue(lines[start:end], depth)
+        statement = lines[start:end]
+        if depth == 0:  # so that it does not become the body of what stands above the prose
+            indent = take_indent(lines[start])
+            statement = [line.removeprefix(indent) for line in statement]
+        kept[start:end] = _rescue(statement, depth)
     return kept
 
 

@@ -5,6 +5,7 @@ Each reader yields (index, fields) for a record and a Skip for what cannot be re
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -15,10 +16,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 
 from pkg.errors import CorpusError, MissingExtraError, PathError
 from pkg.model import Skip
+
+if TYPE_CHECKING:
+    from gzip import GzipFile
 
 MAX_ROW_BYTES = 2_000_000
 """A larger row is data, not an answer; the longest row of the corpora that we know is 60 KB."""
@@ -26,6 +30,7 @@ MAX_ROW_BYTES = 2_000_000
 Fields: TypeAlias = dict[str, object]
 Record: TypeAlias = tuple[int, Fields]
 Item: TypeAlias = Record | Skip
+Stream: TypeAlias = "io.BufferedReader | GzipFile"
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
 _CHUNK = 1 << 16
@@ -101,19 +106,20 @@ def _open_file(path: str) -> BinaryIO:
 
 
 def _read_stream(
-    opened: AbstractContextManager[BinaryIO], read: Callable[[io.BufferedReader], Iterator[Item]]
+    opened: AbstractContextManager[BinaryIO], read: Callable[[Stream], Iterator[Item]]
 ) -> Generator[Item, None, None]:
     with opened as raw:
         stream = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, raw), _CHUNK)
         # No row begins with this byte, so one byte of gzip's magic is enough even when a pipe gives no more.
         if stream.peek(1)[:1] == b"\x1f":
-            import gzip
+            from gzip import GzipFile
 
-            stream = io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=stream)), _CHUNK)
-        yield from read(stream)
+            yield from read(GzipFile(fileobj=stream))
+        else:
+            yield from read(stream)
 
 
-def _read_json_lines(stream: io.BufferedReader) -> Iterator[Item]:
+def _read_json_lines(stream: Stream) -> Iterator[Item]:
     """Read one object a line; a line that is too large is counted but never held."""
     index = -1
     try:
@@ -128,7 +134,7 @@ def _read_json_lines(stream: io.BufferedReader) -> Iterator[Item]:
         yield Skip(_name_line(index + 1), _describe_damage(error))
 
 
-def _measure_line(stream: io.BufferedReader, line: bytes) -> int:
+def _measure_line(stream: Stream, line: bytes) -> int:
     """Read on to the end of a line that is too large and tell its size."""
     size = len(line)
     while line and not line.endswith(b"\n"):
@@ -162,7 +168,7 @@ def _parse_row(index: int, text: str, place: Callable[[int], str]) -> Item | Non
     return index, fields
 
 
-def _read_json(stream: io.BufferedReader) -> Iterator[Item]:
+def _read_json(stream: Stream) -> Iterator[Item]:
     """Read a .json file: one array of rows, or JSON lines under that name."""
     try:
         head = stream.peek(_CHUNK).removeprefix(_BOM).lstrip()
@@ -171,18 +177,12 @@ def _read_json(stream: io.BufferedReader) -> Iterator[Item]:
     return _read_json_array(stream) if head[:1] == b"[" else _read_json_lines(stream)
 
 
-def _read_json_array(stream: io.BufferedReader) -> Iterator[Item]:
+def _read_json_array(stream: Stream) -> Iterator[Item]:
     """Read the elements of an array, of which never more than one is held."""
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
     splitter = _ArraySplitter()
     index, size, pieces = 0, 0, list[str]()
     try:
-        while text.read(1) != "[":
-            pass
-        while not splitter.closed:
-            chunk = text.read(_CHUNK)
-            if not chunk:
-                raise EOFError("the array has no closing bracket")
+        for chunk in _decode_chunks(stream):
             start = 0
             for end in splitter.find_ends(chunk):
                 pieces.append(chunk[start:end])
@@ -191,13 +191,26 @@ def _read_json_array(stream: io.BufferedReader) -> Iterator[Item]:
                     yield item
                 index, size, start = index + 1, 0, end + 1
                 pieces.clear()
+            if splitter.closed:
+                return
             size += len(chunk) - start
             if size > MAX_ROW_BYTES:
                 pieces.clear()
             else:
                 pieces.append(chunk[start:])
+        raise EOFError("the array has no closing bracket")
     except _DAMAGED as error:
         yield Skip(name_row(index), _describe_damage(error))
+
+
+def _decode_chunks(stream: Stream) -> Iterator[str]:
+    """Decode what stands behind the opening bracket; read1 gives what there is before it meets damage."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    opened = False
+    while data := stream.read1(_CHUNK):
+        chunk = decoder.decode(data)
+        yield chunk if opened else chunk.partition("[")[2]
+        opened = opened or "[" in chunk
 
 
 def _parse_element(index: int, pieces: Iterable[str], size: int) -> Item | None:
@@ -214,14 +227,14 @@ class _ArraySplitter:
 
     def __init__(self) -> None:
         self.closed = False
-        self._depth = 0
+        self._closers: list[str] = []  # what closes the brackets that are open
         self._in_string = False
         self._escaped = False  # the last chunk ended between a backslash and what it escapes
 
     def find_ends(self, chunk: str) -> Iterator[int]:
         """Yield the offset of each comma or closing bracket that ends an element."""
-        position = 1 if self._escaped else 0
-        self._escaped = False
+        position = 1 if self._escaped and chunk else 0
+        self._escaped = self._escaped and not chunk
         while position < len(chunk) and not self.closed:
             if self._in_string:
                 position = self._leave_string(chunk, position)
@@ -241,38 +254,67 @@ class _ArraySplitter:
         return end + 1
 
     def _ends_element(self, sign: str) -> bool:
+        """Take one sign outside strings; a bracket that closes nothing is part of a broken element."""
         self._in_string = sign == '"'
-        ends = self._depth == 0 and sign in ",]}"
-        self.closed = ends and sign != ","
-        self._depth += (sign in "[{") - (sign in "]}")
-        return ends
+        if not self._closers and sign in ",]":
+            self.closed = sign == "]"
+            return True
+        if sign in "[{":
+            self._closers.append("]" if sign == "[" else "}")
+        elif self._closers and sign == self._closers[-1]:
+            self._closers.pop()
+        return False
 
 
-def _read_csv(stream: io.BufferedReader) -> Iterator[Item]:
-    """Read rows under a header line; after a broken row, what lacks the header's columns belongs to it."""
+def _read_csv(stream: Stream) -> Iterator[Item]:
+    """Read the rows under a header line."""
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-    # csv of Python 3.10 refuses NUL; the limit keeps a file without line ends out of memory.
-    rows = csv.reader(line.replace("\0", "") for line in iter(partial(text.readline, MAX_ROW_BYTES + 1), ""))
+    lines = _CsvLines(stream)
+    rows = csv.reader(lines)
     header: list[str] = []
-    index, broken = 0, False
+    index = 0
     while True:
+        lines.quotes = 0
         try:
             cells = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
+            lines.finish_record()
             yield Skip(name_row(index), f"not CSV: {error}; expected fields of up to {MAX_ROW_BYTES:,} characters")
-            index, broken = index + 1, True
+            index += 1
             continue
         except _DAMAGED as error:
             yield Skip(name_row(index), _describe_damage(error))
             return
-        if not header or not cells:
-            header = header or cells
-        elif not broken or len(cells) == len(header):
+        if header and cells:
             yield index, dict(zip(header, cells, strict=False))
-            index, broken = index + 1, False
+            index += 1
+        header = header or cells
+
+
+class _CsvLines:
+    """Give the lines of a CSV file, and know whether a record goes on in the next one."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.quotes = 0  # seen since the record began
+        self._ended = True  # the last line was read to its end
+        self._lines = iter(partial(stream.readline, MAX_ROW_BYTES + 1), b"")
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.quotes += line.count(b'"')
+        self._ended = line.endswith(b"\n")
+        # csv of Python 3.10 refuses NUL.
+        return _decode(line.replace(b"\0", b"")).removeprefix("\ufeff")
+
+    def finish_record(self) -> None:
+        """Pass over the lines of a record that csv gave up, so that the next one is read from its start."""
+        while (self.quotes % 2 or not self._ended) and next(self, None) is not None:
+            pass
 
 
 def _read_parquet(path: str, opened: BinaryIO) -> Generator[Item, None, None]:

@@ -13,7 +13,7 @@ from tree_sitter import Node, Tree
 # A header that ends its line and is not followed by a deeper line; most of these are words in a docstring.
 _BODILESS = re.compile(
     rb"^([ \t]*)(?:async[ \t]+)?(?:def|class|if|elif|else|for|while|with|try|except|finally|match|case)\b"
-    rb"[^\n]*(?=:[ \t]*(?:\#[^\n]*)?\r?(?:\n(?:[ \t]*\r?\n)*(?!\1[ \t])[ \t]*(?:\S|\Z)|\Z))",
+    rb"[^\n]{0,500}(?=:[ \t]*(?:\#[^\n]*)?\r?(?:\n(?:[ \t]*\r?\n)*(?!\1[ \t])[ \t]*(?:\S|\Z)|\Z))",
     re.MULTILINE,
 )
 

@@ -139,12 +139,17 @@ class NodeReader:
             0, 0, 0, 0, 0, "", content_hash, properties,
         )  # fmt: skip
 
+    def _list_parts(self, unit: int) -> list[tuple[int, str]]:
+        """Give the texts of a unit with their first lines; bytes that are not UTF-8 survive as surrogates."""
+        rows = self._run(sql.LIST_UNIT_TEXTS, (unit,)).fetchall()
+        return [(line, self._text(number).decode("utf-8", "surrogateescape")) for line, number in rows]
+
     def export_nodes(self, vectors: bool) -> Iterator[dict[str, Any]]:
         """Give every node as a JSON-ready line, ordered by label and id."""
         for row in self._run(sql.EXPORT_SOURCES).fetchall():
             yield _export(_make_source(row), None)
         for row in self._run(sql.EXPORT_UNITS):
-            yield _export(self._make_unit(row), None)
+            yield _export(self._make_unit(row), None) | {"parts": self._list_parts(row[0])}
         for row in self._run(sql.EXPORT_NODES):
             node = self._make(row)
             has_vector = vectors and node.label in EMBEDDED_LABELS

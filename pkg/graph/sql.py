@@ -127,6 +127,8 @@ LIST_UNIT_NODES = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} JOIN part ON pa
 FIND_NAME = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.name = ? AND node.label IN ({_CLASS}, {_FUNCTION})
     AND (?2 IS NULL OR source.name = ?2)"""
 EXPORT_NODES = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} ORDER BY node.label, printf('%016x', node.id)"
+LIST_UNIT_TEXTS = """SELECT part.first_line, fragment.number FROM part JOIN fragment ON fragment.number = part.fragment
+    WHERE part.unit = ? ORDER BY part.first_line, fragment.key"""
 GET_UNIT_OF = """SELECT unit.path, part.first_line, unit.id FROM part JOIN unit ON unit.number = part.unit
     WHERE part.fragment = ? ORDER BY unit.path, part.first_line LIMIT 1"""
 GET_UNIT = """SELECT unit.number, unit.id, unit.label, source.name, unit.path, unit.content_hash, unit.language, unit.status,

@@ -7,14 +7,16 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph import sql
 from pkg.graph.unit import CallSite, Fragment, NodeRow, UnitGraph, hash_bytes, hash_key
 from pkg.model import EMBEDDED_LABELS, Edge, Label, Skip, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _dump = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 FLUSH_AT = 4096  # rows kept in memory before they are inserted together

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -38,10 +38,11 @@ def open_hits(
 
 def _prune_node(store: GraphStore, encoder: Encoder, query: Vectors, node: Node, steps: int) -> Pruned:
     content = node.content.encode("utf-8", "replace")
-    # Bytes that are not UTF-8 are replaced on reading, and offsets into such a text would be off.
-    is_exact = len(content) == node.end - node.start
-    branches = _find_branches(store, node) if is_exact else []
-    return prune(encoder, query, content, find_indent(content, node.start_col), branches, steps)
+    indent = find_indent(content, node.start_col)
+    if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
+        whole = prune(encoder, query, content, indent, ())
+        return replace(whole, refused=("not pruned: the text holds bytes that are not UTF-8",))
+    return prune(encoder, query, content, indent, _find_branches(store, node), steps)
 
 
 def _find_branches(store: GraphStore, node: Node) -> list[Branch]:

@@ -122,7 +122,8 @@ def _take_best(
         excision = judge.excise(pruned.content, branch)
         text = judge.choose_text(excision)
         if text is None:
-            refused.append(f"{_describe(branch)} kept: the rest would be empty or not parse")
+            rest = "nothing else would be left" if excision.leaves_nothing else "the rest would not parse"
+            refused.append(f"{_describe(branch)} kept: {rest}")
             continue
         after = judge.score(text)
         if after <= floor:

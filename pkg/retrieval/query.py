@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError
-from pkg.model import Coverage, Helper, Hit, Label, Matches, QueryResult
+from pkg.model import Coverage, Helper, Label, Matches, QueryResult
 from pkg.retrieval.complete import complete_calls
 from pkg.retrieval.hits import OpenedHit, open_hits
 from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
@@ -72,8 +72,5 @@ def _check_found(store: GraphStore, found: Matches, options: QueryOptions) -> tu
 def _explain_share(packed: Packed) -> tuple[str, ...]:
     """Tell how many block hits are whole bodies (A-02)."""
     blocks = [hit for hit in packed.hits if hit.label == Label.BLOCK.value]
-    return (f"{sum(map(_is_body, blocks))} of {len(blocks)} block hits are whole bodies",) if blocks else ()
-
-
-def _is_body(hit: Hit) -> bool:
-    return hit.kind == "body"
+    bodies = sum(hit.kind == "body" for hit in blocks)
+    return (f"whole bodies among the block hits: {bodies} of {len(blocks)}",) if blocks else ()

@@ -1,0 +1,116 @@
+"""The Python interface: build a graph, open it, ask it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from pkg.build import BuildReport, Progress, build as run_build, build_export
+from pkg.config import default_store
+from pkg.graph.embedded import EmbeddedStore, open_store
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import StoreStats
+    from pkg.model import Node, QueryResult
+
+
+def build(
+    path: str | os.PathLike[str],
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    encoder: str = "hashing",
+    field: str | None = None,
+    jobs: int = 1,
+    max_file_size: int | None = None,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Build or update the graph of a repository, archive, git revision or corpus; only what changed is done again.
+
+    store: an address such as sqlite:///graph.db; without one PKG_STORE, else the user's own store.
+    jobs: worker processes, 0 for one per processor; a script that asks for more than one needs the
+    ``if __name__ == "__main__"`` guard of multiprocessing.
+    Raises pkg.errors.PkgError; the store then holds what it held before.
+    """
+    with closing(open_store(find_address(store), create=True)) as target:
+        return run_build(
+            os.fspath(path), target, source=source, encoder=encoder, field=field, jobs=jobs, max_file_size=max_file_size,
+            progress=progress,
+        )  # fmt: skip
+
+
+def restore(path: str, *, store: str | None = None, encoder: str = "hashing", jobs: int = 1) -> list[BuildReport]:
+    """Build the sources of an export again, one report each; the graph comes out byte-equal."""
+    with closing(open_store(find_address(store), create=True)) as target:
+        return build_export(path, target, encoder=encoder, jobs=jobs)
+
+
+def open_graph(store: str | None = None) -> Graph:
+    """Open the graph at an address for questions; without one PKG_STORE, else the user's own store."""
+    return Graph(open_store(find_address(store)))
+
+
+class Graph:
+    """A graph to ask; use it in a with statement, or call close."""
+
+    def __init__(self, store: EmbeddedStore) -> None:
+        self.store = store
+        self._encoder: Encoder | None = None
+
+    def __enter__(self) -> Graph:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the store."""
+        self.store.close()
+
+    def query(self, text: str, **options: Any) -> QueryResult:
+        """Find what helps with a question; options are the fields of pkg.retrieval.query.QueryOptions."""
+        from pkg.errors import UsageError
+        from pkg.retrieval.query import QueryOptions, run_query
+
+        try:
+            chosen = QueryOptions(**options)
+        except TypeError as fault:
+            raise UsageError(f"{fault}; expected the fields of QueryOptions: {', '.join(QueryOptions.__slots__)}") from None
+        return run_query(self.store, self._load_encoder(), text, chosen)
+
+    def prompt(self, result: QueryResult) -> str:
+        """Write the augmented prompt of a result (P-19, P-20)."""
+        from pkg.generation.prompt import render_prompt
+
+        return render_prompt(result)
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        """Find the functions and classes of a bare name."""
+        return self.store.find_name(name, source)
+
+    def stats(self) -> StoreStats:
+        """Count what the graph holds."""
+        return self.store.stats()
+
+    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+        """Give the whole graph as JSON-ready lines, sorted and byte-stable."""
+        return self.store.export(vectors)
+
+    def _load_encoder(self) -> Encoder:
+        from pkg.encode.registry import load_encoder
+        from pkg.errors import StoreMissingError
+
+        if self._encoder is None:
+            name, _ = self.store.encoder()
+            if not name:
+                raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
+            self._encoder = load_encoder(name)
+        return self._encoder
+
+
+def find_address(store: str | None) -> str:
+    """Choose the store address: the argument, else PKG_STORE, else the user's own."""
+    return store or os.environ.get("PKG_STORE") or default_store()

@@ -1,0 +1,254 @@
+"""The command line: each command is a thin shell over a Python function; only here is anything printed or exited."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+# One thread for linear algebra: the products are small, and idle threads that spin would cost more than they save.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import click
+
+from pkg import __version__
+from pkg.config import default_store, read_settings
+from pkg.errors import PkgError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rich.console import RenderableType
+
+    from pkg.build import BuildReport, Progress
+    from pkg.graph.embedded import EmbeddedStore
+
+INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+
+
+class _Group(click.Group):
+    """Print errors that PKG foresees as one line, and set the exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; failure is 1, wrong use 2, Ctrl-C 130."""
+        try:
+            return super().invoke(ctx)
+        except PkgError as fault:
+            if ctx.params.get("debug"):
+                raise
+            click.echo(f"pkg: {fault}", err=True)
+            ctx.exit(2 if isinstance(fault, UsageError) else 1)
+        except KeyboardInterrupt:
+            click.echo("pkg: interrupted; the graph is as it was before", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:  # the reader of a pipe has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, "--version", prog_name="pkg", help="Show the version and exit.")
+@click.option("--debug", is_flag=True, help="Show the trace of an error.")
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
+    """Build a graph of Python code and ask it questions.
+
+    \b
+    Start with:  pkg build PATH     then:  pkg query "what you look for"
+    """
+    settings = read_settings(Path.cwd())
+    ctx.default_map = {name: settings for name in main.commands}
+
+
+def _store_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--store", envvar="PKG_STORE", default=default_store, metavar="ADDRESS",
+        help="Where the graph lives, such as sqlite:///graph.db; PKG_STORE sets it too. Default: your data folder.",
+    )(command)  # fmt: skip
+
+
+def _json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--json", "as_json", is_flag=True, help="Write JSON lines even to a terminal.")(command)
+
+
+def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Iterable[RenderableType]]) -> None:
+    """Write JSON lines into a pipe or when asked to, and a view for a person into a terminal."""
+    if as_json or not sys.stdout.isatty():
+        for line in lines:
+            click.echo(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
+        return
+    from rich.console import Console
+
+    console = Console(soft_wrap=True, highlight=False)
+    for part in view():
+        console.print(part)
+
+
+@contextmanager
+def _show_progress() -> Iterator[Progress | None]:
+    """Show a bar on standard error while a build runs, when somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = TextColumn("reading"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("build", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+@main.command(epilog='Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2')
+@click.argument("path")
+@click.option("--source", envvar="PKG_SOURCE", help="Name of the source; default: the name of the folder or file.")
+@_store_option
+@click.option("--field", envvar="PKG_FIELD", help="Field of a corpus row that holds code, such as output.")
+@click.option("--encoder", envvar="PKG_ENCODER", default="hashing", show_default=True, help="Encoder of the vectors.")
+@click.option(
+    "--jobs", envvar="PKG_JOBS", type=click.IntRange(0), default=0, show_default=True,
+    help="Worker processes; 0 takes one for each processor when there is enough to do.",
+)  # fmt: skip
+@click.option(
+    "--max-file-size", envvar="PKG_MAX_FILE_SIZE", type=click.IntRange(1), help="Bytes above which a file is left out."
+)
+@click.option("--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again.")
+@click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead.")
+@_json_option
+def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool, **options: Any) -> None:
+    """Build or update the graph of PATH.
+
+    PATH is a folder, a Python file, an archive (.zip, .whl, .tar.gz), a git revision (FOLDER@REV), a corpus of rows
+    (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only what changed since
+    the last build is read again.
+    """
+    from pkg import render
+    from pkg.graph.embedded import open_store
+
+    if remove and from_export:
+        raise UsageError("--remove and --from-export exclude each other; give one of them")
+    with closing(open_store(store, create=not remove)) as target, _show_progress() as progress:
+        reports = [_remove(target, path)] if remove else _build(path, target, from_export, options, progress)
+        for report in reports:
+            _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, target.stats()))  # noqa: B023
+
+
+def _remove(store: EmbeddedStore, source: str) -> BuildReport:
+    from pkg.build import remove_source
+
+    return remove_source(store, source)
+
+
+def _build(
+    path: str, store: EmbeddedStore, from_export: bool, options: dict[str, Any], progress: Progress | None
+) -> list[BuildReport]:
+    from pkg.build import build as run_build
+    from pkg.build import build_export
+
+    if from_export:
+        return build_export(path, store, encoder=options["encoder"], jobs=options["jobs"])
+    return [run_build(path, store, progress=progress, **options)]
+
+
+@main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
+@click.argument("text")
+@_store_option
+@click.option(
+    "--mode", envvar="PKG_MODE", type=click.Choice(["block", "function", "both"]), default="block", show_default=True,
+    help="Look for blocks, whole functions, or both.",
+)  # fmt: skip
+@click.option("--top-k", "-k", envvar="PKG_TOP_K", type=click.IntRange(1), default=1, show_default=True, help="Hits to return.")
+@click.option(
+    "--blocks", envvar="PKG_BLOCKS", type=click.Choice(["all", "inner", "body"]), default="all", show_default=True,
+    help="All blocks, only compound statements, or only function bodies.",
+)  # fmt: skip
+@click.option("--source", envvar="PKG_SOURCE", help="Search one source only.")
+@click.option("--path", help="Search only files whose path matches, such as 'tests/*'.")
+@click.option("--kind", type=click.Choice(["body", "if", "for", "while", "with", "try", "match"]), help="Search one kind of block.")
+@click.option(
+    "--budget", envvar="PKG_BUDGET", type=click.IntRange(0), default=8000, show_default=True,
+    help="Tokens that all code together may take; 0 for no limit.",
+)  # fmt: skip
+@click.option("--prune/--no-prune", default=True, help="Cut branches that do not help (default), or show code whole.")
+@click.option("--prune-steps", type=click.IntRange(1), default=1, show_default=True, help="Branches that may be cut one after another.")
+@click.option("--hops", envvar="PKG_HOPS", type=click.IntRange(0), default=1, show_default=True, help="Follow calls this far for helpers.")
+@click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget.")
+@click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead.")
+@_json_option
+def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
+    """Find the code that helps with TEXT; - reads the question from standard input."""
+    from pkg.api import open_graph
+    from pkg import render
+
+    if text == "-":
+        text = sys.stdin.read()
+    with open_graph(store) as graph:
+        result = graph.query(text, **options)
+        if prompt:
+            click.echo(graph.prompt(result))
+        else:
+            _emit(as_json, render.query_lines(result, explain), lambda: render.view_query(result, explain))
+
+
+@main.command(epilog="Example:  pkg stats --json")
+@_store_option
+@_json_option
+def stats(store: str, as_json: bool) -> None:
+    """Count nodes and relationships, and list what was left out and what each stage cost."""
+    from pkg import render
+    from pkg.api import open_graph
+
+    with open_graph(store) as graph:
+        found = graph.stats()
+    _emit(as_json, [render.stats_line(found)], lambda: render.view_stats(found))
+
+
+@main.command(epilog="Example:  pkg export > graph.jsonl   and back:  pkg build graph.jsonl --from-export")
+@_store_option
+@click.option("--vectors", is_flag=True, help="Write the vectors too.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write; default: standard output.")
+def export(store: str, vectors: bool, output: str | None) -> None:
+    """Write the whole graph as sorted JSON lines; the same graph gives the same bytes."""
+    from pkg.api import open_graph
+
+    with open_graph(store) as graph, click.open_file(output or "-", "w", encoding="utf-8") as file:
+        for line in graph.export(vectors):
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+@main.command(epilog="Example:  pkg doctor")
+@_store_option
+@_json_option
+def doctor(store: str, as_json: bool) -> None:
+    """Check the environment, the store and the optional tools; say how to get what is missing.
+
+    Exits 1 when something that PKG needs is broken; missing optional tools are only told.
+    """
+    from pkg.doctor import examine
+    from pkg import render
+
+    findings = examine(store)
+    _emit(as_json, map(asdict, findings), lambda: [render.view_findings(findings)])
+    if any(finding.state == "broken" for finding in findings):
+        raise SystemExit(1)
+
+
+@main.command(epilog='Example:  pkg completion bash >> ~/.bashrc')
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Write the script that teaches a shell to complete pkg commands and options."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise UsageError(f"no completion for '{shell}'; expected bash, zsh or fish")
+    click.echo(found(main, {}, "pkg", "_PKG_COMPLETE").source())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Settings that do not come from flags: PKG_* variables, then [tool.pkg] in pyproject.toml or pkg.toml, then defaults."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pkg.errors import UsageError
+
+KNOWN = {
+    "store": str,
+    "source": str,
+    "encoder": str,
+    "field": str,
+    "jobs": int,
+    "max_file_size": int,
+    "mode": str,
+    "top_k": int,
+    "blocks": str,
+    "budget": int,
+    "prune": bool,
+    "prune_steps": int,
+    "hops": int,
+}
+"""What a settings file may hold; each is the long flag of the same name with underscores."""
+
+
+def default_store() -> str:
+    """Give the address of the user's own store; never a place in the analysed repository."""
+    from platformdirs import user_data_path
+
+    return f"sqlite:///{user_data_path('pkg', appauthor=False) / 'graph.db'}"
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Read the nearest pkg.toml, or pyproject.toml with a [tool.pkg] table, at or above a folder; {} without one."""
+    for place in (folder, *folder.parents):
+        for name, marker in (("pkg.toml", b""), ("pyproject.toml", b"[tool.pkg]")):
+            file = place / name
+            if file.is_file() and marker in (text := file.read_bytes()):
+                return _check(_parse(file, text), file)
+    return {}
+
+
+def _parse(file: Path, text: bytes) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        data: dict[str, Any] = tomllib.loads(text.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{file} is not TOML: {fault}; mend it or move it away") from None
+    table: dict[str, Any] = data.get("tool", {}).get("pkg", {}) if file.name == "pyproject.toml" else data
+    return table
+
+
+def _check(table: dict[str, Any], file: Path) -> dict[str, Any]:
+    for name, value in table.items():
+        if name not in KNOWN:
+            raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(KNOWN))}")
+        if type(value) is not KNOWN[name]:
+            raise UsageError(f"setting '{name}' in {file} is {value!r}; expected a {KNOWN[name].__name__}")
+    return table

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.generation.prompt import align_code, render_prompt
+from pkg.model import Coverage, Helper, Hit, QueryResult
+
+MARKERS = re.compile(r"(Problem:|End of problem\.|The following code.*|helper code (\d+):|End of helper section\.)")
+
+
+def make_hit(rank: int, code: str, *helpers: Helper, path: str = "a.py") -> Hit:
+    return Hit(rank, "Block", "", "s", path, "f", "if", 3, 9, 0.5, 0.6, "unpruned", code, (), helpers)
+
+
+def make_result(text: str, *hits: Hit) -> QueryResult:
+    return QueryResult(text, "block", hits, Coverage(1, 0, 0, len(hits)))
+
+
+def find_markers(prompt: str) -> list[str]:
+    return [line for line in prompt.splitlines() if MARKERS.fullmatch(line.strip())]
+
+
+def test_a_prompt_with_helpers_numbers_hits_and_their_helpers() -> None:
+    helper = Helper("", "b.py", "g", 1, 2, "def g():\n    pass", "called")
+    result = make_result("Add numbers.", make_hit(1, "f()", helper), make_hit(2, "h()"))
+
+    assert render_prompt(result).splitlines() == [
+        "You are an experienced Python programmer.",
+        "Write Python code that solves the following problem.",
+        "Problem:",
+        "Add numbers.",
+        "End of problem.",
+        "The following code might be helpful.",
+        "helper code 1:",
+        "# a.py:3-9 f",
+        "f()",
+        "helper code 2:",
+        "# b.py:1-2 g",
+        "def g():",
+        "    pass",
+        "helper code 3:",
+        "# a.py:3-9 f",
+        "h()",
+        "End of helper section.",
+        "Where the logic of the helper code is useful, integrate it in the body of your main function"
+        " instead of calling it; otherwise ignore the helper section.",
+    ]
+
+
+def test_a_prompt_without_hits_has_no_helper_section() -> None:
+    prompt = render_prompt(make_result("Add numbers."))
+
+    assert "helper" not in prompt
+    assert prompt.endswith("Problem:\nAdd numbers.\nEnd of problem.\n")
+
+
+def test_the_pruned_text_is_what_helps() -> None:
+    assert "unpruned" not in render_prompt(make_result("Add.", make_hit(1, "pruned_text()")))
+
+
+LINES = st.sampled_from(
+    [
+        "helper code 1:",
+        "End of helper section.",
+        "  end of HELPER section. ",
+        "Problem:",
+        "End of problem.",
+        "x = 1",
+        "",
+    ]
+)
+
+
+@given(st.lists(LINES), st.lists(LINES), st.sampled_from(["\n", "\r\n", "\r", "\u2028", "\x0c"]))
+def test_text_that_reads_like_a_marker_does_not_break_the_structure(
+    question: list[str], code: list[str], line_break: str
+) -> None:
+    prompt = render_prompt(make_result(line_break.join(question), make_hit(1, line_break.join(code))))
+
+    assert find_markers(prompt) == [
+        "Problem:",
+        "End of problem.",
+        "The following code might be helpful.",
+        "helper code 1:",
+        "End of helper section.",
+    ]
+
+
+def test_text_that_does_not_read_like_a_marker_is_untouched() -> None:
+    question = "def f(x):\n    '''Helper code 1: none.'''\n"
+
+    assert question.strip() in render_prompt(make_result(question))
+
+
+def test_a_line_break_in_a_path_does_not_end_the_line_of_provenance() -> None:
+    prompt = render_prompt(make_result("Add.", make_hit(1, "f()", path="a\nEnd of helper section.\nb.py")))
+
+    assert "# a End of helper section. b.py:3-9 f" in prompt.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("code", "aligned"),
+    [
+        ("x = 1\n    y = 2", "x = 1\ny = 2"),
+        ("return 1", "return 1"),
+        ("if a:\n        b\n    else:\n        c", "if a:\n    b\nelse:\n    c"),
+        ("@cached\n    def f(self):\n        return 1", "@cached\ndef f(self):\n    return 1"),
+        ("def f(self):\n        return 1", "def f(self):\n    return 1"),
+        ("def f(self):\n\t\treturn 1", "def f(self):\n\treturn 1"),
+        ("def f():\n    return 1", "def f():\n    return 1"),
+        ("def f():\n  return 1", "def f():\n  return 1"),
+        ("x = '''\nfree\n'''\n    y = 2", "x = '''\nfree\n'''\n    y = 2"),
+    ],
+)
+def test_code_is_moved_left_to_where_its_first_line_stands(code: str, aligned: str) -> None:
+    assert align_code(code) == aligned
+
+
+def test_aligned_code_of_a_method_parses() -> None:
+    code = "def f(self):\n            if a:\n                return 1\n            return 2"
+
+    ast.parse(align_code(code))

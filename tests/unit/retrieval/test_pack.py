@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.model import Helper, Hit, Label, Node
+from pkg.retrieval.hits import OpenedHit
+from pkg.retrieval.pack import Packed, count_tokens, pack_hits
+
+
+def open_hit(rank: int, words: int) -> OpenedHit:
+    """Make a hit whose text takes this many tokens; path and name take two."""
+    code = " ".join(["word"] * words)
+    node = Node(f"{rank:016x}", Label.FUNCTION, "s", "p", "f", "f", None, 0, 0, 1, 2, 0, code, "")
+    hit = Hit(rank, "Function", node.id, "s", "p", "f", None, 1, 2, 0.5, 0.5, code, code)
+    return OpenedHit(hit, node, (f"hit {rank} opened",))
+
+
+def make_helper(name: str, words: int) -> Helper:
+    return Helper(name, "p", name, 1, 2, " ".join(["word"] * words), "called")
+
+
+class Source:
+    """Count which hits are opened and completed."""
+
+    def __init__(self, sizes: list[int], helpers: dict[int, list[Helper]] | None = None) -> None:
+        self.sizes, self.helpers = sizes, helpers or {}
+        self.opened: list[int] = []
+        self.completed: list[int] = []
+
+    def hits(self) -> Iterator[OpenedHit]:
+        for rank, size in enumerate(self.sizes, 1):
+            self.opened.append(rank)
+            yield open_hit(rank, size)
+
+    def complete(self, opened: OpenedHit) -> tuple[list[Helper], list[str]]:
+        self.completed.append(opened.hit.rank)
+        return self.helpers.get(opened.hit.rank, []), [f"completed {opened.hit.rank}"]
+
+    def pack(self, budget: int) -> Packed:
+        return pack_hits(self.hits(), self.complete, budget, len(self.sizes))
+
+
+def test_all_is_packed_without_a_limit() -> None:
+    packed = Source([10, 5000, 20]).pack(0)
+
+    assert [hit.rank for hit in packed.hits] == [1, 2, 3]
+    assert (packed.over_budget, packed.notes) == (0, ())
+
+
+def test_packing_stops_at_the_first_hit_that_does_not_fit() -> None:
+    source = Source([10, 10, 50, 1, 1])
+
+    packed = source.pack(40)
+
+    assert [hit.rank for hit in packed.hits] == [1, 2]
+    assert packed.over_budget == 3
+    assert source.opened == [1, 2, 3]
+    assert source.completed == [1, 2]
+    assert packed.explain[-1] == (
+        "hit 3 (f at p:1-2) and the 2 after it left out: about 52 tokens, and 16 of 40 are left"
+    )
+
+
+def test_the_first_hit_stays_and_says_that_it_is_too_large() -> None:
+    packed = Source([100, 1]).pack(40)
+
+    assert [hit.rank for hit in packed.hits] == [1]
+    assert packed.notes == ("hit 1 alone takes about 102 tokens, more than the budget of 40; it stays",)
+    assert packed.over_budget == 1
+
+
+def test_helpers_follow_their_hit_and_those_that_do_not_fit_are_named() -> None:
+    helpers = {1: [make_helper("a", 10), make_helper("b", 100), make_helper("c", 3)]}
+
+    packed = Source([10], helpers).pack(40)
+
+    assert [helper.qualname for helper in packed.hits[0].helpers] == ["a", "c"]
+    assert packed.over_budget == 1
+    assert "hit 1: helper b at p:1-2 left out: about 102 tokens, and 16 of 40 are left" in packed.explain
+    assert "hit 1: helper a at p:1-2 added: called" in packed.explain
+
+
+def test_a_helper_is_shown_once_whichever_hits_call_it() -> None:
+    helpers = {1: [make_helper("a", 1)], 2: [make_helper("a", 1), make_helper(f"{1:016x}", 1)]}
+
+    packed = Source([10, 10], helpers).pack(0)
+
+    assert [len(hit.helpers) for hit in packed.hits] == [1, 0]
+    assert "hit 2: helper a at p:1-2 left out: shown with hit 1" in packed.explain
+
+
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=8), st.integers(1, 200))
+def test_what_is_packed_never_exceeds_the_budget_but_for_a_first_hit(sizes: list[int], budget: int) -> None:
+    source = Source(sizes, {rank: [make_helper(f"h{rank}", 7)] for rank in range(1, 9)})
+
+    packed = source.pack(budget)
+
+    texts = [t for hit in packed.hits for t in (hit.content, *(helper.content for helper in hit.helpers))]
+    total = sum(count_tokens(text) for text in texts)
+    assert total <= max(budget, sizes[0])
+    left_out = sum(len(hit.helpers) == 0 for hit in packed.hits) + len(sizes) - len(packed.hits)
+    assert packed.over_budget == left_out
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("x = 1", 3),
+        ("getattr(a, 'b')", 8),
+        ("internationalisation", 3),
+        ("a_b", 3),
+        ("12345", 2),
+        (" \n\t ", 0),
+    ],
+)
+def test_tokens_are_words_digits_and_symbols(text: str, tokens: int) -> None:
+    assert count_tokens(text) == tokens

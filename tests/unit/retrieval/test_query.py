@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from fakes import FakeEncoder, FakeStore
+from graphs import make_store, make_unit
+
+from pkg.errors import QueryError, UsageError
+from pkg.model import Node
+from pkg.retrieval.query import QueryOptions, run_query
+
+SENTENCES = '''\
+def count_sentences(text):
+    """Count boring sentences."""
+    count = 0
+    for sentence in split(text):
+        if boring(sentence):
+            count += 1
+        if exciting:
+            amazing(exciting, wonderful, splendid)
+    return count
+
+
+def split(text):
+    return text.split(".")
+
+
+def amazing(first, second, third):
+    return first
+
+
+class Zoo:
+    def feed(self, zebra):
+        """Feed a zebra."""
+        if zebra.hungry:
+            zebra.eat(grass)
+        return zebra
+'''
+
+
+@pytest.fixture(name="store")
+def demo() -> FakeStore:
+    return make_store({"text/sentences.py": SENTENCES, "copy.py": SENTENCES.replace("amazing", "astounding")})
+
+
+class CountingStore(FakeStore):
+    """Count what is fetched."""
+
+    def __init__(self, inner: FakeStore) -> None:
+        super().__init__()
+        self._state, self._encoder = inner._state, inner._encoder
+        self.fetched = 0
+
+    def get(self, ids: Sequence[str]) -> list[Node]:
+        self.fetched += len(ids)
+        return super().get(ids)
+
+
+def ask(store: FakeStore, text: str, **options: object) -> list[str]:
+    result = run_query(store, FakeEncoder(), text, QueryOptions(**options))  # type: ignore[arg-type]
+    return [f"{hit.path}:{hit.qualname}" for hit in result.hits]
+
+
+def test_the_default_is_one_pruned_block_with_its_callees(store: FakeStore) -> None:
+    result = run_query(store, FakeEncoder(), "count boring sentence in split text", QueryOptions(path="text/*"))
+
+    (hit,) = result.hits
+    assert (hit.rank, hit.label, hit.qualname, hit.path) == (1, "Block", "count_sentences", "text/sentences.py")
+    assert "amazing" in hit.content
+    assert "amazing" not in hit.pruned_content
+    assert [(cut.kind, cut.start_line, cut.end_line) for cut in hit.pruned] == [("if", 7, 8)]
+    assert hit.score_pruned > hit.score
+    assert [helper.qualname for helper in hit.helpers] == ["split"]
+    assert result.coverage.shown == 1
+    assert result.coverage.searched == 2 * 8
+    assert result.coverage.filtered == 8
+
+
+def test_a_function_hit_keeps_its_docstring(store: FakeStore) -> None:
+    result = run_query(store, FakeEncoder(), "feed a zebra grass", QueryOptions(mode="function"))
+
+    (hit,) = result.hits
+    assert hit.qualname == "Zoo.feed"
+    assert '"""Feed a zebra."""' in hit.pruned_content
+
+
+def test_without_pruning_the_content_stays(store: FakeStore) -> None:
+    options = QueryOptions(prune=False, hops=0)
+
+    (hit,) = run_query(store, FakeEncoder(), "count boring sentence in split text", options).hits
+
+    assert hit.pruned_content == hit.content
+    assert (hit.score_pruned, hit.pruned, hit.helpers) == (hit.score, (), ())
+
+
+def test_every_decision_is_explained(store: FakeStore) -> None:
+    result = run_query(store, FakeEncoder(), "count boring sentence in split text", QueryOptions(path="text/*"))
+
+    (cut,) = result.hits[0].pruned
+    scores = f"{cut.score_before:.4f} -> {cut.score_after:.4f}"
+    assert result.explain[0] == "whole bodies among the block hits: 1 of 1"
+    assert f"hit 1: cut if at lines 7-8: score {scores}" in result.explain
+    helper = "hit 1: helper split at text/sentences.py:12-13 added: called at text/sentences.py:4;"
+    assert f"{helper} the only function of this name in the same file" in result.explain
+
+
+def test_equal_content_counts_once_and_is_said(store: FakeStore) -> None:
+    result = run_query(store, FakeEncoder(), "feed a zebra grass", QueryOptions(mode="function", top_k=2))
+
+    assert [hit.qualname for hit in result.hits].count("Zoo.feed") == 1
+    assert result.hits[0].same_content == 1
+    assert "hit 1: stands for 1 more of equal content" in result.explain
+
+
+def test_filters_narrow_by_source_path_and_kind(store: FakeStore) -> None:
+    assert ask(store, "feed a zebra", mode="function", path="copy*") == ["copy.py:Zoo.feed"]
+    assert ask(store, "feed a zebra", source="demo", path="copy*", kind="for") == ["copy.py:count_sentences"]
+
+
+@pytest.mark.parametrize("mode", ["block", "function", "both"])
+def test_k_asked_is_k_returned(store: FakeStore, mode: str) -> None:
+    assert len(ask(store, "zebra sentence", mode=mode, top_k=4, budget=0)) == 4
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_an_empty_question_is_refused(store: FakeStore, text: str) -> None:
+    with pytest.raises(QueryError, match="the question is empty"):
+        ask(store, text)
+
+
+def test_a_question_without_a_known_word_is_refused_with_what_was_seen(store: FakeStore) -> None:
+    with pytest.raises(QueryError, match=r"no word of the question '\?\?\? 123' is known to the encoder 'fake'"):
+        ask(store, "??? 123")
+
+
+def test_options_out_of_range_are_usage_errors(store: FakeStore) -> None:
+    with pytest.raises(UsageError, match="top_k is 0"):
+        ask(store, "zebra", top_k=0)
+
+
+def test_an_unknown_source_is_named_with_those_that_exist(store: FakeStore) -> None:
+    with pytest.raises(QueryError, match=r"no source 'nowhere' in the graph \(found: 'demo'\)"):
+        ask(store, "zebra", source="nowhere")
+
+
+def test_an_empty_graph_gives_no_hits_and_a_note() -> None:
+    result = run_query(FakeStore(), FakeEncoder(), "zebra")
+
+    assert result.hits == ()
+    assert result.coverage.notes == ("the graph holds no Block nodes; run: pkg build PATH",)
+
+
+def test_a_filter_that_nothing_passes_gives_no_hits_and_a_note(store: FakeStore) -> None:
+    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(path="*.rst"))
+
+    assert result.hits == ()
+    assert result.coverage.notes == (
+        "none of the 16 Block nodes passes the filter; widen source, path, kind or blocks",
+    )
+
+
+def test_a_question_of_a_megabyte_is_answered(store: FakeStore) -> None:
+    assert ask(store, "zebra grass eat hungry " * 50_000)[0].endswith("Zoo.feed")
+
+
+def test_a_question_with_lone_surrogates_is_answered(store: FakeStore) -> None:
+    assert len(ask(store, "zebra \udcff")) == 1
+
+
+def test_hits_out_of_reach_of_the_budget_are_not_fetched(store: FakeStore) -> None:
+    counting = CountingStore(store)
+
+    result = run_query(counting, FakeEncoder(), "zebra", QueryOptions(mode="block", top_k=10**9, budget=30, hops=0))
+
+    assert counting.fetched == result.coverage.shown + 1
+    assert result.coverage.shown + result.coverage.over_budget + result.coverage.folded == result.coverage.searched
+
+
+def test_a_text_with_bytes_that_are_not_utf_8_is_shown_unpruned_and_said() -> None:
+    store = make_store({})
+    text = b"def feed(zebra):\n    x = '\xff'\n    if okapi:\n        gnu(okapi)\n    return zebra\n"
+    with store.write() as writer:
+        writer.replace_file(make_unit("demo", "bad.py", text))
+
+    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(mode="function"))
+
+    assert result.hits[0].pruned_content == result.hits[0].content
+    assert "hit 1: not pruned: the text holds bytes that are not UTF-8" in result.explain
