@@ -1,12 +1,13 @@
 """Programming Knowledge Graph: a graph of Python code that answers questions.
 
-    >>> import pkg
-    >>> report = pkg.build("path/to/repository", store="sqlite:///graph.db")
-    >>> with pkg.open_graph("sqlite:///graph.db") as graph:
-    ...     result = graph.query("parse a date from a string")
+>>> import pkg
+>>> report = pkg.build("path/to/repository", store="sqlite:///graph.db")
+>>> with pkg.open_graph("sqlite:///graph.db") as graph:
+...     result = graph.query("parse a date from a string")
 """
 
-from pkg.api import BuildReport, Graph, build, open_graph, restore
+from pkg.api import Graph, build, open_graph, restore
+from pkg.build import BuildReport
 from pkg.errors import PkgError
 from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from pkg.build import BuildReport, Progress, build as run_build, build_export
+from pkg.build import BuildOptions, BuildReport, Progress, build_export
+from pkg.build import build as run_build
 from pkg.config import default_store
 from pkg.graph.embedded import EmbeddedStore, open_store
 
@@ -36,16 +37,14 @@ def build(
     Raises pkg.errors.PkgError; the store then holds what it held before.
     """
     with closing(open_store(find_address(store), create=True)) as target:
-        return run_build(
-            os.fspath(path), target, source=source, encoder=encoder, field=field, jobs=jobs, max_file_size=max_file_size,
-            progress=progress,
-        )  # fmt: skip
+        options = BuildOptions(encoder, jobs, progress)
+        return run_build(os.fspath(path), target, options, source=source, field=field, max_file_size=max_file_size)
 
 
 def restore(path: str, *, store: str | None = None, encoder: str = "hashing", jobs: int = 1) -> list[BuildReport]:
     """Build the sources of an export again, one report each; the graph comes out byte-equal."""
     with closing(open_store(find_address(store), create=True)) as target:
-        return build_export(path, target, encoder=encoder, jobs=jobs)
+        return build_export(path, target, BuildOptions(encoder, jobs))
 
 
 def open_graph(store: str | None = None) -> Graph:
@@ -78,7 +77,9 @@ class Graph:
         try:
             chosen = QueryOptions(**options)
         except TypeError as fault:
-            raise UsageError(f"{fault}; expected the fields of QueryOptions: {', '.join(QueryOptions.__slots__)}") from None
+            raise UsageError(
+                f"{fault}; expected the fields of QueryOptions: {', '.join(QueryOptions.__slots__)}"
+            ) from None
         return run_query(self.store, self._load_encoder(), text, chosen)
 
     def prompt(self, result: QueryResult) -> str:

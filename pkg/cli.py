@@ -61,7 +61,7 @@ def main(ctx: click.Context, debug: bool) -> None:
     Start with:  pkg build PATH     then:  pkg query "what you look for"
     """
     settings = read_settings(Path.cwd())
-    ctx.default_map = {name: settings for name in main.commands}
+    ctx.default_map = dict.fromkeys(main.commands, settings)
 
 
 def _store_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,7 +104,7 @@ def _show_progress() -> Iterator[Progress | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total or None)
 
 
-@main.command(epilog='Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2')
+@main.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
 @click.argument("path")
 @click.option("--source", envvar="PKG_SOURCE", help="Name of the source; default: the name of the folder or file.")
 @_store_option
@@ -147,12 +147,11 @@ def _remove(store: EmbeddedStore, source: str) -> BuildReport:
 def _build(
     path: str, store: EmbeddedStore, from_export: bool, options: dict[str, Any], progress: Progress | None
 ) -> list[BuildReport]:
+    from pkg.build import BuildOptions, build_export
     from pkg.build import build as run_build
-    from pkg.build import build_export
 
-    if from_export:
-        return build_export(path, store, encoder=options["encoder"], jobs=options["jobs"])
-    return [run_build(path, store, progress=progress, **options)]
+    chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), progress)
+    return build_export(path, store, chosen) if from_export else [run_build(path, store, chosen, **options)]
 
 
 @main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
@@ -162,28 +161,47 @@ def _build(
     "--mode", envvar="PKG_MODE", type=click.Choice(["block", "function", "both"]), default="block", show_default=True,
     help="Look for blocks, whole functions, or both.",
 )  # fmt: skip
-@click.option("--top-k", "-k", envvar="PKG_TOP_K", type=click.IntRange(1), default=1, show_default=True, help="Hits to return.")
+@click.option(
+    "--top-k", "-k", envvar="PKG_TOP_K", type=click.IntRange(1), default=1, show_default=True, help="Hits to return."
+)
 @click.option(
     "--blocks", envvar="PKG_BLOCKS", type=click.Choice(["all", "inner", "body"]), default="all", show_default=True,
     help="All blocks, only compound statements, or only function bodies.",
 )  # fmt: skip
 @click.option("--source", envvar="PKG_SOURCE", help="Search one source only.")
 @click.option("--path", help="Search only files whose path matches, such as 'tests/*'.")
-@click.option("--kind", type=click.Choice(["body", "if", "for", "while", "with", "try", "match"]), help="Search one kind of block.")
+@click.option(
+    "--kind",
+    type=click.Choice(["body", "if", "for", "while", "with", "try", "match"]),
+    help="Search one kind of block.",
+)
 @click.option(
     "--budget", envvar="PKG_BUDGET", type=click.IntRange(0), default=8000, show_default=True,
     help="Tokens that all code together may take; 0 for no limit.",
 )  # fmt: skip
 @click.option("--prune/--no-prune", default=True, help="Cut branches that do not help (default), or show code whole.")
-@click.option("--prune-steps", type=click.IntRange(1), default=1, show_default=True, help="Branches that may be cut one after another.")
-@click.option("--hops", envvar="PKG_HOPS", type=click.IntRange(0), default=1, show_default=True, help="Follow calls this far for helpers.")
+@click.option(
+    "--prune-steps",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Branches that may be cut one after another.",
+)
+@click.option(
+    "--hops",
+    envvar="PKG_HOPS",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Follow calls this far for helpers.",
+)
 @click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget.")
 @click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead.")
 @_json_option
 def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input."""
-    from pkg.api import open_graph
     from pkg import render
+    from pkg.api import open_graph
 
     if text == "-":
         text = sys.stdin.read()
@@ -229,8 +247,8 @@ def doctor(store: str, as_json: bool) -> None:
 
     Exits 1 when something that PKG needs is broken; missing optional tools are only told.
     """
-    from pkg.doctor import examine
     from pkg import render
+    from pkg.doctor import examine
 
     findings = examine(store)
     _emit(as_json, map(asdict, findings), lambda: [render.view_findings(findings)])
@@ -238,7 +256,7 @@ def doctor(store: str, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-@main.command(epilog='Example:  pkg completion bash >> ~/.bashrc')
+@main.command(epilog="Example:  pkg completion bash >> ~/.bashrc")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Write the script that teaches a shell to complete pkg commands and options."""

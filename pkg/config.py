@@ -1,4 +1,4 @@
-"""Settings that do not come from flags: PKG_* variables, then [tool.pkg] in pyproject.toml or pkg.toml, then defaults."""
+"""Settings that come from a file: pkg.toml, or [tool.pkg] in pyproject.toml; flags and PKG_* variables win over it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,14 @@ class Finding:
 
 def examine(store: str) -> list[Finding]:
     """Look at everything; nothing is changed and nothing is sent anywhere."""
-    return [_examine_python(), _examine_sqlite(), *_examine_store(store), _examine_encoder(), *_examine_tools(), *_examine_extras()]
+    return [
+        _examine_python(),
+        _examine_sqlite(),
+        *_examine_store(store),
+        _examine_encoder(),
+        *_examine_tools(),
+        *_examine_extras(),
+    ]
 
 
 def _examine_python() -> Finding:
@@ -51,7 +58,9 @@ def _examine_sqlite() -> Finding:
         try:
             connection.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
         except sqlite3.OperationalError:
-            return Finding("sqlite", "broken", f"{sqlite3.sqlite_version} without FTS5", "use a Python built with SQLite FTS5")
+            return Finding(
+                "sqlite", "broken", f"{sqlite3.sqlite_version} without FTS5", "use a Python built with SQLite FTS5"
+            )
     return Finding("sqlite", "ok", f"{sqlite3.sqlite_version} with FTS5")
 
 
@@ -69,8 +78,8 @@ def _examine_store(address: str) -> Iterator[Finding]:
     except PkgError as fault:
         yield Finding("store", "broken", str(fault))
         return
-    for fault in faults:
-        yield Finding("store", "broken", fault, "move the store away and run pkg build again")
+    for damage in faults:
+        yield Finding("store", "broken", damage, "move the store away and run pkg build again")
     if not faults:
         yield Finding("store", "ok", f"{address}, generation {generation}, integrity check clean")
 
@@ -86,11 +95,17 @@ def _examine_encoder() -> Finding:
 
 def _examine_tools() -> Iterator[Finding]:
     """Look for the programs that optional stages use."""
-    yield _examine_program("git", ["git", "--version"], "git revisions (PATH@REV)", "install git from your system's packages")
-    yield _examine_program("bubblewrap", ["bwrap", "--version"], "the default sandbox of pkg rerank", "apt install bubblewrap")
+    yield _examine_program(
+        "git", ["git", "--version"], "git revisions (PATH@REV)", "install git from your system's packages"
+    )
+    yield _examine_program(
+        "bubblewrap", ["bwrap", "--version"], "the default sandbox of pkg rerank", "apt install bubblewrap"
+    )
     yield _examine_namespaces()
     yield _examine_docker()
-    yield _examine_program("java", ["java", "-version"], "a Neo4j server of your own", "apt install openjdk-17-jre-headless")
+    yield _examine_program(
+        "java", ["java", "-version"], "a Neo4j server of your own", "apt install openjdk-17-jre-headless"
+    )
     address = os.environ.get("PKG_NEO4J_URI")
     if address:
         yield Finding("neo4j server", "ok", f"PKG_NEO4J_URI is {address}")
@@ -121,7 +136,9 @@ def _examine_namespaces() -> Finding:
 
 
 def _examine_docker() -> Finding:
-    found = _examine_program("docker", ["docker", "--version"], "the docker sandbox", "install docker from your system's packages")
+    found = _examine_program(
+        "docker", ["docker", "--version"], "the docker sandbox", "install docker from your system's packages"
+    )
     sockets = (Path("/var/run/docker.sock"), Path.home() / ".docker/run/docker.sock")
     if found.state == "ok" and "DOCKER_HOST" not in os.environ and not any(map(_exists, sockets)):
         return Finding("docker", "missing", f"{found.detail}; no daemon answers", "start the docker service")
@@ -142,4 +159,9 @@ def _examine_extras() -> Iterator[Finding]:
         if look(module):
             yield Finding(module, "ok", f"installed; used for {purpose}")
         else:
-            yield Finding(module, "missing", f"not installed; used for {purpose}", f"pip install 'programming-knowledge-graph[{extra}]'")
+            yield Finding(
+                module,
+                "missing",
+                f"not installed; used for {purpose}",
+                f"pip install 'programming-knowledge-graph[{extra}]'",
+            )

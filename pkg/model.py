@@ -156,6 +156,9 @@ class Skip:
     path: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

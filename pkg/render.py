@@ -20,8 +20,8 @@ SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
 SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
 
 _HIT_FIELDS = (
-    "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned", "content",
-    "pruned_content", "same_content",
+    "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
+    "content", "pruned_content", "same_content",
 )  # fmt: skip
 
 
@@ -33,9 +33,11 @@ def build_line(report: BuildReport) -> dict[str, Any]:
 def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:
     """Tell in a few lines what a build did and what the graph now holds."""
     seconds = sum(report.stages.values())
-    yield f"[bold]{report.source}[/]: {report.written:,} read, {report.unchanged:,} unchanged, {report.removed:,} removed" + (
-        f", {report.partial:,} partly parsed" if report.partial else ""
-    ) + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
+    yield (
+        f"[bold]{report.source}[/]: {report.written:,} read, {report.unchanged:,} unchanged, {report.removed:,} removed"
+        + (f", {report.partial:,} partly parsed" if report.partial else "")
+        + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
+    )
     for skip in report.skipped[:SHOWN_SKIPS]:
         yield f"  left out {_escape(skip.path)}: {_escape(skip.reason)}"
     if len(report.skipped) > SHOWN_SKIPS:
@@ -48,7 +50,10 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
     """Give one line a hit, then the line of coverage (DESIGN section 4)."""
     for hit in result.hits:
         line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
-        yield line | {"pruned": [asdict(cut) for cut in hit.pruned], "helpers": [asdict(helper) for helper in hit.helpers]}
+        yield line | {
+            "pruned": [asdict(cut) for cut in hit.pruned],
+            "helpers": [asdict(helper) for helper in hit.helpers],
+        }
     coverage = {"type": "coverage", **asdict(result.coverage)}
     yield coverage | ({"explain": list(result.explain)} if explain else {})
 
@@ -121,7 +126,10 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
 def view_findings(findings: Sequence[Finding]) -> Table:
     """Show what the doctor found, with the command that mends it."""
     colours = {"ok": "green", "missing": "yellow", "broken": "red"}
-    rows = [(each.name, f"[{colours[each.state]}]{each.state}[/]", _escape(each.detail), _escape(each.advice)) for each in findings]
+    rows = [
+        (each.name, f"[{colours[each.state]}]{each.state}[/]", _escape(each.detail), _escape(each.advice))
+        for each in findings
+    ]
     return _table("what", ("state", "found", "to do"), rows, escaped=True)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,8 +113,20 @@ def _make_node(source: str, path: str, offset: int, fragment: Fragment, row: Nod
         row.start - (fragment.text.rfind(b"\n", 0, row.start) + 1),
         fragment.text[row.start : row.end].decode("utf-8", "replace"),
         format_id(row.content_hash),
-        dict(row.properties or {}),
+        _read_properties(fragment.text, row),
     )
+
+
+def _read_properties(text: bytes, row: NodeRow) -> dict[str, object]:
+    """Give the properties of a node, its docstring read from where it stands."""
+    properties = dict(row.properties or {})
+    docstring = properties.pop("docstring", None)
+    if row.label is Label.FUNCTION:
+        properties["docstring_source"] = "human" if docstring else "none"
+    if isinstance(docstring, (list, tuple)):
+        literal = text[row.start + docstring[0] : row.start + docstring[1]].decode("utf-8", "replace")
+        properties["docstring"] = inspect.cleandoc(str(ast.literal_eval(literal)))
+    return properties
 
 
 def _unit_id(unit: UnitGraph) -> str:
@@ -158,15 +172,21 @@ def descends(entries: Mapping[str, Entry], entry: Entry, ancestor: str) -> bool:
     return False
 
 
-def export_node(entry: Entry, vectors: bool) -> dict[str, Any]:
+def export_node(state: State, entry: Entry, vectors: bool) -> dict[str, Any]:
+    """Give one node as a JSON-ready line; a file or row carries its text."""
     node = entry.node
     line: dict[str, Any] = {"type": "node", "label": node.label.value, "id": node.id, "source": node.source}
-    line |= {
-        key: value for key in ("path", "name", "qualname", "kind", "content_hash") if (value := getattr(node, key))
-    }
+    names = ("path", "name", "qualname", "kind", "content_hash")
+    line |= {name: value for name in names if (value := getattr(node, name))}
     if node.start_line:
-        line |= {key: getattr(node, key) for key in ("start", "end", "start_line", "end_line", "start_col", "content")}
+        places = ("start", "end", "start_line", "end_line", "start_col", "content")
+        line |= {name: getattr(node, name) for name in places}
     line |= node.properties
+    if node.label in (Label.FILE, Label.ROW):
+        line["parts"] = [
+            (part.first_line, state.fragments[node.source, part.key].text.decode("utf-8", "surrogateescape"))
+            for part in sorted(state.units[node.source, node.path].parts, key=lambda part: part.first_line)
+        ]
     if vectors and entry.vector is not None:
         line["vector"] = entry.vector.astype(float).tolist()
     return line

@@ -301,7 +301,7 @@ class FakeStore:
         order = {label: number for number, label in enumerate(Label)}
         entries = self._now.read().values()
         for entry in sorted(entries, key=lambda entry: (order[entry.node.label], entry.node.id)):
-            yield export_node(entry, vectors)
+            yield export_node(self._now, entry, vectors)
         for edge in sorted(list_edges(self._now), key=edge_order):
             line = {"name": edge.type.value, "start": edge.start, "end": edge.end, "line": edge.line}
             line |= {"rule": edge.rule, "confidence": edge.confidence}

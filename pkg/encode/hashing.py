@@ -118,14 +118,16 @@ class _IdentifierTable(dict[bytes, int]):
 
     def rows(self, indices: npt.NDArray[np.int64]) -> Vectors:
         """Give the rows of some identifiers: float32 [len(indices), 224]."""
-        return self._rows[indices].astype(np.float32)
+        rows: Vectors = self._rows[indices].astype(np.float32)
+        return rows
 
 
 def normalise(sums: Vectors) -> Vectors:
     """Scale each row to length 1; a zero row stays zero, so that its cosine is 0 (P-14)."""
     norms = np.sqrt(np.einsum("ij,ij->i", sums, sums, dtype=np.float64))
     norms[norms == 0] = 1
-    return (sums / norms[:, None]).astype(np.float32)
+    vectors: Vectors = (sums / norms[:, None]).astype(np.float32)
+    return vectors
 
 
 @lru_cache(maxsize=50_000)
@@ -133,7 +135,8 @@ def _sign_vector(word: str) -> npt.NDArray[np.int8]:
     """Give the weighted +1/-1 vector of a word: int8 [224]."""
     digest = blake2b(word.encode(), digest_size=DIMENSION // 8).digest()
     signs = np.unpackbits(np.frombuffer(digest, np.uint8)).astype(np.int8)
-    return (signs * 2 - 1) * np.int8(_word_weights().get(word, RARE_WEIGHT))
+    vector: npt.NDArray[np.int8] = (signs * 2 - 1) * np.int8(_word_weights().get(word, RARE_WEIGHT))
+    return vector
 
 
 @lru_cache(maxsize=1)

@@ -7,9 +7,8 @@ from functools import lru_cache
 
 MAX_WORD = 40  # longer runs are encoded data, not words
 
-_SEPARATORS = bytes(
-    code if chr(code).isalnum() and code < 0x80 or code == ord("_") or code >= 0x80 else ord(" ") for code in range(256)
-)
+_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
+_SEPARATORS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # scripts written without spaces
 

@@ -20,6 +20,7 @@ from pkg.model import Status
 
 _BOM = b"\xef\xbb\xbf"
 _NO_CODE = "no Python code"
+_MAX_NOTES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +112,15 @@ def _join(pieces: list[_Piece], notes: list[str], count: int) -> Answer:
     code = b"\n".join(lines)
     tree = parse(code)
     if not holds_code(tree):
-        return Answer(b"\n" * (count - 1), None, Status.FAILED, "; ".join(notes) or _NO_CODE)
+        return Answer(b"\n" * (count - 1), None, Status.FAILED, _describe_all(notes) or _NO_CODE)
     if not is_sound(tree, code):
         notes = [*notes, "the pieces do not parse together"]
-    return Answer(code, tree, Status.PARTIAL if notes else Status.OK, "; ".join(notes) or None)
+    return Answer(code, tree, Status.PARTIAL if notes else Status.OK, _describe_all(notes) or None)
+
+
+def _describe_all(notes: list[str]) -> str:
+    rest = [f"and {len(notes) - _MAX_NOTES} more"] if len(notes) > _MAX_NOTES else []
+    return "; ".join(notes[:_MAX_NOTES] + rest)
 
 
 def _settle(piece: _Piece) -> tuple[_Piece, str | None]:
@@ -127,14 +133,15 @@ def _settle(piece: _Piece) -> tuple[_Piece, str | None]:
     if repaired is not None:
         lines, word, row = repaired
         return _keep(piece, lines), f"{word} repaired at line {piece.start + row + 1}"
-    kept = _add_sessions(pick_code(core), piece.lines)
-    return _keep(piece, kept), _describe_loss(piece, kept)
+    kept = _keep(piece, pick_code(core))
+    return kept, _describe_loss(piece, kept.lines)
 
 
 def _keep(piece: _Piece, lines: list[bytes]) -> _Piece:
     """Give the piece other lines; around fences a lone assignment or call may be prose and is dropped."""
+    lines = _add_sessions(lines, piece.lines)
     told = piece.name or any(DEFINES.match(line) for line in lines) or any(PROMPT.match(line) for line in piece.lines)
-    return replace(piece, lines=lines if told else [])
+    return replace(piece, lines=lines if told else [b""] * len(lines))
 
 
 def _add_sessions(kept: list[bytes], lines: list[bytes]) -> list[bytes]:

@@ -55,7 +55,7 @@ _TOKEN = re.compile(
 def has_prose(code: bytes) -> bool:
     """Tell whether a line begins with two words that are no keywords, so that the text as a whole cannot parse.
 
-    It spares parsing prose, the slowest text to parse. With a triple-quoted string, which may hold such lines, it is no.
+    It spares parsing prose, the slowest text to parse. A triple-quoted string may hold such lines: then it says no.
     """
     return _PROSE.search(code) is not None and b'"""' not in code and b"'''" not in code
 
@@ -94,7 +94,8 @@ def strip_prompts(lines: list[bytes]) -> list[bytes]:
 def find_continued(lines: list[bytes]) -> set[int]:
     """Find the rows that begin inside a string or bracket, or behind a backslash.
 
-    A bracket that is still open where a definition begins was prose, or was never closed: it ends there.
+    A bracket that is still open where a definition begins, or a statement behind a blank line, was prose or was
+    never closed: it ends there.
     """
     continued: set[int] = set()
     row = depth = 0
@@ -107,8 +108,13 @@ def find_continued(lines: list[bytes]) -> set[int]:
             text = token.group()
             inner = text.count(b"\n")
             first, row = row + 1, row + inner
-            if token.lastgroup == "end" and depth and DEFINES.match(lines[row]):
+            if token.lastgroup == "end" and depth and _starts_anew(lines, row):
                 depth = 0
             if token.lastgroup == "text" or depth or text.startswith(b"\\"):
                 continued.update(range(first, row + 1))
     return continued
+
+
+def _starts_anew(lines: list[bytes], row: int) -> bool:
+    line = lines[row]
+    return bool(DEFINES.match(line) or (not lines[row - 1].strip() and line[:1].strip() and BEGINS.match(line)))

@@ -51,7 +51,14 @@ def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
     walk = _Walk(text, captures, root.has_error)
     status, reason = _judge(walk, root, language)
     return CodeUnit(
-        text, language, status, reason, tuple(walk.definitions), tuple(walk.blocks), tuple(walk.imports), tuple(walk.calls)
+        text,
+        language,
+        status,
+        reason,
+        tuple(walk.definitions),
+        tuple(walk.blocks),
+        tuple(walk.imports),
+        tuple(walk.calls),
     )
 
 
@@ -85,7 +92,14 @@ class _Scope:
     __slots__ = ("block", "counts", "definition", "depth", "end", "function", "in_class", "path", "qualname")
 
     def __init__(
-        self, end: int, definition: int | None, function: int | None, block: int | None, qualname: str, path: str, depth: int
+        self,
+        end: int,
+        definition: int | None,
+        function: int | None,
+        block: int | None,
+        qualname: str,
+        path: str,
+        depth: int,
     ) -> None:
         self.end = end
         self.definition = definition  # innermost class or function
@@ -111,7 +125,8 @@ class _Walk:
         self._newlines = [match.start() for match in re.finditer(rb"\n", text)]
         self._faulty = faulty
         self._decorations = {
-            inner[0]: outer for inner, outer in zip(captures.get("decorated", ()), captures.get("decoration", ()), strict=True)
+            inner[0]: outer
+            for inner, outer in zip(captures.get("decorated", ()), captures.get("decoration", ()), strict=True)
         }
         self._stack = [_Scope(len(text) + 1, None, None, None, "", "", 0)]
         for start, kind, node, name, body in sorted(self._events(captures), key=lambda event: event[:2]):
@@ -176,7 +191,9 @@ class _Walk:
             return qualname, self._span(node.start_byte, node.end_byte), ()
         outer = decoration[2]
         decorators = tuple(
-            self._read(child.start_byte + 1, child.end_byte).strip() for child in outer.named_children if child.type == "decorator"
+            self._read(child.start_byte + 1, child.end_byte).strip()
+            for child in outer.named_children
+            if child.type == "decorator"
         )
         return qualname, self._span(outer.start_byte, outer.end_byte), decorators
 
@@ -189,7 +206,11 @@ class _Walk:
             return
         qualname, span, decorators = self._outline(name, node)
         superclasses = node.child_by_field_name("superclasses")
-        bases = tuple(self._read(base.start_byte, base.end_byte) for base in superclasses.named_children) if superclasses else ()
+        bases = (
+            tuple(self._read(base.start_byte, base.end_byte) for base in superclasses.named_children)
+            if superclasses
+            else ()
+        )
         docstring, _ = _split_docstring(self.text, body)
         inner = _Scope(body.end_byte, len(self.definitions), None, None, qualname, "", scope.depth + 1)
         inner.in_class = True
@@ -208,7 +229,14 @@ class _Walk:
         is_async = self.text.startswith(b"async", node.start_byte)
         self.definitions.append(
             Function(
-                name, qualname, span, scope.definition, scope.in_class, is_async, decorators, docstring and self._span(*docstring)
+                name,
+                qualname,
+                span,
+                scope.definition,
+                scope.in_class,
+                is_async,
+                decorators,
+                docstring and self._span(*docstring),
             )
         )
         block = None

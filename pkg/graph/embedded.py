@@ -26,7 +26,7 @@ from pkg.graph.reading import NodeReader
 from pkg.graph.store import StoreStats
 from pkg.graph.unit import format_id
 from pkg.graph.writing import EmbeddedWriter, parse_id
-from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, RelationType, Skip, Source
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,11 +88,15 @@ class EmbeddedStore:
             )
         has_tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if version == 0 and has_tables:
-            raise StoreCorruptError(f"{self.address} is a SQLite database but not a PKG store; name another with --store")
+            raise StoreCorruptError(
+                f"{self.address} is a SQLite database but not a PKG store; name another with --store"
+            )
         if version == 0 and not create:
             raise StoreMissingError(f"no graph at {self.address}; run: pkg build PATH")
         self._connection.execute("BEGIN IMMEDIATE")
-        version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])  # another process may have been faster
+        version = int(
+            self._connection.execute("PRAGMA user_version").fetchone()[0]
+        )  # another process may have been faster
         for script in sql.MIGRATIONS[version:]:
             for statement in filter(str.strip, script.split(";")):
                 self._connection.execute(statement)
@@ -268,61 +272,11 @@ class EmbeddedStore:
         return np.frombuffer(data, "<f2").reshape(len(numbers), -1)
 
     def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the words, best first by BM25 (names weigh most).
+        """Find up to k nodes of a label that hold any of the words, best first by BM25 (names weigh most)."""
+        from pkg.graph.lexical import search_words
 
-        Functions and imports are indexed; blocks and function names are reached through their functions, a block
-        scored by its function's score times the share of the words that it holds itself.
-        """
-        words = sorted(set(re.findall(r"\w+", terms.lower())))
-        if not words:
-            return Matches((), 0, 0, 0)
         with translate_faults(self.address), self.snapshot():
-            question = " OR ".join(f'"{word}"' for word in words)
-            found: dict[str, Match] = {}
-            seen: set[str] = set()
-            folded = 0
-            for node, score in self._find_words(question, label, words):
-                if node.id in found or not self._passes(node, where):
-                    continue
-                if node.content_hash in seen:
-                    folded += 1
-                    continue
-                if len(found) == k:
-                    break
-                seen.add(node.content_hash)
-                found[node.id] = Match(node.id, score)
-            return Matches(tuple(sorted(found.values(), key=lambda match: (-match.score, match.id))), len(found), 0, folded)
-
-    def _find_words(self, question: str, label: Label, words: list[str]) -> Iterator[tuple[Node, float]]:
-        indexed = Label.IMPORT if label is Label.IMPORT else Label.FUNCTION
-        for number, rank in self._connection.execute(sql.SEARCH_WORDS, (question,)).fetchall():
-            node = self._reader.read_number(number)
-            if node.label is not indexed:
-                continue
-            if label is indexed:
-                yield node, -rank
-            elif label is Label.FUNCTION_NAME:
-                yield from ((name, -rank) for name in self._reader.read_names(node))
-            else:
-                yield from self._rank_blocks(node, -rank, words)
-
-    def _rank_blocks(self, function: Node, score: float, words: list[str]) -> list[tuple[Node, float]]:
-        ranked = []
-        for block in self.subtree(function.id):
-            text = block.content.lower()
-            share = sum(word in text for word in words) / len(words)
-            if block.label is Label.BLOCK and share:
-                ranked.append((block, score * share))
-        return sorted(ranked, key=lambda item: -item[1])
-
-    def _passes(self, node: Node, where: NodeFilter | None) -> bool:
-        from fnmatch import fnmatchcase
-
-        return where is None or (
-            where.source in (None, node.source)
-            and (where.path is None or fnmatchcase(node.path, where.path))
-            and (where.kinds is None or node.kind in where.kinds)
-        )
+            return search_words(self._connection, self._reader, label, terms, k, where)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""
@@ -339,7 +293,9 @@ class EmbeddedStore:
             node = self._reader.read_id(parse_id(node_id))
             if node is not None:
                 return node
-        raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave")
+        raise NodeNotFoundError(
+            f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
+        )
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
@@ -415,12 +371,15 @@ class EmbeddedStore:
             yield from self._reader.export_nodes(vectors)
             for row in self._connection.execute(sql.EXPORT_EDGES):
                 names = ("name", "start", "end", "line", "rule", "confidence")
-                yield {"type": "relation", **{name: value for name, value in zip(names, row, strict=True) if value is not None}}
+                yield {
+                    "type": "relation",
+                    **{name: value for name, value in zip(names, row, strict=True) if value is not None},
+                }
 
 
 def _make_edge(row: tuple[str, int, int, int | None, str | None, str | None]) -> Edge:
-    name, start, end, *rest = row
-    return Edge(RelationType(name), format_id(start % (1 << 64)), format_id(end % (1 << 64)), *rest)
+    name, start, end, line, rule, confidence = row
+    return Edge(RelationType(name), format_id(start % (1 << 64)), format_id(end % (1 << 64)), line, rule, confidence)
 
 
 def open_store(address: str, create: bool = False) -> EmbeddedStore:

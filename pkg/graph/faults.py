@@ -21,9 +21,13 @@ def translate_faults(address: str) -> Iterator[None]:
     except sqlite3.Error as fault:
         raise _translate(address, str(fault)) from fault
     except PermissionError as fault:
-        raise StoreFullError(f"cannot write {address}: {fault.strerror}; check its permissions, or use another --store") from fault
+        raise StoreFullError(
+            f"cannot write {address}: {fault.strerror}; check its permissions, or use another --store"
+        ) from fault
     except OSError as fault:
-        raise StoreFullError(f"cannot use {address}: {fault.strerror or fault}; check the disk, or use another --store") from fault
+        raise StoreFullError(
+            f"cannot use {address}: {fault.strerror or fault}; check the disk, or use another --store"
+        ) from fault
 
 
 def _translate(address: str, message: str) -> StoreError:
@@ -31,9 +35,12 @@ def _translate(address: str, message: str) -> StoreError:
     if any(word in lower for word in _LOCKED):
         return StoreLockedError(f"another process is writing {address}; wait for it to end, then try again")
     if any(word in lower for word in _FULL):
-        return StoreFullError(f"cannot write {address} ({message}); free some space, check its permissions, or use another --store")
+        return StoreFullError(
+            f"cannot write {address} ({message}); free some space, check its permissions, or use another --store"
+        )
     if any(word in lower for word in _CORRUPT):
         return StoreCorruptError(
-            f"{address} is damaged or not a PKG store ({message}); move it away and run pkg build again, or name another with --store"
+            f"{address} is damaged or not a PKG store ({message});"
+            " move it away and run pkg build again, or name another with --store"
         )
     return StoreError(f"{address}: {message}")

@@ -101,7 +101,11 @@ class NodeReader:
     def _make(self, row: NodeColumns) -> Node:
         (_, identity, label_number, source, fragment, parent, name, qualname, kind) = row[:9]
         start, end, start_line, end_line, content_hash, properties = row[9:]
-        label, node_id, hashed = sql.LABELS[label_number], format_id(identity % (1 << 64)), format_id(content_hash % (1 << 64))
+        label, node_id, hashed = (
+            sql.LABELS[label_number],
+            format_id(identity % (1 << 64)),
+            format_id(content_hash % (1 << 64)),
+        )
         if fragment is None:
             return Node(node_id, label, source, "", name, name, None, 0, 0, 0, 0, 0, name, hashed)
         path, first_line, _ = self._place(fragment)
@@ -110,9 +114,9 @@ class NodeReader:
             name, qualname = qualname, self._owner_name(parent) if label is Label.BLOCK else None
         content = text[start:end].decode("utf-8", "replace")
         return Node(
-            node_id, label, source, path, name, qualname or name, sql.KINDS[kind] or None, start, end, start_line + first_line - 1,
-            end_line + first_line - 1, start - (text.rfind(b"\n", 0, start) + 1), content, hashed,
-            self._properties(label, text, start, properties),
+            node_id, label, source, path, name, qualname or name, sql.KINDS[kind] or None, start, end,
+            start_line + first_line - 1, end_line + first_line - 1, start - (text.rfind(b"\n", 0, start) + 1),
+            content, hashed, self._properties(label, text, start, properties),
         )  # fmt: skip
 
     def _owner_name(self, parent: int) -> str:
@@ -159,7 +163,9 @@ class NodeReader:
 def _make_source(row: tuple[Any, ...]) -> Node:
     identity, name, kind, root, revision = row
     properties = {"root": root} | ({"revision": revision} if revision else {})
-    return Node(format_id(identity % (1 << 64)), Label.SOURCE, name, "", name, name, kind, 0, 0, 0, 0, 0, "", "", properties)
+    return Node(
+        format_id(identity % (1 << 64)), Label.SOURCE, name, "", name, name, kind, 0, 0, 0, 0, 0, "", "", properties
+    )
 
 
 def _read_docstring(literal: bytes) -> str:
@@ -176,7 +182,9 @@ def _export(node: Node, vector: bytes | None) -> dict[str, Any]:
         if getattr(node, name):
             line[name] = getattr(node, name)
     if node.start_line:
-        line |= {name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")}
+        line |= {
+            name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")
+        }
     line |= node.properties
     if vector is not None:
         import numpy as np

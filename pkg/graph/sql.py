@@ -71,12 +71,15 @@ PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, fingerprint,
     ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, root = excluded.root, revision = excluded.revision,
     fingerprint = excluded.fingerprint, skipped = excluded.skipped, stages = excluded.stages"""
 FIND_SOURCE = "SELECT number FROM source WHERE name = ?"
+GET_SOURCE_NAMED = "SELECT kind, root, revision FROM source WHERE name = ?"
 LIST_SOURCES = "SELECT name, kind, root, revision, fingerprint, skipped, stages FROM source ORDER BY name"
 DELETE_SOURCE = "DELETE FROM source WHERE number = ?"
 
 LIST_FINGERPRINTS = """SELECT path, unit.fingerprint, content_hash FROM unit JOIN source ON source.number = unit.source
     WHERE name = ?"""
-PUT_FINGERPRINT = """UPDATE unit SET fingerprint = ? WHERE path = ? AND source = (SELECT number FROM source WHERE name = ?)"""
+PUT_FINGERPRINT = (
+    """UPDATE unit SET fingerprint = ? WHERE path = ? AND source = (SELECT number FROM source WHERE name = ?)"""
+)
 
 FIND_UNIT = "SELECT number FROM unit WHERE source = ? AND path = ?"
 LIST_UNITS = "SELECT number FROM unit WHERE source = ?"
@@ -153,7 +156,9 @@ COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"
 COUNT_UNITS = "SELECT label, count(*) FROM unit GROUP BY label"
 COUNT_EDGES = "SELECT type, count(*) FROM edge GROUP BY type"
 COUNT_SOURCES = "SELECT count(*) FROM source"
-LIST_PARTIAL = """SELECT path, coalesce(reason, status) FROM unit WHERE status <> 'ok' OR reason IS NOT NULL ORDER BY path"""
+LIST_PARTIAL = (
+    """SELECT path, coalesce(reason, status) FROM unit WHERE status <> 'ok' OR reason IS NOT NULL ORDER BY path"""
+)
 
 CHECKS = {
     "nodes without a fragment": f"""SELECT count(*) FROM node WHERE label <> {_NAME}

@@ -43,7 +43,11 @@ class StoreWriter(Protocol):
     """One write transaction; nothing of it is seen before it ends, and all of it afterwards."""
 
     def put_source(
-        self, source: Source, fingerprint: str = "", skipped: Sequence[Skip] = (), stages: Mapping[str, float] | None = None
+        self,
+        source: Source,
+        fingerprint: str = "",
+        skipped: Sequence[Skip] = (),
+        stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
 

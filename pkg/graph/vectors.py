@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,19 @@ import simsimd
 from pkg.model import Match, Matches
 
 MAGIC = b"PKG vectors 1\n"
-COLUMNS = {"number": "<i4", "id": "<i8", "hash": "<i8", "source": "<i2", "fragment": "<i4", "kind": "u1", "scale": "<f4"}
+COLUMNS = {
+    "number": "<i4",
+    "id": "<i8",
+    "hash": "<i8",
+    "source": "<i2",
+    "fragment": "<i4",
+    "kind": "u1",
+    "scale": "<f4",
+}
 FIRST_LOOK = 64  # candidates beyond k that are looked at first; more follow when folding eats them up
 
-Mask = npt.NDArray[np.bool_]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]  # of different types, so known at run time only: see COLUMNS
 FetchVectors = Callable[[list[int]], npt.NDArray[np.float16]]
 
 
@@ -31,7 +41,7 @@ FetchVectors = Callable[[list[int]], npt.NDArray[np.float16]]
 class Segment:
     """The vectors of one label: columns of n entries each, and the codes [n, dimension]."""
 
-    columns: dict[str, npt.NDArray[np.generic]]
+    columns: Columns
     codes: npt.NDArray[np.int8]
     error: float  # largest distance between a vector and its code
 
@@ -105,10 +115,13 @@ def make_segment(rows: Iterator[Row], count: int, dimension: int) -> Segment:
     return Segment(columns, codes, _fill({"codes": codes, **columns}, dimension, rows))
 
 
-def write_index(path: Path, stamp: str, dimension: int, counts: dict[str, int], rows: Callable[[str], Iterator[Row]]) -> None:
+def write_index(
+    path: Path, stamp: str, dimension: int, counts: dict[str, int], rows: Callable[[str], Iterator[Row]]
+) -> None:
     """Write the codes of all vectors, streamed in batches, and put the file in place at once."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    segments, offset = {}, 0
+    segments: dict[str, dict[str, Any]] = {}
+    offset = 0
     for label, count in counts.items():
         sizes = {name: count * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
         segments[label] = {"count": count, "columns": {}}
@@ -156,7 +169,7 @@ def read_index(path: Path) -> VectorIndex | None:
         return None
 
 
-def _view(body: npt.NDArray[np.uint8], layout: dict[str, object], dimension: int) -> dict[str, npt.NDArray[np.generic]]:
+def _view(body: npt.NDArray[np.uint8], layout: dict[str, Any], dimension: int) -> Columns:
     """Cut the columns of a segment out of the mapped file."""
     count, offsets = layout["count"], layout["columns"]
     views = {}
@@ -166,7 +179,7 @@ def _view(body: npt.NDArray[np.uint8], layout: dict[str, object], dimension: int
     return views
 
 
-def _fill(views: dict[str, npt.NDArray[np.generic]], dimension: int, rows: Iterator[Row]) -> float:
+def _fill(views: Columns, dimension: int, rows: Iterator[Row]) -> float:
     """Write the rows of one label into its columns; give the largest rounding error."""
     start, error = 0, 0.0
     codes = views["codes"].reshape(-1, dimension)
@@ -206,4 +219,5 @@ def _score(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> 
     rows = vectors.astype(np.float64)
     norms = np.sqrt((rows * rows).sum(axis=1))
     norms[norms == 0] = 1
-    return (rows * query.astype(np.float64)).sum(axis=1) / norms
+    cosines: npt.NDArray[np.float64] = (rows * query.astype(np.float64)).sum(axis=1) / norms
+    return cosines

@@ -43,16 +43,19 @@ class EmbeddedWriter:
                 self._run(sql.DROP_INDEX.format(index))
 
     def put_source(
-        self, source: Source, fingerprint: str = "", skipped: Sequence[Skip] = (), stages: Mapping[str, float] | None = None
+        self,
+        source: Source,
+        fingerprint: str = "",
+        skipped: Sequence[Skip] = (),
+        stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
-        skips = json.dumps([asdict(skip) for skip in skipped])
-        self._run(
-            sql.PUT_SOURCE,
-            (_sign(hash_key("Source", source.name)), source.name, source.kind, source.root, source.revision)
-            + (fingerprint, skips, json.dumps(stages or {})),
-        )
-        self.changed = True
+        shown = source.kind, source.root, source.revision
+        skips = _dump([asdict(skip) for skip in skipped])
+        before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
+        self.changed = self.changed or before != shown
+        identity = _sign(hash_key("Source", source.name))
+        self._run(sql.PUT_SOURCE, (identity, source.name, *shown, fingerprint, skips, _dump(stages or {})))
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
         """Note that a file was touched though its content is the same; this alone makes no new generation."""
@@ -66,11 +69,8 @@ class EmbeddedWriter:
         self._unit_number += 1
         number = self._unit_number
         identity = _sign(hash_key(unit.source, unit.path, unit.label.value))
-        self._run(
-            sql.PUT_UNIT,
-            (number, identity, source, sql.LABEL_NUMBERS[unit.label], unit.path, unit.fingerprint, unit.content_hash)
-            + (unit.language, unit.status.value, unit.reason),
-        )
+        place = number, identity, source, sql.LABEL_NUMBERS[unit.label], unit.path, unit.fingerprint
+        self._run(sql.PUT_UNIT, (*place, unit.content_hash, unit.language, unit.status.value, unit.reason))
         for key, first_line, fragment in unit.parts:
             self._run(sql.PUT_PART, (number, first_line, self._put_fragment(source, key, fragment)))
         self.changed = True
@@ -101,7 +101,10 @@ class EmbeddedWriter:
         number, label = self._find_source(source), sql.LABEL_NUMBERS[Label.FUNCTION_NAME]
         for name, vector in vectors.items():
             self._node_number += 1
-            identity, content = _sign(hash_key(source, Label.FUNCTION_NAME.value, name)), _sign(hash_bytes(name.encode()))
+            identity, content = (
+                _sign(hash_key(source, Label.FUNCTION_NAME.value, name)),
+                _sign(hash_bytes(name.encode())),
+            )
             self._nodes.append(
                 (self._node_number, identity, label, number, None, None, name, None, 0, 0, 0, 0, 0, content, None)
             )
@@ -151,16 +154,12 @@ class EmbeddedWriter:
         self._fragment_number += 1
         number, first = self._fragment_number, self._node_number + 1
         self._add_nodes(source, number, fragment)
-        documents = [(first + index, name, scope, body) for index, name, scope, body in fragment.words]
-        self._words += documents
-        self._run(
-            sql.PUT_FRAGMENT,
-            (number, source, _sign(key), first, self._node_number, zlib.compress(fragment.text, 1))
-            + (pack(documents, first), pack(fragment.calls, 0)),
-        )
+        self._words += [(first + index, name, scope, body) for index, name, scope, body in fragment.words]
+        packed = zlib.compress(fragment.text, 1), _pack(fragment.words), _pack(fragment.calls)
+        self._run(sql.PUT_FRAGMENT, (number, source, _sign(key), first, self._node_number, *packed))
         if len(self._nodes) > FLUSH_AT:
             self.flush()
-        return number
+        return int(number)
 
     def _add_nodes(self, source: int, fragment_number: int, fragment: Fragment) -> None:
         first = self._node_number + 1
@@ -170,12 +169,11 @@ class EmbeddedWriter:
         for index, node in enumerate(fragment.nodes):
             number = first + index
             properties = _dump(node.properties) if node.properties else None
-            self._nodes.append(
-                (number, _sign(node.id), numbers[node.label], source, fragment_number)
-                + (None if node.parent < 0 else first + node.parent, *_name_columns(node))
-                + (sql.KIND_NUMBERS[node.kind or ""], *node[6:10])
-                + (_sign(node.content_hash), properties)
-            )
+            parent = None if node.parent < 0 else first + node.parent
+            place = number, _sign(node.id), numbers[node.label], source, fragment_number, parent
+            kind = sql.KIND_NUMBERS[node.kind or ""]
+            content = _sign(node.content_hash)
+            self._nodes.append((*place, *_name_columns(node), kind, *node[6:10], content, properties))
             if node.label in EMBEDDED_LABELS:
                 self._vectors.append((number, data[offset : offset + size]))
                 offset += size
@@ -227,10 +225,8 @@ def _name_columns(node: NodeRow) -> tuple[str | None, str | None]:
     return node.name, None if node.qualname == node.name else node.qualname
 
 
-def pack(rows: Sequence[CallSite] | Sequence[tuple[int, str, str, str]], base: int) -> bytes:
-    """Compress rows to JSON; a base is taken off the first column of documents, so that they need no numbers."""
-    if base:
-        rows = [(row[0] - base, *row[1:]) for row in rows]  # type: ignore[misc, operator]
+def _pack(rows: Sequence[CallSite] | Sequence[tuple[int, str, str, str]]) -> bytes:
+    """Compress rows to JSON."""
     return zlib.compress(_dump(rows).encode(), 1)
 
 

@@ -81,7 +81,7 @@ def _raise_score(score: float, pruned: Pruned | None) -> float:
 
 
 def _explain(rank: int, match: Match, node: Node, pruned: Pruned | None) -> Iterator[str]:
-    kind = f"{node.kind} block of" if node.kind else node.label.value.lower()
+    kind = f"{node.kind} block of" if node.label is Label.BLOCK else "function"
     place = f"{node.path}:{node.start_line}-{node.end_line}"
     yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}"
     if match.same_content:

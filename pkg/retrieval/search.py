@@ -17,7 +17,7 @@ LABELS_OF_MODE = {
     "function": (Label.FUNCTION,),
     "both": (Label.BLOCK, Label.FUNCTION),
 }
-SAME_SCORE = 1e-5  # equal texts have equal vectors, whose cosines differ by no more than float32 rounding
+SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most
 
 
 def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: NodeFilter) -> Matches:
@@ -29,7 +29,7 @@ def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: No
     if len(found) == 1:
         return found[0]
     ranked = sorted((match for each in found for match in each.matches), key=lambda match: (-match.score, match.id))
-    merged = _fold_equal(store, ranked)
+    merged = _fold_equal(store, ranked, {match.id for match in found[0].matches})
     return Matches(
         tuple(merged[:k]),
         sum(each.searched for each in found),
@@ -43,14 +43,15 @@ def _search_label(store: GraphStore, query: Vectors, label: Label, k: int, where
     return store.vector_search(label, query, k, narrowed)
 
 
-def _fold_equal(store: GraphStore, ranked: Sequence[Match]) -> list[Match]:
+def _fold_equal(store: GraphStore, ranked: Sequence[Match], first_label: set[str]) -> list[Match]:
     """Fold a block and a function of equal content: the first stands for both.
 
-    Equal content means equal score, so only neighbours of one score are fetched and compared.
+    Equal content means equal score, so only neighbours of one score that are of both labels are fetched and compared.
     """
     kept: list[Match] = []
     for group in _group_scores(ranked):
-        kept += group if len(group) == 1 else _fold_group(store, group)
+        is_mixed = len({match.id in first_label for match in group}) > 1
+        kept += _fold_group(store, group) if is_mixed else group
     return kept
 
 

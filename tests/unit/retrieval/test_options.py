@@ -39,9 +39,9 @@ def test_defaults_are_fine_in_every_mode(mode: str) -> None:
 
 def test_blocks_and_kind_together_name_the_kinds() -> None:
     assert block_kinds(QueryOptions()) is None
-    assert block_kinds(QueryOptions(blocks="body")) == {"body"}
-    assert block_kinds(QueryOptions(blocks="inner")) == {"if", "for", "while", "with", "try", "match"}
-    assert block_kinds(QueryOptions(blocks="inner", kind="for")) == {"for"}
+    assert block_kinds(QueryOptions(blocks="body")) == frozenset({"body"})
+    assert block_kinds(QueryOptions(blocks="inner")) == frozenset({"if", "for", "while", "with", "try", "match"})
+    assert block_kinds(QueryOptions(blocks="inner", kind="for")) == frozenset({"for"})
 
 
 def test_the_filter_carries_source_path_and_kinds() -> None:
