@@ -32,7 +32,7 @@ BEGINS = re.compile(
 """A line that a statement may begin with; whether it does, the parser says."""
 
 _WORD = rb"(?!(?:" + _KEYWORDS + rb")\b)[A-Za-z]+"
-_PROSE = re.compile(rb"^" + _WORD + rb"[ ]" + _WORD + rb"[ ,.:;!]", re.MULTILINE)
+_PROSE = re.compile(rb"^" + _WORD + rb"(?:[ ]" + _WORD + rb"[ ,.:;!]|:[ \t\r]*$)", re.MULTILINE)
 
 CLASS = re.compile(rb"[ \t]*class\b")
 DEFINITION = re.compile(rb"[ \t]*(?:async[ \t]+def|def|class)\b")
@@ -53,8 +53,9 @@ _TOKEN = re.compile(
 
 
 def has_prose(code: bytes) -> bool:
-    """Tell whether a line begins with two words that are no keywords, so that the text as a whole cannot parse.
+    """Tell whether a line begins with two words that are no keywords, or is one word with a colon: no Python is.
 
+    The parser lets `Then:` pass, as a name whose annotation stands on the next line.
     It spares parsing prose, the slowest text to parse. A triple-quoted string may hold such lines: then it says no.
     """
     return _PROSE.search(code) is not None and b'"""' not in code and b"'''" not in code

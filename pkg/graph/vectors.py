@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -197,13 +198,7 @@ def _fill(views: Columns, dimension: int, rows: Iterator[Row]) -> float:
 
 
 def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
+    while batch := list(islice(rows, size)):
         yield batch
 
 

@@ -1,0 +1,194 @@
+"""Give the pieces of one fragment their ids, their full-text words and the spans that are to be encoded."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.words import blank_separators, split_cached
+from pkg.graph.unit import CallSite, Fragment, NodeRow, hash_bytes
+from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
+
+
+class CodePieces:
+    """The pieces of a unit in the order of the text, so that those inside a span are found by bisection."""
+
+    def __init__(self, code: CodeUnit) -> None:
+        self.code = code
+        self._calls: dict[int | None, list[Call]] = defaultdict(list)
+        for call in code.calls:
+            self._calls[call.function].append(call)
+
+    def definitions_in(self, span: Span) -> range:
+        """Give the indices of the definitions inside a span."""
+        return _find_inside(self.code.definitions, span)
+
+    def blocks_in(self, span: Span) -> range:
+        """Give the indices of the blocks inside a span."""
+        return _find_inside(self.code.blocks, span)
+
+    def imports_in(self, span: Span) -> range:
+        """Give the indices of the imports inside a span."""
+        return _find_inside(self.code.imports, span)
+
+    def calls_of(self, owner: int | None) -> list[Call]:
+        """Give the calls of one function; None gives those of module and class code."""
+        return self._calls.get(owner, [])
+
+
+def _find_inside(pieces: tuple[Class | Function, ...] | tuple[Block, ...] | tuple[Import, ...], span: Span) -> range:
+    low = bisect_left(pieces, span.start, key=_start)
+    return range(low, bisect_left(pieces, span.end, low, key=_start))
+
+
+def _start(piece: Class | Function | Block | Import) -> int:
+    return piece.span.start
+
+
+class Draft:
+    """A fragment while it is made: rows first, vectors when the whole batch has been encoded."""
+
+    def __init__(self, pieces: CodePieces, span: Span, place: tuple[str, str], path: str) -> None:
+        self._pieces = pieces
+        self._span = span
+        self._text = pieces.code.text[span.start : span.end]
+        self._blanked = blank_separators(self._text)
+        self._scope = " ".join(split_cached(path.encode("utf-8", "replace")))
+        self._prefix = blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=8)
+        self._nodes: list[NodeRow] = []
+        self._index: dict[int, int] = {}  # definition -> node
+        self._equals: dict[tuple[Label, str], int] = {}
+        self._positions: dict[int, int] = {}  # definition -> position among equals
+        self._words: list[tuple[int, str, str, str]] = []
+        self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
+        self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
+        self._tail_end = len(self._text) + 1
+        for definition in pieces.definitions_in(span):
+            self._add_definition(definition)
+        self._add_blocks(pieces.blocks_in(span))
+        for number in pieces.imports_in(span):
+            self._add_import(pieces.code.imports[number])
+
+    @property
+    def encoded_text(self) -> bytes:
+        """Give the text that spans point into: the fragment, then its imports, one alias a line."""
+        return b"\n".join((self._text, *self.tail))
+
+    def finish(self, key: int, vectors: npt.NDArray[np.float16]) -> Fragment:
+        """Make the fragment with the vectors of its spans."""
+        return Fragment(key, self._text, tuple(self._nodes), vectors, tuple(self._words), tuple(self._list_calls()))
+
+    def _hash_id(self, *parts: str) -> int:
+        hasher = self._prefix.copy()
+        hasher.update("\0".join(("", *parts)).encode("utf-8", "surrogatepass"))
+        return int.from_bytes(hasher.digest(), "big")
+
+    def _count_equals(self, label: Label, name: str) -> int:
+        position = self._equals.get((label, name), 0)
+        self._equals[label, name] = position + 1
+        return position
+
+    def _place(self, span: Span) -> tuple[int, int, int, int]:
+        base, line = self._span.start, self._span.start_line - 1
+        return span.start - base, span.end - base, span.start_line - line, span.end_line - line
+
+    def _add_definition(self, number: int) -> None:
+        definition = self._pieces.code.definitions[number]
+        label = Label.FUNCTION if isinstance(definition, Function) else Label.CLASS
+        position = self._positions[number] = self._count_equals(label, definition.qualname)
+        place = start, end, _, _ = self._place(definition.span)
+        content = self._text[start:end]
+        index = self._index[number] = len(self._nodes)
+        parent = -1 if definition.parent is None else self._index.get(definition.parent, -1)
+        kind = None
+        if isinstance(definition, Function):
+            kind = "method" if definition.is_method else "function"
+            self.spans.append((start, end))
+            self._words.append((index, *self._read_words(definition, start, end)))
+        identity = self._hash_id(label.value, definition.qualname, str(position))
+        self._nodes.append(
+            NodeRow(
+                identity, label, parent, definition.name, definition.qualname, kind, *place, hash_bytes(content),
+                _describe(definition) or None,
+            )
+        )  # fmt: skip
+
+    def _read_words(self, function: Function, start: int, end: int) -> tuple[str, str, str]:
+        """Give the words of a function's name, of where it stands, and the distinct words of its text."""
+        name = " ".join(split_cached(function.name.encode("utf-8", "replace")))
+        owners = function.qualname.rpartition(".")[0]
+        scope = " ".join((*split_cached(owners.encode("utf-8", "replace")), self._scope))
+        identifiers = dict.fromkeys(self._blanked[start:end].split())
+        return name, scope, " ".join(dict.fromkeys(chain.from_iterable(map(split_cached, identifiers))))
+
+    def _add_blocks(self, numbers: range) -> None:
+        code, nodes = self._pieces.code, self._nodes
+        first, label = len(nodes) - numbers.start, Label.BLOCK
+        for number in numbers:
+            block = code.blocks[number]
+            place = start, end, _, _ = self._place(block.span)
+            owner = code.definitions[block.function]
+            parent = self._index[block.function] if block.parent is None else first + block.parent
+            identity = self._hash_id("Block", owner.qualname, str(self._positions[block.function]), block.path)
+            self.spans.append((start, end))
+            nodes.append(
+                NodeRow(
+                    identity, label, parent, block.path, owner.qualname, block.kind, *place,
+                    hash_bytes(self._text[start:end]), None,
+                )
+            )  # fmt: skip
+
+    def _add_import(self, record: Import) -> None:
+        rendered = render_import(record)
+        place = self._place(record.span)
+        self.spans.append((self._tail_end, self._tail_end + len(rendered)))
+        self.tail.append(rendered)
+        self._tail_end += len(rendered) + 1
+        name = record.name or record.module
+        identity = self._hash_id("Import", rendered.decode(), str(self._count_equals(Label.IMPORT, rendered.decode())))
+        self._words.append((len(self._nodes), " ".join(split_cached(name.encode())), self._scope, rendered.decode()))
+        properties = {"module": record.module, "alias": record.alias, "level": record.level, "imported": record.name}
+        kept: dict[str, object] = {key: value for key, value in properties.items() if value}
+        self._nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))
+
+    def _list_calls(self) -> Iterator[CallSite]:
+        """Give the call sites of the fragment by line; those of module and class code only in a whole file."""
+        base = self._span.start_line - 1
+        is_whole = self._span.start == 0 and self._span.end == len(self._pieces.code.text)
+        owners: list[int | None] = [None] if is_whole else []
+        sites = [
+            CallSite(call.expression, call.line - base, -1 if owner is None else self._index[owner])
+            for owner in owners + list(self._index)
+            for call in self._pieces.calls_of(owner)
+        ]
+        return iter(sorted(sites, key=lambda site: site.line))
+
+
+def render_import(record: Import) -> bytes:
+    """Write the statement for one alias alone; this is what is encoded and what tells two imports apart (A-06)."""
+    alias = f" as {record.alias}" if record.alias else ""
+    if record.name is None:
+        return f"import {record.module}{alias}".encode("utf-8", "replace")
+    return f"from {'.' * record.level}{record.module} import {record.name}{alias}".encode("utf-8", "replace")
+
+
+def _describe(definition: Class | Function) -> dict[str, object]:
+    """Give what only some definitions have; the docstring as offsets from the start of the definition."""
+    properties: dict[str, object] = {}
+    if definition.docstring is not None:
+        start = definition.span.start
+        properties["docstring"] = [definition.docstring.start - start, definition.docstring.end - start]
+    if definition.decorators:
+        properties["decorators"] = list(definition.decorators)
+    if isinstance(definition, Class):
+        if definition.bases:
+            properties["bases"] = list(definition.bases)
+    elif definition.is_async:
+        properties["is_async"] = True
+    return properties

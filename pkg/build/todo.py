@@ -1,0 +1,124 @@
+"""What a build has to do, and what becomes of each unit while it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkg.build.report import BuildReport
+from pkg.errors import CorpusError
+from pkg.model import Skip, Status
+
+if TYPE_CHECKING:
+    from pkg.build.inputs import Input, LoadedUnit, RawUnit
+    from pkg.graph.store import GraphStore, StoreWriter
+    from pkg.graph.unit import UnitGraph
+
+Progress = Callable[[int, int], None]  # bytes done, bytes in all (0 when that is not known)
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """What a build has to do for one source."""
+
+    units: Iterable[RawUnit | Skip]
+    known: dict[str, tuple[str, str]]  # path -> (fingerprint, content hash) in the store
+    vanished: list[str] | None  # None: known only when all units have been seen
+    size: int  # bytes to read; 0 when that is not known
+
+
+def compare(found: Input, store: GraphStore) -> Todo | None:
+    """Find the units whose fingerprint is new, and those that are gone; None when nothing is to be done."""
+    name = found.source.name
+    before = store.source_fingerprint(name)
+    if before and before == found.fingerprint:
+        return None
+    known = store.fingerprints(name)
+    if found.entries is None:
+        return Todo(found.stream(), known, None, 0)
+    paths = {unit.path for unit in found.entries}
+    fresh = [unit for unit in found.entries if known.get(unit.path, ("",))[0] != unit.fingerprint]
+    return Todo(fresh, known, [path for path in known if path not in paths], sum(unit.size for unit in fresh))
+
+
+class Tally:
+    """Pass units on, store them, and count what becomes of each."""
+
+    def __init__(self, found: Input, todo: Todo, writer: StoreWriter, progress: Progress | None) -> None:
+        self._found, self._todo, self._writer, self._progress = found, todo, writer, progress
+        self._source = found.source.name
+        self._seen: set[str] = set()
+        self._done = 0
+        self._written = self._removed = self._partial = self._same = 0
+        self.skipped = list(found.skipped)
+
+    def load(self, units: Iterable[RawUnit | Skip]) -> Iterator[LoadedUnit]:
+        """Load units and pass on those whose content is new; count and name those that cannot be read."""
+        for unit in units:
+            loaded = unit if isinstance(unit, Skip) else unit.load()
+            self._tick(unit)
+            if isinstance(loaded, Skip):
+                self._skip(loaded)
+                continue
+            self._seen.add(loaded.path)
+            fingerprint, content_hash = self._todo.known.get(loaded.path, ("", ""))
+            if content_hash != loaded.content_hash:
+                yield loaded
+                continue
+            self._same += 1
+            if fingerprint != loaded.fingerprint:
+                self._writer.put_fingerprint(self._source, loaded.path, loaded.fingerprint)
+
+    def put(self, unit: UnitGraph) -> None:
+        """Store one prepared unit."""
+        self._writer.replace_file(unit)
+        self._written += 1
+        self._partial += unit.status is not Status.OK
+
+    def remove_vanished(self) -> None:
+        """Delete the units that discovery no longer found."""
+        for path in self._todo.vanished or ():
+            self._remove(path)
+
+    def remove_unseen(self) -> None:
+        """Delete the rows that the stream did not bring; refuse a corpus of which not one row could be read."""
+        if self._found.entries is not None:
+            return
+        if not self._seen:
+            first = f"; first: {self.skipped[0]}" if self.skipped else ""
+            raise CorpusError(
+                f"no row of {self._found.source.root} can be read ({len(self.skipped)} left out{first});"
+                " expected one JSON object a line, with code in one of its fields"
+            )
+        for path in sorted(self._todo.known.keys() - self._seen):
+            self._remove(path)
+
+    def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
+        """Sum up the build."""
+        untouched = self._found.count - len(self._todo.units) if isinstance(self._todo.units, list) else 0
+        return BuildReport(
+            self._source,
+            store.address,
+            store.generation(),
+            self._written,
+            untouched + self._same,
+            self._removed,
+            self._partial,
+            tuple(self.skipped),
+            stages,
+        )
+
+    def _skip(self, skip: Skip) -> None:
+        self.skipped.append(skip)
+        if self._found.entries is not None and skip.path in self._todo.known:
+            self._remove(skip.path)
+
+    def _remove(self, path: str) -> None:
+        self._writer.delete_file(self._source, path)
+        self._removed += 1
+
+    def _tick(self, unit: RawUnit | Skip) -> None:
+        if self._progress is not None:
+            self._done += 0 if isinstance(unit, Skip) else unit.size
+            self._progress(self._done, self._todo.size)
