@@ -99,16 +99,11 @@ class _IdentifierTable(dict[bytes, int]):
     def __init__(self) -> None:
         super().__init__()
         self._rows = np.zeros((1024, DIMENSION), np.int8)
+        self._fresh: list[tuple[int, tuple[str, ...]]] = []  # identifiers whose rows are still to be filled in
 
     def __missing__(self, identifier: bytes) -> int:
-        index = len(self)
-        if index == len(self._rows):
-            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
-        row = self._rows[index]
-        row[:] = 0
-        for word in split_cached(identifier)[:MAX_WORDS]:
-            row += _sign_vector(word)
-        self[identifier] = index
+        index = self[identifier] = len(self)
+        self._fresh.append((index, split_cached(identifier)[:MAX_WORDS]))
         return index
 
     def make_room(self) -> None:
@@ -118,8 +113,36 @@ class _IdentifierTable(dict[bytes, int]):
 
     def rows(self, indices: npt.NDArray[np.int64]) -> Vectors:
         """Give the rows of some identifiers: float32 [len(indices), 224]."""
+        if self._fresh:
+            self._fill()
         rows: Vectors = self._rows[indices].astype(np.float32)
         return rows
+
+    def _fill(self) -> None:
+        """Sum the words of all new identifiers at once."""
+        while len(self) > len(self._rows):
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+        self._rows[[index for index, _ in self._fresh]] = 0
+        pairs = [(index, word) for index, words in self._fresh for word in words]
+        self._fresh = []
+        if pairs:
+            owners, words = zip(*pairs, strict=True)
+            starts = np.flatnonzero(np.diff(owners, prepend=-1))
+            self._rows[np.array(owners)[starts]] = np.add.reduceat(_sign_vectors(words), starts, axis=0)
+
+
+def _sign_vectors(words: Sequence[str]) -> npt.NDArray[np.int8]:
+    """Give the weighted +1/-1 vectors of words: int8 [len(words), 224]."""
+    digests = b"".join(map(_digest, words))
+    signs = np.unpackbits(np.frombuffer(digests, np.uint8)).reshape(-1, DIMENSION).view(np.int8)
+    weights = np.array([_word_weights().get(word, RARE_WEIGHT) for word in words], np.int8)
+    vectors: npt.NDArray[np.int8] = (signs * 2 - 1) * weights[:, None]
+    return vectors
+
+
+@lru_cache(maxsize=50_000)
+def _digest(word: str) -> bytes:
+    return blake2b(word.encode(), digest_size=DIMENSION // 8).digest()
 
 
 def normalise(sums: Vectors) -> Vectors:
@@ -128,15 +151,6 @@ def normalise(sums: Vectors) -> Vectors:
     norms[norms == 0] = 1
     vectors: Vectors = (sums / norms[:, None]).astype(np.float32)
     return vectors
-
-
-@lru_cache(maxsize=50_000)
-def _sign_vector(word: str) -> npt.NDArray[np.int8]:
-    """Give the weighted +1/-1 vector of a word: int8 [224]."""
-    digest = blake2b(word.encode(), digest_size=DIMENSION // 8).digest()
-    signs = np.unpackbits(np.frombuffer(digest, np.uint8)).astype(np.int8)
-    vector: npt.NDArray[np.int8] = (signs * 2 - 1) * np.int8(_word_weights().get(word, RARE_WEIGHT))
-    return vector
 
 
 @lru_cache(maxsize=1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+TABLE_LIMIT = 100_000  # identifiers remembered, some 20 MB
 MAX_WORD = 40  # longer runs are encoded data, not words
 
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
@@ -43,5 +43,15 @@ def fold_plural(word: str) -> str:
     return word[:-2] if word.endswith(("sses", "shes", "xes")) else word[:-1]
 
 
-split_cached = lru_cache(maxsize=100_000)(split_identifier)
+class _SplitTable(dict[bytes, tuple[str, ...]]):
+    """Remember how identifiers split; a dictionary, because a function call for each would cost twice as much."""
+
+    def __missing__(self, identifier: bytes) -> tuple[str, ...]:
+        if len(self) > TABLE_LIMIT:
+            self.clear()
+        words = self[identifier] = split_identifier(identifier)
+        return words
+
+
+split_cached = _SplitTable().__getitem__
 """split_identifier, remembered: real code repeats its identifiers thousands of times."""

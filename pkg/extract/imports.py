@@ -43,4 +43,5 @@ def _split_level(module: str) -> tuple[str, int]:
 
 
 def _read(node: Node, text: bytes) -> str:
-    return "".join(text[node.start_byte : node.end_byte].decode("utf-8", "replace").split())
+    name = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    return "".join(name.replace("\\", " ").split())  # a name may go on behind a line continuation

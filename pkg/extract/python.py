@@ -32,8 +32,10 @@ _QUERY = Query(
     """,
 )
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")
-_DOTTED = re.compile(rb"[\w.]+\Z")
-_NAME = re.compile(rb"[^\W\d]\w*\Z")
+_DOTTED = re.compile(rb"[\w.\x80-\xff]+\Z")  # bytes above 0x7f are letters of other scripts
+_NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*\Z")
+_AROUND_DOT = re.compile(rb"\s*\.\s*")
+_STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 
 Captures = dict[str, list[tuple[int, int, Node]]]
 
@@ -139,6 +141,8 @@ class _Walk:
                 self._add_function(name, node, body)
             elif kind == _CLASS:
                 self._add_class(name, node, body)
+            elif kind == _FAULTY:
+                self._enter_faulty(name, body)
             else:
                 self._add_imports(node)
 
@@ -153,8 +157,10 @@ class _Walk:
                 captures.get(kind, ()), captures.get(f"{kind}.name", ()), captures.get(f"{kind}.body", ()), strict=True
             )
             for (_, _, node), (start, end, _), (body_start, _, body) in triples:
-                if start < -end and not (self._faulty and node.has_error and event == _FUNCTION):
-                    yield body_start, event, node, text[start:-end].decode("utf-8", "replace"), body
+                if start < -end:
+                    is_faulty = self._faulty and event == _FUNCTION and self._has_fault(node)
+                    name = text[start:-end].decode("utf-8", "replace")
+                    yield body_start, _FAULTY if is_faulty else event, node, name, body
         for kind in BLOCK_KINDS[1:]:
             for start, _, node in captures.get(kind, ()):
                 if not (self._faulty and node.has_error):
@@ -164,6 +170,11 @@ class _Walk:
                 yield start, _IMPORT, node, "", node
         for start, _, node in captures.get("call", ()):
             yield start, _CALL, node, "", node
+
+    def _has_fault(self, node: Node) -> bool:
+        """Tell whether a definition or one of its decorators holds a syntax error."""
+        decoration = self._decorations.get(node.start_byte)
+        return node.has_error or (decoration is not None and decoration[2].has_error)
 
     def _close_scopes(self, position: int) -> None:
         stack = self._stack
@@ -245,6 +256,12 @@ class _Walk:
             self.blocks.append(Block("body", "body", self._span(start, end), 0, index, None))
         self._stack.append(_Scope(end, index, index, block, qualname, "body", scope.depth + 1))
 
+    def _enter_faulty(self, name: str, body: Node) -> None:
+        """Open the scope of a function that is left out: what is defined inside keeps its qualified name."""
+        scope = self._stack[-1]
+        qualname = f"{scope.qualname}.{name}" if scope.qualname else name
+        self._stack.append(_Scope(body.end_byte, scope.definition, None, None, qualname, "", scope.depth + 1))
+
     def _add_block(self, kind: str, node: Node) -> None:
         scope = self._stack[-1]
         if scope.function is None or self._is_too_deep(scope.depth + 1, node.start_byte):
@@ -267,40 +284,43 @@ class _Walk:
 
     def _add_call(self, start: int, node: Node) -> None:
         callee = self.text[start : node.end_byte]
+        if not _DOTTED.match(callee):
+            callee = _AROUND_DOT.sub(b".", callee)
         if not _DOTTED.match(callee):  # a call on the result of another expression: keep the attribute alone
             last = callee.rpartition(b".")[2]
             callee = b"(...)." + last if _NAME.match(last) else b"(...)"
         self.calls.append(Call(callee.decode("utf-8", "replace"), self._line(start), self._stack[-1].function))
 
 
-_CLASS, _FUNCTION, _BLOCK, _IMPORT, _CALL = range(5)  # the order of events that stand at one position
+_CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of events that stand at one position
 
 
 def _split_docstring(text: bytes, body: Node) -> tuple[tuple[int, int] | None, int]:
-    """Find the docstring of a suite and where the rest begins; the suite's end when there is no rest (A-02)."""
+    """Find the docstring of a suite and where the rest begins (A-02); the suite's end when no statement is left."""
     docstring: tuple[int, int] | None = None
+    start: int | None = None  # of the first comment or statement of the rest
     for index in range(body.named_child_count):
         child = body.named_child(index)
         if child is None:
             break
-        if docstring is None and child.type == "comment":
-            continue
         if docstring is None and child.type == "expression_statement" and _is_docstring(text, child):
-            docstring = (child.start_byte, child.end_byte)
+            docstring, start = (child.start_byte, child.end_byte), None
             continue
-        return docstring, child.start_byte if docstring else _first_byte(body)
+        start = child.start_byte if start is None else start
+        if child.type != "comment":
+            return docstring, start
     return docstring, body.end_byte
 
 
 def _is_docstring(text: bytes, statement: Node) -> bool:
-    """Tell whether an expression statement is a plain string: an f-string or bytes is no docstring."""
+    """Tell whether an expression statement is a plain string: an f-string or bytes, even in part, is no docstring."""
     child = statement.named_child(0)
     if child is None or child.type not in ("string", "concatenated_string"):
         return False
-    prefix = text[child.start_byte : child.start_byte + 3].lower().partition(b"'")[0].partition(b'"')[0]
-    return b"f" not in prefix and b"b" not in prefix
+    parts = [child] if child.type == "string" else [part for part in child.named_children if part.type == "string"]
+    return all(_is_plain(text, part) for part in parts)
 
 
-def _first_byte(body: Node) -> int:
-    child = body.named_child(0)
-    return child.start_byte if child is not None else body.start_byte
+def _is_plain(text: bytes, string: Node) -> bool:
+    prefix = _STRING_PREFIX.match(text, string.start_byte, string.start_byte + 3)
+    return prefix is not None and not set(prefix.group().lower()) & set(b"fbt")

@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import sqlite3
+import warnings
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -171,7 +172,9 @@ def _make_source(row: tuple[Any, ...]) -> Node:
 def _read_docstring(literal: bytes) -> str:
     """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
     try:
-        return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python frowns on is the author's affair
+            return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return literal.decode("utf-8", "replace")
 

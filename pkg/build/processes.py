@@ -1,0 +1,64 @@
+"""Prepare batches in worker processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
+
+from pkg.build.inputs import LoadedUnit
+from pkg.build.prepare import Preparer
+from pkg.encode.registry import load_encoder
+from pkg.errors import InputError
+from pkg.graph.unit import UnitGraph
+
+IN_FLIGHT = 2  # batches that wait for each worker
+
+_preparer: Preparer | None = None  # of a worker process
+
+
+def prepare_in_processes(
+    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int
+) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
+    """Yield what Preparer.prepare gives for each batch, in the order of the batches."""
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder))
+    waiting: deque[Future[tuple[list[UnitGraph], dict[str, float]]]] = deque()
+    try:
+        for batch in batches:
+            waiting.append(pool.submit(_prepare_batch, batch))
+            if len(waiting) >= IN_FLIGHT * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as fault:
+        raise InputError(
+            "a worker process died (out of memory, or a script without the __main__ guard that multiprocessing needs);"
+            " run again with --jobs 1"
+        ) from fault
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker(source: str, encoder: str) -> None:
+    """Set up a worker: Ctrl-C is the parent's to handle, and a worker never outlives the parent."""
+    global _preparer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _preparer = Preparer(source, load_encoder(encoder))
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _prepare_batch(batch: list[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
+    assert _preparer is not None, "a worker prepares only after it was set up"
+    return _preparer.prepare(batch)
