@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,12 @@ from pkg.config import default_store, read_settings
 from pkg.errors import PkgError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from rich.console import RenderableType
+    from rich.progress import Progress as Bar
 
-    from pkg.build import BuildReport, Progress
+    from pkg.build import BuildReport
     from pkg.graph.embedded import EmbeddedStore
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
@@ -88,20 +89,32 @@ def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Ite
         console.print(part)
 
 
-@contextmanager
-def _show_progress() -> Iterator[Progress | None]:
-    """Show a bar on standard error while a build runs, when somebody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
+class _ProgressBar:
+    """Show a bar on standard error once there is something to read and somebody to watch."""
 
-    columns = TextColumn("reading"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("build", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total or None)
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that `done` of `total` bytes were read; 0 stands for a total that is not known."""
+        if self._bar is None:
+            self._bar = self._start()
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total or None)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _start(self) -> Bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = TextColumn("reading"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.add_task("build", total=None)
+        bar.start()
+        return bar
 
 
 @main.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
@@ -132,8 +145,8 @@ def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool,
 
     if remove and from_export:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
-    with closing(open_store(store, create=not remove)) as target, _show_progress() as progress:
-        reports = [_remove(target, path)] if remove else _build(path, target, from_export, options, progress)
+    with closing(open_store(store, create=not remove)) as target:
+        reports = [_remove(target, path)] if remove else _build(path, target, from_export, options)
         for report in reports:
             _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, target.stats()))  # noqa: B023
 
@@ -144,14 +157,13 @@ def _remove(store: EmbeddedStore, source: str) -> BuildReport:
     return remove_source(store, source)
 
 
-def _build(
-    path: str, store: EmbeddedStore, from_export: bool, options: dict[str, Any], progress: Progress | None
-) -> list[BuildReport]:
+def _build(path: str, store: EmbeddedStore, from_export: bool, options: dict[str, Any]) -> list[BuildReport]:
     from pkg.build import BuildOptions, build_export
     from pkg.build import build as run_build
 
-    chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), progress)
-    return build_export(path, store, chosen) if from_export else [run_build(path, store, chosen, **options)]
+    with closing(_ProgressBar()) as bar:
+        chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), bar if sys.stderr.isatty() else None)
+        return build_export(path, store, chosen) if from_export else [run_build(path, store, chosen, **options)]
 
 
 @main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -17,10 +17,10 @@ from pkg.errors import PkgError, StoreMissingError
 
 WAIT_SECONDS = 10.0  # for a tool that is asked for its version
 
-_EXTRAS = (
-    ("pyarrow", "parquet", "Parquet corpora"),
-    ("neo4j", "neo4j", "the Neo4j store"),
-    ("sentence_transformers", "sentence-transformers", "neural encoders"),
+_PACKAGES = (  # module, what it is for, how to get it
+    ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
+    ("neo4j", "the Neo4j store", "pip install neo4j"),
+    ("sentence_transformers", "neural encoders", "pip install sentence-transformers"),
 )
 
 
@@ -42,7 +42,7 @@ def examine(store: str) -> list[Finding]:
         *_examine_store(store),
         _examine_encoder(),
         *_examine_tools(),
-        *_examine_extras(),
+        *_examine_packages(),
     ]
 
 
@@ -152,16 +152,10 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _examine_extras() -> Iterator[Finding]:
+def _examine_packages() -> Iterator[Finding]:
     """Look for the packages of optional features."""
-    look: Callable[[str], bool] = lambda module: find_spec(module) is not None  # noqa: E731
-    for module, extra, purpose in _EXTRAS:
-        if look(module):
-            yield Finding(module, "ok", f"installed; used for {purpose}")
+    for module, purpose, advice in _PACKAGES:
+        if find_spec(module) is not None:
+            yield Finding(module, "ok", f"installed; for {purpose}")
         else:
-            yield Finding(
-                module,
-                "missing",
-                f"not installed; used for {purpose}",
-                f"pip install 'programming-knowledge-graph[{extra}]'",
-            )
+            yield Finding(module, "missing", f"not installed; for {purpose}", advice)

@@ -91,7 +91,9 @@ def _view_code(hit: Hit) -> Text:
     from rich.syntax import Syntax
     from rich.text import Text
 
-    code = Syntax("", "python", background_color="default").highlight(hit.content)
+    from pkg.generation.prompt import align_code
+
+    code = Syntax("", "python", background_color="default").highlight(align_code(hit.content))
     cut = {line for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
     lines = code.split("\n")
     view = Text()

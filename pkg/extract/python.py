@@ -126,10 +126,7 @@ class _Walk:
         self.too_deep = 0
         self._newlines = [match.start() for match in re.finditer(rb"\n", text)]
         self._faulty = faulty
-        self._decorations = {
-            inner[0]: outer
-            for inner, outer in zip(captures.get("decorated", ()), captures.get("decoration", ()), strict=True)
-        }
+        self._decorations = dict(self._pair_decorations(captures))
         self._stack = [_Scope(len(text) + 1, None, None, None, "", "", 0)]
         for start, kind, node, name, body in sorted(self._events(captures), key=lambda event: event[:2]):
             self._close_scopes(start)
@@ -142,25 +139,19 @@ class _Walk:
             elif kind == _CLASS:
                 self._add_class(name, node, body)
             elif kind == _FAULTY:
-                self._enter_faulty(name, body)
+                self._enter_faulty(name, node, body)
             else:
                 self._add_imports(node)
 
     def _events(self, captures: Captures) -> Iterator[tuple[int, int, Node, str, Node]]:
-        """Yield (position, kind, node, name, body); definitions stand at their body, where their scope opens.
-
-        Names and bodies are captured with their definition and start in the same order, so the three lists pair up.
-        """
+        """Yield (position, kind, node, name, body); definitions stand at their body, where their scope opens."""
         text = self.text
         for kind, event in (("function", _FUNCTION), ("class", _CLASS)):
-            triples = zip(
-                captures.get(kind, ()), captures.get(f"{kind}.name", ()), captures.get(f"{kind}.body", ()), strict=True
-            )
-            for (_, _, node), (start, end, _), (body_start, _, body) in triples:
-                if start < -end:
-                    is_faulty = self._faulty and event == _FUNCTION and self._has_fault(node)
-                    name = text[start:-end].decode("utf-8", "replace")
-                    yield body_start, _FAULTY if is_faulty else event, node, name, body
+            for node, name, body in self._pair_definitions(captures, kind):
+                place = self._place_faulty(event, node, name, body) if self._faulty else (body.start_byte, event)
+                start, end = name.start_byte, name.end_byte
+                if start < end:
+                    yield *place, node, text[start:end].decode("utf-8", "replace"), body
         for kind in BLOCK_KINDS[1:]:
             for start, _, node in captures.get(kind, ()):
                 if not (self._faulty and node.has_error):
@@ -171,10 +162,40 @@ class _Walk:
         for start, _, node in captures.get("call", ()):
             yield start, _CALL, node, "", node
 
-    def _has_fault(self, node: Node) -> bool:
-        """Tell whether a definition or one of its decorators holds a syntax error."""
-        decoration = self._decorations.get(node.start_byte)
-        return node.has_error or (decoration is not None and decoration[2].has_error)
+    def _pair_definitions(self, captures: Captures, kind: str) -> Iterator[tuple[Node, Node, Node]]:
+        """Yield (definition, name, body); the three start in the same order, but for a fault that holds definitions."""
+        found = captures.get(kind, ())
+        if not self._faulty:
+            names, bodies = captures.get(f"{kind}.name", ()), captures.get(f"{kind}.body", ())
+            for (_, _, node), (_, _, name), (_, _, body) in zip(found, names, bodies, strict=True):
+                yield node, name, body
+            return
+        for _, _, node in found:
+            fields = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if fields[0] is not None and fields[1] is not None:
+                yield node, fields[0], fields[1]
+
+    def _pair_decorations(self, captures: Captures) -> Iterator[tuple[int, Node]]:
+        """Yield (start of a definition, its decorated form)."""
+        for _, _, outer in captures.get("decoration", ()):
+            definition = outer.child_by_field_name("definition")
+            if definition is not None:
+                yield definition.start_byte, outer
+
+    def _place_faulty(self, event: int, node: Node, name: Node, body: Node) -> tuple[int, int]:
+        """Choose the position and kind of event of a definition in a text with faults.
+
+        A function with a fault, its decorators included, is left out; a class keeps what is sound in it. Where the
+        fault is in the header of the class, its scope opens there: recovery may have put definitions into it.
+        """
+        decoration = self._decorations.get(node.start_byte, node)
+        if event == _FUNCTION:
+            return body.start_byte, _FAULTY if node.has_error or decoration.has_error else event
+        is_decorator_faulty = decoration != node and any(child.has_error for child in decoration.children[:-1])
+        header = [child for child in node.children if child.end_byte <= body.start_byte and child.has_error]
+        if is_decorator_faulty or any(child.start_byte <= name.start_byte for child in header):
+            return body.start_byte, _FAULTY
+        return (node.start_byte if header else body.start_byte), event
 
     def _close_scopes(self, position: int) -> None:
         stack = self._stack
@@ -200,13 +221,12 @@ class _Walk:
         decoration = self._decorations.get(node.start_byte)
         if decoration is None:
             return qualname, self._span(node.start_byte, node.end_byte), ()
-        outer = decoration[2]
         decorators = tuple(
             self._read(child.start_byte + 1, child.end_byte).strip()
-            for child in outer.named_children
+            for child in decoration.named_children
             if child.type == "decorator"
         )
-        return qualname, self._span(outer.start_byte, outer.end_byte), decorators
+        return qualname, self._span(decoration.start_byte, decoration.end_byte), decorators
 
     def _read(self, start: int, end: int) -> str:
         return self.text[start:end].decode("utf-8", "replace")
@@ -256,11 +276,13 @@ class _Walk:
             self.blocks.append(Block("body", "body", self._span(start, end), 0, index, None))
         self._stack.append(_Scope(end, index, index, block, qualname, "body", scope.depth + 1))
 
-    def _enter_faulty(self, name: str, body: Node) -> None:
-        """Open the scope of a function that is left out: what is defined inside keeps its qualified name."""
+    def _enter_faulty(self, name: str, node: Node, body: Node) -> None:
+        """Open the scope of a definition that is left out: what is defined inside keeps its qualified name."""
         scope = self._stack[-1]
         qualname = f"{scope.qualname}.{name}" if scope.qualname else name
-        self._stack.append(_Scope(body.end_byte, scope.definition, None, None, qualname, "", scope.depth + 1))
+        inner = _Scope(body.end_byte, scope.definition, None, None, qualname, "", scope.depth + 1)
+        inner.in_class = node.type == "class_definition"
+        self._stack.append(inner)
 
     def _add_block(self, kind: str, node: Node) -> None:
         scope = self._stack[-1]

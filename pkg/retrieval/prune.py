@@ -14,7 +14,7 @@ import numpy as np
 from pkg.encode.encoder import Encoder, Vectors, encode_without
 from pkg.model import Cut
 from pkg.retrieval.cutting import Excision, excise
-from pkg.retrieval.syntax import is_python, is_python_like
+from pkg.retrieval.syntax import is_hollow, is_python, is_python_like
 
 GAIN = 1e-6  # a smaller gain is rounding of float32 sums
 MAX_BRANCHES = 64  # A-04
@@ -56,7 +56,8 @@ def prune(
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the query vector [d].
 
     ``indent`` is the white space before the first line. What comes back parses whenever the content does, and
-    ``score_after`` is never below ``score_before``; ties go to fewer removed lines, then to the earlier branch.
+    ``score_after`` is never below ``score_before``; ties go to fewer removed lines, then to the earlier branch. A cut
+    after which no statement would be left is refused: a bare signature often scores best, and helps nobody.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
     judge, left, refused = _Judge(encoder, query, indent), inner[:limit], []
@@ -124,6 +125,9 @@ def _take_best(
         if text is None:
             rest = "nothing else would be left" if excision.leaves_nothing else "the rest would not parse"
             refused.append(f"{_describe(branch)} kept: {rest}")
+            continue
+        if is_hollow(text, judge.indent):
+            refused.append(f"{_describe(branch)} kept: nothing but headers and `pass` would be left")
             continue
         after = judge.score(text)
         if after <= floor:

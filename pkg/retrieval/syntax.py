@@ -8,13 +8,30 @@ import warnings
 
 def is_python(text: bytes, indent: bytes = b"") -> bool:
     """Tell whether the running Python parses a text whose first line stood behind the given white space."""
+    return _parse(text, indent) is not None
+
+
+def is_hollow(text: bytes, indent: bytes = b"") -> bool:
+    """Tell whether a text does nothing: headers and docstrings with `pass` below them, and no other statement."""
+    tree = _parse(text, indent)
+    if tree is None:
+        return False
+    simple = (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
+    return all(isinstance(node, ast.Pass) or _is_string(node) for node in simple)
+
+
+def _is_string(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _parse(text: bytes, indent: bytes) -> ast.Module | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in analysed code are not ours to report
         try:
-            ast.parse(_as_module(text, indent))
+            return ast.parse(_as_module(text, indent))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True
+            return None
 
 
 def is_python_like(text: bytes, indent: bytes = b"") -> bool:

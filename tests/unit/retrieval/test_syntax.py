@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.syntax import find_indent, is_python, is_python_like
+from pkg.retrieval.syntax import find_indent, is_hollow, is_python, is_python_like
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,15 @@ def test_python_2_is_like_python() -> None:
 )
 def test_the_lines_below_tell_what_stood_before_the_first(content: bytes, column: int, indent: bytes) -> None:
     assert find_indent(content, column) == indent
+
+
+@pytest.mark.parametrize(
+    "text", [b'def f(x):\n    """Sort x."""\n    pass\n', b"for i in x:\n    if i:\n        pass\n", b"pass"]
+)
+def test_headers_docstrings_and_pass_alone_are_hollow(text: bytes) -> None:
+    assert is_hollow(text)
+
+
+@pytest.mark.parametrize("text", [b"def f(x):\n    return x\n", b"with a:\n    x = 1\n", b"if a:\n", b"f()"])
+def test_a_statement_or_a_text_that_does_not_parse_is_not_hollow(text: bytes) -> None:
+    assert not is_hollow(text)

@@ -1,0 +1,175 @@
+"""Measure builds of django, spyder and the shared corpora: CPU, memory, disk, re-runs, two workers.
+
+    python benchmarks/build.py --data FOLDER [--cache FOLDER] [--rounds 5]
+
+All figures are of whole processes, start-up included. Every round runs a parse-only process (read and parse the same
+files, nothing else) beside the build, because CPU seconds alone depend on the machine and its neighbours.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from measure import (
+    MEGABYTE,
+    Figures,
+    Run,
+    compare,
+    make_parser,
+    open_folder,
+    read_line,
+    read_options,
+    run_pkg,
+    run_process,
+    summarise,
+    write_result,
+)
+from packages import DJANGO, SPYDER, Package, unpack_package
+from shared_data import CORPORA, COSQA, find_files
+
+PARSE_ONLY = """
+import pathlib, sys, tree_sitter, tree_sitter_python
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
+files = list(pathlib.Path(sys.argv[1]).rglob("*.py"))
+for file in files:
+    parser.parse(file.read_bytes())
+print(len(files))
+"""
+EDITED = {
+    "django": ("django/db/models/query.py", "django/http/response.py"),
+    "spyder": ("spyder-6.0.0a4/spyder/app/mainwindow.py", "spyder-6.0.0a4/spyder/config/base.py"),
+}
+TARGETS = {"django": {"cpu": 3.7, "disk": 40.0}}  # spyder has the same ratio and bytes a node to keep
+RATIO, MEMORY, NODE_BYTES = 5.0, 200.0, 1100.0
+UNCHANGED, CHANGED = 0.12, 0.4  # CPU seconds
+CORPUS_NODE_BYTES = 1500.0
+
+
+def build(path: Path, store: Path, jobs: int) -> Run:
+    """Build a graph with the command of a user."""
+    address = f"sqlite:///{store}"
+    return run_pkg(["build", str(path), "--store", address, "--jobs", str(jobs), "--json"], store.parent)
+
+
+def read_stats(store: Path) -> Figures:
+    """Give the counts and sizes of a graph."""
+    return read_line(run_pkg(["stats", "--store", f"sqlite:///{store}", "--json"], store.parent))
+
+
+def measure_package(package: Package, cache: Path, work: Path, rounds: int) -> Figures:
+    """Measure first builds by one and two workers, an unchanged re-run and one with two files changed, interleaved."""
+    tree = unpack_package(package, cache, work)
+    build(tree, work / f"{package.name}-warm.db", 1)  # compiles modules and fills the page cache
+    runs: dict[str, list[Run]] = defaultdict(list)
+    for number in range(rounds):
+        store = work / f"{package.name}-{number}.db"
+        runs["parse"].append(run_process([sys.executable, "-c", PARSE_ONLY, str(tree)], work))
+        runs["one"].append(build(tree, store, 1))
+        runs["two"].append(build(tree, work / f"{package.name}-{number}-two.db", 2))
+        runs["unchanged"].append(build(tree, store, 1))
+        stats = read_stats(store)
+        with _edit([tree / name for name in EDITED[package.name]]):
+            runs["changed"].append(build(tree, store, 1))
+    _check(package, runs)
+    return _describe_package(package, runs, stats)
+
+
+@contextmanager
+def _edit(paths: Sequence[Path]) -> Iterator[None]:
+    """Add a function to some files for a while."""
+    texts = [path.read_bytes() for path in paths]
+    try:
+        for path, text in zip(paths, texts, strict=True):
+            path.write_bytes(text + b"\n\ndef added(value):\n    return value\n")
+        yield
+    finally:
+        for path, text in zip(paths, texts, strict=True):
+            path.write_bytes(text)
+
+
+def _check(package: Package, runs: dict[str, list[Run]]) -> None:
+    """End the benchmark when a build did not do what its figures claim."""
+    files = int(runs["parse"][0].output)
+    expected = {"one": files, "two": files, "unchanged": 0, "changed": len(EDITED[package.name])}
+    for name, count in expected.items():
+        for run in runs[name]:
+            written = read_line(run)["written"]
+            if written != count:
+                sys.exit(f"{package.name}, build '{name}': {written} files read, expected {count}")
+
+
+def _describe_package(package: Package, runs: dict[str, list[Run]], stats: Figures) -> Figures:
+    targets = TARGETS.get(package.name, {})
+    first, parse = runs["one"], runs["parse"]
+    size, nodes = sum(stats["bytes"].values()), sum(stats["nodes"].values())
+    reports = [read_line(run) for run in first]
+    return {
+        "version": package.version,
+        "sha256": package.sha256,
+        "files": int(parse[0].output),
+        "partial": [f"{each['path']}: {each['reason']}" for each in stats["partial"]],
+        "skipped": [f"{each['path']}: {each['reason']}" for each in stats["skipped"]],
+        "nodes": stats["nodes"],
+        "relations": stats["relations"],
+        "first_build": {
+            "cpu_seconds": summarise([run.cpu for run in first], targets.get("cpu")),
+            "parse_only_cpu_seconds": summarise([run.cpu for run in parse]),
+            "ratio_to_parse_only": summarise([a.cpu / b.cpu for a, b in zip(first, parse, strict=True)], RATIO),
+            "memory_mb": summarise([run.memory for run in first], MEMORY),
+            "stage_cpu_seconds": {
+                stage: summarise([report["stages"][stage] for report in reports]) for stage in reports[0]["stages"]
+            },
+        },
+        "disk": {
+            "mb": compare(size / MEGABYTE, targets["disk"]) if "disk" in targets else size / MEGABYTE,
+            "bytes_a_node": compare(size / nodes, NODE_BYTES),
+            "files": {name.split("-")[-1]: count for name, count in stats["bytes"].items()},
+        },
+        "unchanged_cpu_seconds": summarise([run.cpu for run in runs["unchanged"]], UNCHANGED),
+        "two_files_changed_cpu_seconds": summarise([run.cpu for run in runs["changed"]], CHANGED),
+        "workers": {
+            "one_wall_seconds": summarise([run.wall for run in first]),
+            "two_wall_seconds": summarise([run.wall for run in runs["two"]]),
+            "two_cpu_seconds": summarise([run.cpu for run in runs["two"]]),
+            "wall_two_to_one": summarise([b.wall / a.wall for a, b in zip(first, runs["two"], strict=True)], 1.0),
+        },
+    }  # fmt: skip
+
+
+def measure_corpus(path: Path, work: Path, rounds: int) -> Figures:
+    """Measure the build of one corpus file."""
+    name = f"{path.parent.name}-{path.name.split('.')[0]}"
+    runs = [build(path, work / f"{name}-{number}.db", 1) for number in range(rounds)]
+    stats, report = read_stats(work / f"{name}-0.db"), read_line(runs[0])
+    nodes = sum(stats["nodes"].values())
+    return {
+        "rows": report["written"],
+        "partial": report["partial"],
+        "skipped": len(report["skipped"]),
+        "nodes": nodes,
+        "functions": stats["nodes"]["Function"],
+        "cpu_seconds": summarise([run.cpu for run in runs]),
+        "memory_mb": summarise([run.memory for run in runs]),
+        "bytes_a_node": compare(sum(stats["bytes"].values()) / nodes, CORPUS_NODE_BYTES),
+    }
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="how often each figure is measured; default: 5")
+    options = read_options(parser)
+    with open_folder(options.cache) as (cache, work):
+        figures: Figures = {
+            package.name: measure_package(package, cache, work, options.rounds) for package in (DJANGO, SPYDER)
+        }
+        paths = find_files(options.data, CORPORA | COSQA)
+        corpora = {f"{path.parent.name}/{path.name}": measure_corpus(path, work, options.rounds) for path in paths}
+    write_result("build", {"rounds": options.rounds, **figures, "corpora": corpora})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Run whole processes and count what they cost, describe the machine, and keep the figures: shared by all benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeAlias
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+MEGABYTE = 1_000_000
+PACKAGES = ("click", "numpy", "pathspec", "rich", "simsimd", "tree-sitter", "tree-sitter-python")
+
+Figures: TypeAlias = dict[str, Any]  # goes into a JSON file as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one process wrote and cost, the workers that it started and waited for included."""
+
+    output: str
+    cpu: float  # seconds, user and system
+    wall: float  # seconds
+    memory: float  # megabytes at the peak, of the largest process
+
+
+def run_process(command: Sequence[str], folder: Path) -> Run:
+    """Run a command in a folder to its end and count its cost; a command that fails ends the benchmark.
+
+    The peak that the system reports begins with the size of the process that starts the command: a benchmark that
+    reports memory must itself stay small, so this module imports nothing heavy.
+    """
+    with tempfile.TemporaryFile() as output:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=output, cwd=folder, env=_make_environment(folder))
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            sys.exit(f"exit code {process.returncode} of: {' '.join(command)}; its own message stands above")
+        output.seek(0)
+        unit = 1 if sys.platform == "darwin" else 1024
+        memory = usage.ru_maxrss * unit / MEGABYTE
+        return Run(output.read().decode(), usage.ru_utime + usage.ru_stime, wall, memory)
+
+
+def run_pkg(arguments: Sequence[str], folder: Path) -> Run:
+    """Run the pkg command of this working tree."""
+    return run_process([sys.executable, "-m", "pkg.cli", *arguments], folder)
+
+
+def read_line(run: Run) -> dict[str, Any]:
+    """Read the one JSON line that a pkg command wrote."""
+    line: dict[str, Any] = json.loads(run.output)
+    return line
+
+
+def _make_environment(folder: Path) -> dict[str, str]:
+    """Take settings of PKG and Python away; compiled modules are kept as in an installation, but in the folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PKG_", "PYTHON"))}
+    return kept | {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
+
+
+def summarise(values: Sequence[float], target: float | None = None) -> Figures:
+    """Give the least, the middle and the largest of a figure, and what it should not exceed."""
+    figures: Figures = {
+        "min": _round(min(values)),
+        "median": _round(statistics.median(values)),
+        "max": _round(max(values)),
+    }
+    return figures if target is None else figures | {"target": target}
+
+
+def compare(value: float, target: float) -> Figures:
+    """Put a figure that does not vary beside what it should not exceed."""
+    return {"value": _round(value), "target": target}
+
+
+def _round(value: float) -> float:
+    return round(value, 4 if value < 1 else 3 if value < 100 else 1)
+
+
+def write_result(name: str, figures: Figures) -> None:
+    """Write the figures of a benchmark with the machine that they are of, and show them."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"machine": describe_machine(), **figures}, indent=1) + "\n", encoding="utf-8")
+    for line in _render(figures, ""):
+        print(line)
+    print(f"written: {path.relative_to(ROOT)}")
+
+
+def _render(figures: Figures, prefix: str) -> Iterator[str]:
+    for name, value in figures.items():
+        if not isinstance(value, dict):
+            yield f"{prefix}{name}: {value}"
+        elif "median" in value or "value" in value:
+            yield f"{prefix}{name}: " + ", ".join(f"{key} {number:,}" for key, number in value.items())
+        else:
+            yield from _render(value, f"{prefix}{name}.")
+
+
+def describe_machine() -> Figures:
+    """Name what the figures depend on: processor, cores, Python and the packages that do the work."""
+    return {
+        "processor": _read_processor(),
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "packages": {name: _find_version(name) for name in PACKAGES},
+    }
+
+
+def _read_processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor() or platform.machine())
+
+
+def _find_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def make_parser(summary: str | None) -> argparse.ArgumentParser:
+    """Make the options that all benchmarks share."""
+    parser = argparse.ArgumentParser(description=(summary or "").splitlines()[0])
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("PKG_DATA"), help="folder of the shared data; or set PKG_DATA"
+    )
+    parser.add_argument("--cache", type=Path, help="folder that keeps downloads; default: one that is removed again")
+    return parser
+
+
+def read_options(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Read the options; without a data folder there is nothing to measure."""
+    options = parser.parse_args()
+    if options.data is None or not options.data.is_dir():
+        parser.error(f"no folder of shared data (seen: {options.data}); give --data FOLDER or set PKG_DATA")
+    return options
+
+
+@contextmanager
+def open_folder(cache: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Give the folder that keeps downloads and one for this run, which is removed at its end."""
+    if cache is not None:
+        cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix="run-") as work:
+        yield (Path(work) if cache is None else cache.resolve()), Path(work).resolve()
