@@ -8,13 +8,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CODE := $(wildcard pkg tests checks benchmarks examples)
 
-# What `make try` asks: three questions about the package rich and PKG itself, and the file that answers each.
-QUESTION_1 := wrap text to a given width
-ANSWER_1 := rich/_wrap.py or rich/text.py
-QUESTION_2 := pick unit and suffix for a file size in bytes
-ANSWER_2 := rich/filesize.py
+# What `make try` asks of the package rich and of PKG itself, and what answers: the file and the qualified name.
+QUESTION_1 := parse a color from a hex string
+ANSWER_1 := color.py, parse_rgb_hex
+QUESTION_2 := guess the lexer from the file name
+ANSWER_2 := syntax.py, Syntax.from_path
 QUESTION_3 := read import statements into records per alias
-ANSWER_3 := pkg/extract/imports.py
+ANSWER_3 := extract/imports.py, parse_import
 
 .DEFAULT_GOAL := help
 .PHONY: help install try test lint bench

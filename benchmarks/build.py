@@ -125,9 +125,9 @@ def _describe_package(package: Package, runs: dict[str, list[Run]], stats: Figur
             },
         },
         "disk": {
-            "mb": compare(size / MEGABYTE, targets["disk"]) if "disk" in targets else size / MEGABYTE,
+            "mb": compare(size / MEGABYTE, targets["disk"]) if "disk" in targets else _round_mb(size),
             "bytes_a_node": compare(size / nodes, NODE_BYTES),
-            "files": {name.split("-")[-1]: count for name, count in stats["bytes"].items()},
+            "vectors_mb": _round_mb(sum(count for name, count in stats["bytes"].items() if name.endswith("-vectors"))),
         },
         "unchanged_cpu_seconds": summarise([run.cpu for run in runs["unchanged"]], UNCHANGED),
         "two_files_changed_cpu_seconds": summarise([run.cpu for run in runs["changed"]], CHANGED),
@@ -138,6 +138,10 @@ def _describe_package(package: Package, runs: dict[str, list[Run]], stats: Figur
             "wall_two_to_one": summarise([b.wall / a.wall for a, b in zip(first, runs["two"], strict=True)], 1.0),
         },
     }  # fmt: skip
+
+
+def _round_mb(size: int) -> float:
+    return round(size / MEGABYTE, 3)
 
 
 def measure_corpus(path: Path, work: Path, rounds: int) -> Figures:

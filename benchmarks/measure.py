@@ -1,4 +1,4 @@
-"""Run whole processes and count what they cost, describe the machine, and keep the figures: shared by all benchmarks."""
+"""Run whole processes and count what they cost, describe the machine, and keep the figures; all benchmarks use this."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _round(value: float) -> float:
 
 
 def write_result(name: str, figures: Figures) -> None:
-    """Write the figures of a benchmark with the machine that they are of, and show them."""
+    """Write the figures of a benchmark with the machine that they are of, and show those that have a target."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({"machine": describe_machine(), **figures}, indent=1) + "\n", encoding="utf-8")
@@ -104,11 +104,9 @@ def write_result(name: str, figures: Figures) -> None:
 
 def _render(figures: Figures, prefix: str) -> Iterator[str]:
     for name, value in figures.items():
-        if not isinstance(value, dict):
-            yield f"{prefix}{name}: {value}"
-        elif "median" in value or "value" in value:
+        if isinstance(value, dict) and "target" in value:
             yield f"{prefix}{name}: " + ", ".join(f"{key} {number:,}" for key, number in value.items())
-        else:
+        elif isinstance(value, dict):
             yield from _render(value, f"{prefix}{name}.")
 
 

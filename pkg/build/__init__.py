@@ -61,9 +61,10 @@ def build(
 
 def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_OPTIONS) -> list[BuildReport]:
     """Build every source of an export again; the graph comes out byte-equal."""
-    from pkg.build.export import find_export
+    from pkg.build.export import open_export
 
-    return [build_input(found, store, options, StageClock()) for found in find_export(path)]
+    with open_export(path) as inputs:
+        return [build_input(found, store, options, StageClock()) for found in inputs]
 
 
 def remove_source(store: GraphStore, source: str) -> BuildReport:

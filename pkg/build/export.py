@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +16,18 @@ from pkg.errors import CorpusError, PathError
 from pkg.model import Label, Source, Status
 
 
-def find_export(path: str) -> list[Input]:
-    """List the sources of an export file as inputs, their units streamed."""
-    if not Path(path).is_file():
+@contextmanager
+def open_export(path: str) -> Iterator[list[Input]]:
+    """List the sources of an export as inputs, their units streamed; - is standard input, kept in a temporary file."""
+    if path != "-" and not Path(path).is_file():
         raise PathError(f"no such file: {path}; expected a file that pkg export wrote")
-    sources = [line for line in _read_nodes(path) if line["label"] == Label.SOURCE.value]
-    return [_make_input(path, line) for line in sources]
+    with tempfile.NamedTemporaryFile() as spool:
+        if path == "-":
+            shutil.copyfileobj(sys.stdin.buffer, spool)
+            spool.flush()
+            path = spool.name
+        sources = [line for line in _read_nodes(path) if line["label"] == Label.SOURCE.value]
+        yield [_make_input(path, line) for line in sources]
 
 
 def _make_input(path: str, line: dict[str, Any]) -> Input:
@@ -46,7 +56,8 @@ def _restore_unit(line: dict[str, Any]) -> LoadedUnit:
 
 def _read_nodes(path: str) -> Iterator[dict[str, Any]]:
     """Yield the node lines of an export, after a look at its header."""
-    with open(path, encoding="utf-8") as file:
+    number = 0
+    with open(path, encoding="utf-8", errors="replace") as file:
         for number, text in enumerate(file, 1):
             try:
                 line = json.loads(text)
@@ -63,3 +74,5 @@ def _read_nodes(path: str) -> Iterator[dict[str, Any]]:
                 return
             if kind == "node":
                 yield line
+    if not number:
+        raise CorpusError(f"{path} is empty; expected what pkg export writes")

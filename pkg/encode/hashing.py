@@ -110,6 +110,7 @@ class _IdentifierTable(dict[bytes, int]):
         """Forget everything when the table is full; the sums of an identifier never change."""
         if len(self) > CACHE_LIMIT:
             self.clear()
+            self._fresh.clear()
 
     def rows(self, indices: npt.NDArray[np.int64]) -> Vectors:
         """Give the rows of some identifiers: float32 [len(indices), 224]."""

@@ -139,7 +139,7 @@ class _Walk:
             elif kind == _CLASS:
                 self._add_class(name, node, body)
             elif kind == _FAULTY:
-                self._enter_faulty(name, node, body)
+                self._enter_faulty(body)
             else:
                 self._add_imports(node)
 
@@ -276,13 +276,15 @@ class _Walk:
             self.blocks.append(Block("body", "body", self._span(start, end), 0, index, None))
         self._stack.append(_Scope(end, index, index, block, qualname, "body", scope.depth + 1))
 
-    def _enter_faulty(self, name: str, node: Node, body: Node) -> None:
-        """Open the scope of a definition that is left out: what is defined inside keeps its qualified name."""
+    def _enter_faulty(self, body: Node) -> None:
+        """Open the scope of a definition that is left out: what is sound inside belongs to what is around it.
+
+        Its name does not count: names depend on what is kept alone, so that equal pieces of rows stay equal.
+        """
         scope = self._stack[-1]
-        qualname = f"{scope.qualname}.{name}" if scope.qualname else name
-        inner = _Scope(body.end_byte, scope.definition, None, None, qualname, "", scope.depth + 1)
-        inner.in_class = node.type == "class_definition"
-        self._stack.append(inner)
+        self._stack.append(
+            _Scope(body.end_byte, scope.definition, None, None, scope.qualname, scope.path, scope.depth + 1)
+        )
 
     def _add_block(self, kind: str, node: Node) -> None:
         scope = self._stack[-1]

@@ -5,23 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from sqlite3 import Error as DatabaseError
 from typing import TYPE_CHECKING, Any
 
-from pkg.errors import (
-    EncoderMismatchError,
-    NodeNotFoundError,
-    StoreCorruptError,
-    StoreError,
-    StoreMissingError,
-    StoreVersionError,
-)
+from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph import sql
-from pkg.graph.faults import translate_faults
+from pkg.graph.faults import translate_database_faults, translate_faults
+from pkg.graph.opening import LOCK_SECONDS, open_database
 from pkg.graph.reading import NodeReader
 from pkg.graph.store import StoreStats
 from pkg.graph.unit import format_id
@@ -34,9 +27,7 @@ if TYPE_CHECKING:
 
     from pkg.graph.vectors import Segment, VectorIndex
 
-LOCK_SECONDS = 5.0  # how long to wait for another process before saying that the store is locked
 WRITE_CACHE_KB = 48_000  # pages that a write keeps in memory before they go to the log
-PAGE_BYTES = 16384  # wastes 2 % on vectors, where SQLite's own 4096 wastes 12 %
 INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
 """The labels that every query searches; the vectors of the others are read from the database when asked for."""
 
@@ -48,8 +39,7 @@ class EmbeddedStore:
         self._path = Path(path)
         self._index: VectorIndex | None = None
         with translate_faults(self.address):
-            self._connection = self._connect(create)
-            self._migrate(create)
+            self._connection = open_database(self._path, self.address, create)
         self._reader = NodeReader(self._connection)
 
     @property
@@ -61,50 +51,6 @@ class EmbeddedStore:
         """Release the file."""
         self._connection.close()
 
-    def _connect(self, create: bool) -> sqlite3.Connection:
-        if create:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        elif not self._path.exists():
-            raise StoreMissingError(f"no graph at {self.address}; run: pkg build PATH (or name another with --store)")
-        is_new = create and not (self._path.exists() and self._path.stat().st_size)
-        connection = sqlite3.connect(self._path, timeout=LOCK_SECONDS, isolation_level=None)
-        if is_new:
-            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-        if create:
-            connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        return connection
-
-    def _migrate(self, create: bool) -> None:
-        """Bring an older store to this schema; refuse a newer one and a database that is not ours."""
-        version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
-        current = len(sql.MIGRATIONS)
-        if version == current:
-            return
-        if version > current:
-            raise StoreVersionError(
-                f"{self.address} has schema version {version}; this PKG reads up to {current};"
-                " upgrade PKG, or build anew into another --store"
-            )
-        has_tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if version == 0 and has_tables:
-            raise StoreCorruptError(
-                f"{self.address} is a SQLite database but not a PKG store; name another with --store"
-            )
-        if version == 0 and not create:
-            raise StoreMissingError(f"no graph at {self.address}; run: pkg build PATH")
-        self._connection.execute("BEGIN IMMEDIATE")
-        version = int(
-            self._connection.execute("PRAGMA user_version").fetchone()[0]
-        )  # another process may have been faster
-        for script in sql.MIGRATIONS[version:]:
-            for statement in filter(str.strip, script.split(";")):
-                self._connection.execute(statement)
-        self._connection.execute(f"PRAGMA user_version = {current:d}")
-        if version == 0:
-            self._connection.execute(sql.PUT_META, ("store", uuid.uuid4().hex))
-        self._connection.execute("COMMIT")
-
     def _get_meta(self, key: str) -> Any:
         row = self._connection.execute(sql.GET_META, (key,)).fetchone()
         return row[0] if row else None
@@ -112,18 +58,31 @@ class EmbeddedStore:
     def ensure_schema(self, encoder: str, dimension: int) -> None:
         """Create what is missing; refuse a store made with another encoder or dimension."""
         with translate_faults(self.address):
-            found = self._get_meta("encoder"), self._get_meta("dimension")
-            if found == (encoder, dimension):
+            if self._check_encoder(encoder, dimension):
                 return
-            if found != (None, None):
-                raise EncoderMismatchError(
-                    f"{self.address} holds vectors of encoder '{found[0]}' with {found[1]} dimensions,"
-                    f" not of '{encoder}' with {dimension}; use that encoder, or another --store"
-                )
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute(sql.PUT_META, ("encoder", encoder))
-            self._connection.execute(sql.PUT_META, ("dimension", dimension))
-            self._connection.execute("COMMIT")
+            try:
+                if not self._check_encoder(encoder, dimension):  # another process may have been faster
+                    self._connection.execute(sql.PUT_META, ("encoder", encoder))
+                    self._connection.execute(sql.PUT_META, ("dimension", dimension))
+                self._connection.execute("COMMIT")
+            finally:
+                self._roll_back()
+
+    def _check_encoder(self, encoder: str, dimension: int) -> bool:
+        """Tell whether the store is made with this encoder; refuse another; False when it has none yet."""
+        found = self._get_meta("encoder"), self._get_meta("dimension")
+        if found not in ((None, None), (encoder, dimension)):
+            raise EncoderMismatchError(
+                f"{self.address} holds vectors of encoder '{found[0]}' with {found[1]} dimensions,"
+                f" not of '{encoder}' with {dimension}; use that encoder, or another --store"
+            )
+        return found == (encoder, dimension)
+
+    def _roll_back(self) -> None:
+        """End a transaction that is still open; a full disk has ended it already."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
 
     def encoder(self) -> tuple[str, int]:
         """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
@@ -157,42 +116,51 @@ class EmbeddedStore:
         if self._connection.in_transaction:
             yield
             return
-        with translate_faults(self.address):
+        with translate_database_faults(self.address):
             self._connection.execute("BEGIN")
             try:
+                self._get_meta("generation")  # SQLite chooses the generation at the first read, not at BEGIN
                 yield
             finally:
                 self._reader.forget()
-                self._connection.execute("ROLLBACK")
+                self._roll_back()
 
     @contextmanager
     def write(self) -> Iterator[EmbeddedWriter]:
         """Open the one write transaction; leaving it by an exception undoes all of it."""
-        with translate_faults(self.address):
+        with translate_database_faults(self.address):
             self._connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KB}")
             self._connection.execute("BEGIN IMMEDIATE")
-            self._reader.forget()
             try:
                 writer = EmbeddedWriter(self._connection)
                 yield writer
                 writer.finish()
                 if writer.changed:
-                    self._connection.execute(sql.PUT_META, ("generation", (self._get_meta("generation") or 0) + 1))
+                    self._connection.execute(sql.PUT_META, ("generation", self.generation() + 1))
+                    self._connection.execute(sql.PUT_META, ("stamp", os.urandom(16).hex()))
                 self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-            if writer.changed:
-                self._write_index()
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self._reader.forget()
+                self._roll_back()
+        if writer.changed:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Write the vector codes and empty the log; the write has ended, so what fails here is made up for later."""
+        with suppress(OSError, DatabaseError):
+            self._write_index()
+        with suppress(DatabaseError):
+            self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._connection.execute(f"PRAGMA busy_timeout = {int(LOCK_SECONDS * 1000)}")
 
     @property
     def _index_path(self) -> Path:
         return self._path.with_name(self._path.name + "-vectors")
 
     def _stamp(self) -> str:
-        return f"{self._get_meta('store')}-{self._get_meta('generation') or 0}"
+        """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
+        return str(self._get_meta("stamp"))
 
     def _write_index(self) -> None:
         """Write the vector codes of the present generation; a reader makes up for it when this is cut short."""
@@ -273,10 +241,10 @@ class EmbeddedStore:
 
     def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the words, best first by BM25 (names weigh most)."""
-        from pkg.graph.lexical import search_words
+        from pkg.graph.lexical import WordSearch
 
         with translate_faults(self.address), self.snapshot():
-            return search_words(self._connection, self._reader, label, terms, k, where)
+            return WordSearch(self._connection, self._reader).search(label, terms, k, where)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,16 +11,15 @@ from pkg.errors import StoreCorruptError, StoreError, StoreFullError, StoreLocke
 
 _LOCKED = ("locked", "busy")
 _FULL = ("disk is full", "readonly", "read-only", "unable to open", "disk i/o error")
-_CORRUPT = ("malformed", "not a database", "corrupt", "no such table", "no such column")
+_CORRUPT = ("malformed", "not a database", "corrupt", "no such table", "no such column", "could not decode")
 
 
 @contextmanager
 def translate_faults(address: str) -> Iterator[None]:
     """Raise a StoreError in the place of sqlite3 and OS errors; the message names the store."""
     try:
-        yield
-    except sqlite3.Error as fault:
-        raise _translate(address, str(fault)) from fault
+        with translate_database_faults(address):
+            yield
     except PermissionError as fault:
         raise StoreFullError(
             f"cannot write {address}: {fault.strerror}; check its permissions, or use another --store"
@@ -28,6 +28,17 @@ def translate_faults(address: str) -> Iterator[None]:
         raise StoreFullError(
             f"cannot use {address}: {fault.strerror or fault}; check the disk, or use another --store"
         ) from fault
+
+
+@contextmanager
+def translate_database_faults(address: str) -> Iterator[None]:
+    """Raise a StoreError in the place of sqlite3 errors alone: around a caller's code, whose OS errors are its own."""
+    try:
+        yield
+    except sqlite3.Error as fault:
+        raise _translate(address, str(fault)) from fault
+    except zlib.error as fault:
+        raise _translate(address, f"malformed text: {fault}") from fault
 
 
 def _translate(address: str, message: str) -> StoreError:

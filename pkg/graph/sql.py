@@ -64,6 +64,9 @@ DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES only
 MIGRATIONS = (SCHEMA_1,)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
+COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
+HAS_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta' AND sql LIKE '%key%value%'"
+
 GET_META = "SELECT value FROM meta WHERE key = ?"
 PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
@@ -149,7 +152,10 @@ LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, c
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
 COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
 
-SEARCH_WORDS = """SELECT words.rowid, bm25(words, 5.0, 2.0, 1.0) AS score FROM words WHERE words MATCH ? ORDER BY score, words.rowid"""
+SEARCH_WORDS = """SELECT node.number, bm25(words, 5.0, 2.0, 1.0) AS score FROM words JOIN node ON node.number = words.rowid
+    WHERE words MATCH ? AND node.label = ? ORDER BY score, node.id"""
+PATHS_OF = """SELECT unit.path FROM node JOIN part ON part.fragment = node.fragment JOIN unit ON unit.number = part.unit
+    WHERE node.id = ?"""
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
 
 COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"

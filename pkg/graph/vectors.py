@@ -50,12 +50,12 @@ class Segment:
         return len(self.codes)
 
     def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None, fetch: FetchVectors) -> Matches:
-        """Find the k entries of highest cosine with distinct content; query [dimension] has length 1."""
+        """Find the k entries of highest cosine with distinct content; query [dimension] may have any length."""
         total = len(self)
         allowed = total if keep is None else int(keep.sum())
-        if not allowed:
-            return Matches((), total, total, 0)
-        scores, error = self._scan(query)
+        if not allowed or k < 1:
+            return Matches((), total, total - allowed, 0)
+        scores, error = self._scan(_normalise(query[None, :])[0])
         if keep is not None:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
@@ -68,7 +68,7 @@ class Segment:
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
-        """Score every entry by its code: float32 [n], and how far off a score can be."""
+        """Score every entry by its code: float32 [n], and how far off a score can be; query has length 1 or 0."""
         codes, scale = _quantise(query[None, :])
         products = np.asarray(simsimd.dot(self.codes, codes[0])).reshape(-1)
         scores = products.astype(np.float32) * np.asarray(self.columns["scale"], np.float32) * scale[0]
@@ -132,7 +132,7 @@ def write_index(
     errors = {}
     try:
         with open(temporary, "wb+") as file:
-            file.truncate(_HEADER + offset)
+            _reserve(file.fileno(), _HEADER + offset)
             if offset:
                 body = np.memmap(file, np.uint8, "r+", _HEADER, (offset,))
                 for label, layout in segments.items():
@@ -150,6 +150,14 @@ def write_index(
 _HEADER = 8192  # bytes kept for the header
 
 
+def _reserve(file: int, size: int) -> None:
+    """Take the room on the disk now: writing through a map to a disk that is full would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)
+    else:
+        os.truncate(file, size)
+
+
 def read_index(path: Path) -> VectorIndex | None:
     """Map the file; None when it is missing or not what this version writes."""
     try:
@@ -163,10 +171,10 @@ def read_index(path: Path) -> VectorIndex | None:
         segments = {}
         for label, layout in header["segments"].items():
             views = _view(body, layout, header["dimension"])
-            codes = views.pop("codes").reshape(-1, header["dimension"])
+            codes = views.pop("codes").reshape(layout["count"], header["dimension"])
             segments[label] = Segment(views, codes, header["errors"][label])
         return VectorIndex(header["stamp"], segments)
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the last two: JSON of another shape
         return None
 
 
@@ -176,6 +184,8 @@ def _view(body: npt.NDArray[np.uint8], layout: dict[str, Any], dimension: int) -
     views = {}
     for name, kind in (("codes", "i1"), *COLUMNS.items()):
         length = count * np.dtype(kind).itemsize * (dimension if name == "codes" else 1)
+        if offsets[name] + length > len(body):
+            raise ValueError("the file ends before its last column")
         views[name] = body[offsets[name] : offsets[name] + length].view(kind)
     return views
 
@@ -183,13 +193,13 @@ def _view(body: npt.NDArray[np.uint8], layout: dict[str, Any], dimension: int) -
 def _fill(views: Columns, dimension: int, rows: Iterator[Row]) -> float:
     """Write the rows of one label into its columns; give the largest rounding error."""
     start, error = 0, 0.0
-    codes = views["codes"].reshape(-1, dimension)
+    codes = views["codes"].reshape(len(views["scale"]), dimension)
     for batch in _batched(rows, 4096):
         *columns, data = zip(*batch, strict=True)
         end = start + len(batch)
         for name, values in zip(("number", "id", "hash", "source", "fragment", "kind"), columns, strict=True):
             views[name][start:end] = values
-        vectors = np.frombuffer(b"".join(data), "<f2").reshape(-1, dimension).astype(np.float32)
+        vectors = _normalise(np.frombuffer(b"".join(data), "<f2").reshape(-1, dimension).astype(np.float32))
         codes[start:end], views["scale"][start:end] = _quantise(vectors)
         rest = vectors - codes[start:end] * views["scale"][start:end, None]
         error = max(error, float(np.sqrt((rest * rest).sum(axis=1).max())))
@@ -209,10 +219,17 @@ def _quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], n
     return np.rint(vectors / scale[:, None]).astype(np.int8), scale
 
 
-def _score(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """Compute the true cosine of each row with the query; 0 for a zero row (P-14)."""
-    rows = vectors.astype(np.float64)
-    norms = np.sqrt((rows * rows).sum(axis=1))
+def _normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Bring each row to length 1, which half-precision numbers only nearly have; a zero row stays zero."""
+    norms = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     norms[norms == 0] = 1
-    cosines: npt.NDArray[np.float64] = (rows * query.astype(np.float64)).sum(axis=1) / norms
+    return np.asarray(vectors / norms, np.float32)
+
+
+def _score(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Compute the true cosine of each row with the query; 0 where one of them is zero (P-14)."""
+    rows, asked = vectors.astype(np.float64), query.astype(np.float64)
+    norms = np.sqrt((rows * rows).sum(axis=1) * (asked * asked).sum())
+    norms[norms == 0] = 1
+    cosines: npt.NDArray[np.float64] = (rows * asked).sum(axis=1) / norms
     return cosines

@@ -176,8 +176,8 @@ def test_what_is_said_of_a_mutated_module_is_true_of_its_bytes(text: bytes) -> N
 
 def prepare(text: bytes) -> UnitGraph:
     digest = blake2b(text, digest_size=8).hexdigest()
-    (unit,) = Preparer("lib", BlindEncoder()).prepare([LoadedUnit("a.py", "1", Label.FILE, digest, text)])
-    return unit
+    units, _ = Preparer("lib", BlindEncoder()).prepare([LoadedUnit("a.py", "1", Label.FILE, digest, text)])
+    return units[0]
 
 
 @given(mutated_modules())

@@ -93,19 +93,28 @@ def test_an_emptied_suite_is_filled_with_pass_at_its_indentation() -> None:
 
 
 def test_a_suite_that_keeps_only_a_comment_gets_pass() -> None:
-    text = "def boring(sentence):\n    # boring sentence\n    if zebra:\n        quagga(okapi)\n"
+    text = "boring()\ndef boring(sentence):\n    # boring sentence\n    if zebra:\n        quagga(okapi)\n"
 
     pruned = prune_text(text, "boring sentence")
 
-    assert pruned.content == b"def boring(sentence):\n    # boring sentence\n    pass\n"
+    assert pruned.content == b"boring()\ndef boring(sentence):\n    # boring sentence\n    pass\n"
 
 
 def test_a_suite_that_keeps_a_docstring_needs_no_pass() -> None:
+    text = 'boring()\ndef boring(sentence):\n    """boring sentence"""\n    if zebra:\n        quagga(okapi)\n'
+
+    pruned = prune_text(text, "boring sentence")
+
+    assert pruned.content == b'boring()\ndef boring(sentence):\n    """boring sentence"""\n'
+
+
+def test_a_cut_that_leaves_a_bare_signature_is_refused() -> None:
     text = 'def boring(sentence):\n    """boring sentence"""\n    if zebra:\n        quagga(okapi)\n'
 
     pruned = prune_text(text, "boring sentence")
 
-    assert pruned.content == b'def boring(sentence):\n    """boring sentence"""\n'
+    assert pruned.content == text.encode()
+    assert "if at lines 3-4 kept: nothing but headers and `pass` would be left" in pruned.refused
 
 
 def test_an_if_goes_with_all_its_branches() -> None:
@@ -145,11 +154,11 @@ def test_a_comment_behind_the_block_goes_with_it() -> None:
 
 
 def test_windows_line_ends_stay() -> None:
-    text = "def boring(sentence):\r\n    while sentence:\r\n        if zebra:\r\n            quagga(okapi)\r\n"
+    text = "def boring(s):\r\n    boring(s)\r\n    while s:\r\n        if zebra:\r\n            quagga(okapi)\r\n"
 
-    pruned = prune_text(text, "while boring sentence pass")
+    pruned = prune_text(text, "while boring s pass")
 
-    assert pruned.content == b"def boring(sentence):\r\n    while sentence:\r\n        pass\r\n"
+    assert pruned.content == b"def boring(s):\r\n    boring(s)\r\n    while s:\r\n        pass\r\n"
 
 
 def test_tabs_stay() -> None:
@@ -203,13 +212,13 @@ def test_the_only_statement_of_a_body_is_kept_and_the_reason_said() -> None:
 
 
 def test_a_gain_that_pass_undoes_is_refused() -> None:
-    text = "def boring():\n    while boring:\n        if zebra:\n            quagga\n"
+    text = "def boring():\n    boring\n    while boring:\n        if zebra:\n            quagga\n"
     question = encode("def boring while") - 3 * encode("pass")
     question /= np.float32(np.linalg.norm(question))
 
     pruned = prune(ENCODER, question, text.encode(), b"", find_branches(text.encode()))
 
-    assert "if at lines 3-4 kept: with `pass` in its place the score would not rise" in pruned.refused
+    assert "if at lines 4-5 kept: with `pass` in its place the score would not rise" in pruned.refused
     assert pruned.score_after >= pruned.score_before
 
 

@@ -1,0 +1,157 @@
+"""Measure queries on a graph of at least 425,000 nodes: latency and memory in process, and the command line cold.
+
+    python benchmarks/query.py --data FOLDER [--cache FOLDER] [--cold 10]
+
+The graph holds the shared corpora and real packages. 500 HumanEval prompts and MBPP texts are asked in each mode with
+pruning and call completion, one mode a process. A float scan of as many vectors runs beside, as a measure of the
+machine.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+from measure import (
+    Figures,
+    compare,
+    make_parser,
+    open_folder,
+    read_line,
+    read_options,
+    run_pkg,
+    run_process,
+    summarise,
+    write_result,
+)
+from packages import DJANGO, NETWORKX, PANDAS, SCIKIT_LEARN, SPYDER, SYMPY, fetch_package
+from shared_data import CORPORA, find_files, read_questions
+
+NODES = 425_000  # what the paper's graph holds (P-10)
+PACKAGES = (DJANGO, SPYDER, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
+QUERIES = 500
+MODES = ("block", "function", "both")
+P50, P95, MEMORY, COLD = 10.0, 25.0, 400.0, 0.4  # milliseconds, milliseconds, megabytes, seconds
+COLD_QUESTION = "find the shortest path between two nodes of a weighted graph"
+
+SCAN = """
+import sys, time, numpy
+vectors = numpy.random.default_rng(0).standard_normal((int(sys.argv[1]), int(sys.argv[2])), numpy.float32)
+took = []
+for query in vectors[:50]:
+    start = time.process_time()
+    vectors @ query
+    took.append((time.process_time() - start) * 1000)
+print(sorted(took)[25])
+"""
+
+
+def build_graph(store: Path, data: Path, cache: Path) -> Figures:
+    """Put the corpora, then one package after the other, into a graph until it is large enough; give its stats."""
+    address = f"sqlite:///{store}"
+    for path in find_files(data, CORPORA):
+        run_pkg(["build", str(path), "--store", address, "--json"], store.parent)
+    for package in PACKAGES:
+        stats = read_line(run_pkg(["stats", "--store", address, "--json"], store.parent))
+        if sum(stats["nodes"].values()) >= NODES:
+            return stats
+        run_pkg(["build", str(fetch_package(package, cache)), "--store", address, "--json"], store.parent)
+    return read_line(run_pkg(["stats", "--store", address, "--json"], store.parent))
+
+
+def ask(store: str, questions: Path, mode: str) -> None:
+    """Ask all questions in this process and print what each cost; the first one, which opens the graph, apart."""
+    from pkg.api import open_graph
+
+    texts: list[str] = json.loads(questions.read_text(encoding="utf-8"))
+    wall, cpu, hits, cuts, helpers = [], [], 0, 0, 0
+    with open_graph(store) as graph:
+        for text in (COLD_QUESTION, *texts):
+            start, used = time.perf_counter(), time.process_time()
+            result = graph.query(text, mode=mode)
+            cpu.append((time.process_time() - used) * 1000)
+            wall.append((time.perf_counter() - start) * 1000)
+            hits += len(result.hits)
+            cuts += sum(len(hit.pruned) for hit in result.hits)
+            helpers += sum(len(hit.helpers) for hit in result.hits)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    figures = {"wall": wall[1:], "cpu": cpu[1:], "first_wall": wall[0], "hits": hits - 1, "cuts": cuts}
+    print(json.dumps(figures | {"helpers": helpers, "peak": peak}))
+
+
+def measure_mode(store: Path, questions: Path, mode: str) -> Figures:
+    """Ask all questions of one mode in a process of its own."""
+    command = [sys.executable, __file__, "--ask", f"sqlite:///{store}", str(questions), mode]
+    run = run_process(command, store.parent)
+    found = read_line(run)
+    return {
+        "wall_ms": _describe_latency(found["wall"]),
+        "cpu_ms": _describe_latency(found["cpu"]),
+        "first_query_wall_ms": round(found["first_wall"], 1),
+        "memory_mb": compare(run.memory, MEMORY),
+        "hits": found["hits"],
+        "cuts": found["cuts"],
+        "helpers": found["helpers"],
+    }
+
+
+def _describe_latency(milliseconds: list[float]) -> Figures:
+    """Give percentiles, those with a target beside it."""
+    ranked = sorted(milliseconds)
+    middle, high, highest = (ranked[int(len(ranked) * share)] for share in (0.5, 0.95, 0.99))
+    return {
+        "p50": compare(middle, P50),
+        "p95": compare(high, P95),
+        "p99": round(highest, 3),
+        "max": round(ranked[-1], 3),
+    }
+
+
+def measure_cold(store: Path, times: int) -> Figures:
+    """Ask one question with the command, each time in a new process; beside it a Python that only starts."""
+    command = ["query", COLD_QUESTION, "--store", f"sqlite:///{store}", "--json"]
+    run_pkg(command, store.parent)  # compiles modules and fills the page cache
+    runs = [run_pkg(command, store.parent) for _ in range(times)]
+    bare = [run_process([sys.executable, "-c", "pass"], store.parent) for _ in range(times)]
+    return {
+        "wall_seconds": summarise([run.wall for run in runs], COLD),
+        "cpu_seconds": summarise([run.cpu for run in runs], COLD),
+        "memory_mb": summarise([run.memory for run in runs], MEMORY),
+        "bare_python_wall_seconds": summarise([run.wall for run in bare]),
+    }
+
+
+def measure(options_data: Path, cache: Path, work: Path, cold: int) -> Figures:
+    """Build the graph and measure every mode, a float scan and the command line on it."""
+    store, questions = work / "query.db", work / "questions.json"
+    stats = build_graph(store, options_data, cache)
+    questions.write_text(json.dumps(read_questions(options_data)[:QUERIES]), encoding="utf-8")
+    scan = [sys.executable, "-c", SCAN, str(stats["nodes"]["Block"]), str(stats["dimension"])]
+    return {
+        "sources": [source["name"] for source in stats["sources"]],
+        "nodes": sum(stats["nodes"].values()),
+        "nodes_by_label": stats["nodes"],
+        "mb": {name: round(size / 1e6, 1) for name, size in stats["bytes"].items()},
+        "queries": QUERIES,
+        "float_scan_of_blocks_cpu_ms": round(float(run_process(scan, work).output), 3),
+        "modes": {mode: measure_mode(store, questions, mode) for mode in MODES},
+        "command_line": measure_cold(store, cold),
+    }
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--ask"]:
+        ask(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
+        return
+    parser = make_parser(__doc__)
+    parser.add_argument("--cold", type=int, default=10, help="cold starts of the command line; default: 10")
+    options = read_options(parser)
+    with open_folder(options.cache) as (cache, work):
+        write_result("query", measure(options.data, cache, work, options.cold))
+
+
+if __name__ == "__main__":
+    main()

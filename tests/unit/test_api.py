@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pkg
+from pkg.errors import StoreMissingError, UsageError
+
+CODE = '''\
+def clamp(value, low, high):
+    """Keep a value between two limits."""
+    if value < low:
+        return low
+    return min(value, high)
+'''
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "limits.py").write_text(CODE)
+    address = f"sqlite:///{tmp_path / 'graph.db'}"
+    assert pkg.build(tmp_path / "code", store=address).written == 1
+    return address
+
+
+def test_the_public_names_are_all_there_and_documented() -> None:
+    assert all(getattr(pkg, name).__doc__ for name in pkg.__all__)
+
+
+def test_a_graph_answers_with_dataclasses(store: str) -> None:
+    with pkg.open_graph(store) as graph:
+        result = graph.query("keep a value between limits", mode="function")
+    (hit,) = result.hits
+    assert isinstance(hit, pkg.Hit)
+    assert (hit.path, hit.qualname, hit.content) == ("limits.py", "clamp", CODE.rstrip("\n"))
+    assert result.coverage.searched == 1
+
+
+def test_a_result_becomes_a_prompt(store: str) -> None:
+    with pkg.open_graph(store) as graph:
+        prompt = graph.prompt(graph.query("keep a value between limits", mode="function"))
+    assert "def clamp(value, low, high):" in prompt
+
+
+def test_a_name_is_found_with_its_docstring(store: str) -> None:
+    with pkg.open_graph(store) as graph:
+        (node,) = graph.find_name("clamp")
+    assert node.properties["docstring"] == "Keep a value between two limits."
+    assert node.properties["docstring_source"] == "human"
+
+
+def test_an_export_is_restored(store: str, tmp_path: Path) -> None:
+    import json
+
+    with pkg.open_graph(store) as graph:
+        lines = list(graph.export(vectors=True))
+    (tmp_path / "graph.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (report,) = pkg.restore(str(tmp_path / "graph.jsonl"), store=f"sqlite:///{tmp_path / 'again.db'}")
+    with pkg.open_graph(report.store) as graph:
+        assert list(graph.export(vectors=True)) == lines
+
+
+def test_an_unknown_option_is_a_usage_error(store: str) -> None:
+    with pkg.open_graph(store) as graph, pytest.raises(UsageError, match="expected the fields of QueryOptions: mode"):
+        graph.query("x", depth=3)
+
+
+def test_without_an_address_the_environment_and_then_the_users_store_count(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(StoreMissingError, match="run: pkg build PATH"):
+        pkg.open_graph()
+    monkeypatch.setenv("PKG_STORE", store)
+    with pkg.open_graph() as graph:
+        assert graph.stats().nodes["Function"] == 1
+
+
+def test_nothing_is_written_into_the_analysed_folder(store: str, tmp_path: Path) -> None:
+    assert sorted(path.name for path in (tmp_path / "code").rglob("*")) == ["limits.py"]

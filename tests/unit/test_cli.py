@@ -1,0 +1,253 @@
+"""The command line as a person or a program meets it: in processes of its own, and in this one for speed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pkg.cli import main
+
+MAIL = '''\
+def send_mail(server, message):
+    """Send a message through a mail server."""
+    for attempt in range(3):
+        server.send(message)
+        if attempt > 1:
+            log_failure(message)
+
+
+def log_failure(message):
+    """Write a failure to the log."""
+    print("failed", message)
+'''
+IN_TERMINAL = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"  # a pseudo-terminal around a command
+DATES = '''\
+import datetime
+
+
+def parse_date(text):
+    """Parse a date written as year-month-day."""
+    year, month, day = text.split("-")
+    return datetime.date(int(year), int(month), int(day))
+'''
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "post"
+    folder.mkdir()
+    (folder / "mail.py").write_text(MAIL)
+    (folder / "dates.py").write_text(DATES)
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'graph.db'}"
+
+
+@pytest.fixture
+def graph(repository: Path, store: str) -> str:
+    assert run("build", str(repository), "--store", store).exit_code == 0
+    return store
+
+
+def run(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(words), input=stdin)
+
+
+def read_lines(result: Result) -> list[dict[str, object]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_build_reports_what_it_did(repository: Path, store: str) -> None:
+    (line,) = read_lines(run("build", str(repository), "--store", store))
+    assert (line["source"], line["written"], line["changed"], line["skipped"]) == ("post", 2, True, [])
+    (again,) = read_lines(run("build", str(repository), "--store", store))
+    assert (again["written"], again["unchanged"], again["changed"]) == (0, 2, False)
+    assert again["generation"] == line["generation"]
+
+
+def test_a_query_answers_with_hits_and_a_line_of_coverage(graph: str) -> None:
+    hit, coverage = read_lines(
+        run("query", "send a message through a mail server", "--mode", "function", "--store", graph)
+    )
+    assert (hit["path"], hit["qualname"], hit["start_line"]) == ("mail.py", "send_mail", 1)
+    assert hit["content"] == MAIL.partition("\n\n\n")[0]
+    assert coverage == {
+        "type": "coverage", "searched": 3, "filtered": 0, "folded": 0, "shown": 1, "over_budget": 0, "notes": [],
+    }  # fmt: skip
+
+
+def test_a_hit_brings_the_function_that_it_calls(graph: str) -> None:
+    hit, _ = read_lines(run("query", "log a failure of attempt", "--kind", "if", "--store", graph))
+    assert [helper["qualname"] for helper in hit["helpers"]] == ["log_failure"]  # type: ignore[attr-defined]
+    alone, _ = read_lines(run("query", "log a failure of attempt", "--kind", "if", "--hops", "0", "--store", graph))
+    assert alone["helpers"] == []
+
+
+def test_filters_narrow_the_search(graph: str) -> None:
+    hits = read_lines(run("query", "date", "--path", "mail*", "-k", "9", "--mode", "both", "--store", graph))[:-1]
+    assert {hit["path"] for hit in hits} == {"mail.py"}
+
+
+def test_explain_tells_the_decisions(graph: str) -> None:
+    *_, coverage = read_lines(run("query", "send mail", "--explain", "--store", graph))
+    assert any("score" in line for line in coverage["explain"])  # type: ignore[attr-defined]
+
+
+def test_prompt_writes_the_augmented_prompt(graph: str) -> None:
+    result = run("query", "parse a date", "--mode", "function", "--prompt", "--store", graph)
+    assert result.exit_code == 0
+    assert "parse a date" in result.stdout
+    assert "helper code 1:" in result.stdout
+    assert "def parse_date(text):" in result.stdout
+
+
+def test_a_question_can_come_from_standard_input_and_be_a_megabyte_long(graph: str) -> None:
+    hit, _ = read_lines(run("query", "-", "--mode", "function", "--store", graph, stdin="parse a date " * 80_000))
+    assert hit["qualname"] == "parse_date"
+
+
+def test_rows_can_come_from_standard_input(store: str) -> None:
+    rows = json.dumps(
+        {"instruction": "double", "input": "", "output": "```python\ndef double(x):\n    return 2 * x\n```"}
+    )
+    (line,) = read_lines(run("build", "-", "--source", "rows", "--store", store, stdin=rows + "\n"))
+    assert line["written"] == 1
+    hit, _ = read_lines(run("query", "double", "--mode", "function", "--store", store))
+    assert (hit["qualname"], hit["start_line"], hit["source"]) == ("double", 2, "rows")
+
+
+def test_stop_words_alone_still_give_k_hits(graph: str) -> None:
+    assert len(read_lines(run("query", "the of a to", "-k", "3", "--mode", "function", "--store", graph))) == 4
+
+
+def test_a_huge_k_gives_all_that_exist(graph: str) -> None:
+    assert len(read_lines(run("query", "mail", "-k", "1000000000", "--mode", "function", "--store", graph))) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["query", ""], 1, "the question is empty"),
+        (["query", "  \n "], 1, "the question is empty"),
+        (["query", "?!"], 1, "no word of the question"),
+        (["query", "x", "-k", "0"], 2, "0 is not in the range"),
+        (["query", "x", "--mode", "line"], 2, "'line' is not one of"),
+        (["query", "x", "--kind", "if", "--mode", "function"], 2, "narrow blocks"),
+        (["query", "x", "--source", "nope"], 1, "no source 'nope' in the graph (found: 'post')"),
+        (["build", "nowhere"], 1, "no such file or folder: nowhere"),
+        (["build", "nowhere.jsonl"], 1, "no such file: nowhere.jsonl"),
+        (["build", "post", "--remove", "--from-export"], 2, "exclude each other"),
+        (["build", "nope", "--remove"], 2, "no source 'nope'"),
+    ],
+)
+def test_bad_input_is_one_line_and_an_exit_code(graph: str, words: list[str], code: int, said: str) -> None:
+    result = run(*words, "--store", graph)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_missing_store_says_how_to_make_one(store: str) -> None:
+    result = run("query", "x", "--store", store)
+    assert result.exit_code == 1
+    assert f"no graph at {store}; run: pkg build PATH" in result.stderr
+
+
+def test_a_store_address_of_another_kind_is_refused() -> None:
+    result = run("stats", "--store", "redis://localhost")
+    assert (result.exit_code, "expected sqlite:///" in result.stderr) == (1, True)
+
+
+def test_debug_shows_the_trace(graph: str) -> None:
+    result = CliRunner().invoke(main, ["--debug", "query", "", "--store", graph])
+    assert result.exception is not None
+    assert type(result.exception).__name__ == "QueryError"
+
+
+def test_stats_count_what_export_writes(graph: str) -> None:
+    (stats,) = read_lines(run("stats", "--store", graph))
+    lines = read_lines(run("export", "--store", graph))
+    labels = [line["label"] for line in lines if line["type"] == "node"]
+    assert stats["nodes"] == {label: labels.count(label) for label in sorted(set(labels))}  # type: ignore[type-var]
+    assert set(stats["stages"]["post"]) >= {"discover", "extract", "encode", "store"}  # type: ignore[call-overload, index]
+
+
+def test_an_export_builds_the_same_graph_again(graph: str, tmp_path: Path) -> None:
+    first = run("export", "--store", graph).stdout
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    (tmp_path / "graph.jsonl").write_text(first)
+    assert run("build", str(tmp_path / "graph.jsonl"), "--from-export", "--store", other).exit_code == 0
+    assert run("export", "--store", other).stdout == first
+    third = f"sqlite:///{tmp_path / 'third.db'}"
+    assert run("build", "-", "--from-export", "--store", third, stdin=first).exit_code == 0
+    assert run("export", "--store", third).stdout == first
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", '{"type": "node"}\n', '{"type": "graph", "version": 99}\n'])
+def test_what_is_not_an_export_is_refused(tmp_path: Path, store: str, text: str) -> None:
+    (tmp_path / "broken.jsonl").write_text(text)
+    result = run("build", str(tmp_path / "broken.jsonl"), "--from-export", "--store", store)
+    assert (result.exit_code, "export" in result.stderr) == (1, True)
+
+
+def test_a_source_can_be_removed(graph: str) -> None:
+    (line,) = read_lines(run("build", "post", "--remove", "--store", graph))
+    assert line["removed"] == 2
+    (stats,) = read_lines(run("stats", "--store", graph))
+    assert stats["nodes"] == {"Source": 0}
+    *_, coverage = read_lines(run("query", "mail", "--store", graph))
+    assert coverage["notes"] == ["the graph holds no Block nodes; run: pkg build PATH"]
+
+
+def test_the_doctor_finds_a_sound_store_and_a_broken_one(graph: str, tmp_path: Path) -> None:
+    findings = {line["name"]: line["state"] for line in read_lines(run("doctor", "--store", graph))}
+    assert (findings["store"], findings["encoder"], findings["sqlite"]) == ("ok", "ok", "ok")
+    assert {"git", "bubblewrap", "docker", "java", "neo4j server"} <= findings.keys()
+    (tmp_path / "broken.db").write_bytes(b"not a database at all" * 100)
+    result = run("doctor", "--store", f"sqlite:///{tmp_path / 'broken.db'}")
+    assert (result.exit_code, "is damaged or not a PKG store" in result.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_command(shell: str) -> None:
+    result = run("completion", shell)
+    assert (result.exit_code, "_PKG_COMPLETE" in result.stdout) == (0, True)
+
+
+def test_settings_come_from_flags_then_environment_then_file(
+    graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pkg.toml").write_text(f'mode = "function"\ntop_k = 3\nstore = "{graph}"\n')
+    assert len(read_lines(run("query", "mail"))) == 4
+    monkeypatch.setenv("PKG_TOP_K", "2")
+    assert len(read_lines(run("query", "mail"))) == 3
+    assert len(read_lines(run("query", "mail", "-k", "1"))) == 2
+    (tmp_path / "pkg.toml").write_text("colour = 1\n")
+    assert run("query", "mail").exit_code == 2
+
+
+def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
+    command = [sys.executable, "-m", "pkg.cli", "query", "send a message", "--mode", "function", "--store", graph]
+    environment = os.environ | {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"}
+    done = subprocess.run(
+        [sys.executable, "-c", IN_TERMINAL, *command],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    text = done.stdout.replace("\r\n", "\n")
+    assert "1. mail.py:1  function send_mail" in text
+    assert "     1 def send_mail(server, message):" in text
+    assert "3 searched, 0 filtered out, 0 folded as equal, 1 shown" in text

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pkg.config import default_store, read_settings
+from pkg.errors import UsageError
+
+
+def test_no_file_gives_no_settings(tmp_path: Path) -> None:
+    assert read_settings(tmp_path) == {}
+
+
+def test_the_nearest_file_above_counts(tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (tmp_path / "pkg.toml").write_text('mode = "function"\n')
+    assert read_settings(inner) == {"mode": "function"}
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.pkg]\ntop_k = 3\n")
+    assert read_settings(inner) == {"top_k": 3}
+
+
+def test_a_pyproject_without_our_table_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "pkg.toml").write_text("jobs = 2\n")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert read_settings(tmp_path / "a") == {"jobs": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("top = 3\n", "unknown setting 'top'"),
+        ("top_k = '3'\n", "expected a int"),
+        ("jobs = true\n", "expected a int"),
+        ("top_k = \n", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_named_with_what_was_expected(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "pkg.toml").write_text(text)
+    with pytest.raises(UsageError, match=said) as caught:
+        read_settings(tmp_path)
+    assert str(tmp_path / "pkg.toml") in str(caught.value)
+
+
+def test_the_default_store_lies_in_the_data_folder_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_store() == f"sqlite:///{tmp_path}/pkg/graph.db"

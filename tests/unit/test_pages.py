@@ -1,0 +1,132 @@
+"""The pages under docs/ tell the truth: their examples run, their lines and messages are the real ones."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import shlex
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from pages import read_blocks, read_transcripts
+
+from pkg.cli import main
+from pkg.graph import opening
+
+CODE = read_blocks("docs/concepts.md", "python")[0]
+TROUBLES = read_transcripts("docs/troubleshooting.md")
+PLACE = "/src"  # how the pages call the folder in which a command is started
+
+
+def run_pkg(command: str) -> Result:
+    program, *arguments = shlex.split(command)
+    assert program == "pkg"
+    return CliRunner().invoke(main, arguments)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in a folder that holds the repository of the concepts page, and name a store in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PKG_STORE", "sqlite:///graph.db")
+    write_files(tmp_path, {"shop/dates.py": CODE})
+    return tmp_path
+
+
+def write_files(folder: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_the_examples_of_the_python_page_run(place: Path) -> None:
+    (place / "shop" / "dates.py").unlink()
+    (place / "shop").rmdir()
+    session = "\n".join(read_blocks("docs/python.md", "python"))
+    examples = doctest.DocTestParser().get_doctest(session, {}, "python.md", "docs/python.md", 0)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+    failed, tried = runner.run(examples, out=said.append)
+    assert (failed, "".join(said)) == (0, "")
+    assert tried > 10
+
+
+def test_the_lines_of_the_schema_page_are_lines_of_an_export(place: Path) -> None:
+    assert run_pkg("pkg build shop").exit_code == 0
+    exported = run_pkg("pkg export").output.replace(str(place), PLACE).splitlines()
+    shown = [line for block in read_blocks("docs/schema.md", "json") for line in block.splitlines()]
+    assert sorted(shown, key=exported.index) == exported
+
+
+@pytest.fixture
+def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Prepare everything that the troubleshooting page stumbles over."""
+    write_files(
+        place,
+        {
+            "elsewhere/shop/dates.py": CODE, "empty/readme.md": "no code\n", "notes.txt": "no code\n",
+            "notes.jsonl": '{"text": "no export"}\n', "broken.jsonl": "not an object\n", "rows.parquet": "",
+            "answers.jsonl": '{"question": "why?", "reply": "x = 1"}\n', "damaged.zip": "no archive\n",
+            "damaged.tar.gz": "no archive\n", "damaged.db": "no database, " * 99, "settings/slip/pkg.toml": "topk = 3\n",
+            "settings/type/pkg.toml": 'top_k = "3"\n', "settings/broken/pkg.toml": "top_k is 3\n",
+        },
+    )  # fmt: skip
+    for command in ("init", "add .", "-c user.name=a -c user.email=a commit -m a"):
+        subprocess.run(["git", "-C", place / "shop", *command.split()], check=True, stdout=subprocess.DEVNULL, stderr=-1)
+    for store in ("graph", "busy", "other-encoder"):
+        assert run_pkg(f"pkg build shop --store sqlite:///{store}.db").exit_code == 0
+    write_files(place, {"shop/dates.py": CODE + "\n"})  # something to do for the next build
+    change_database("other-encoder.db", "UPDATE meta SET value = 'neural' WHERE key = 'encoder'")
+    change_database("foreign.db", "CREATE TABLE invoices (number)")
+    change_database("newer.db", "PRAGMA user_version = 99")
+    monkeypatch.setattr(opening, "LOCK_SECONDS", 0.1)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
+    writer = sqlite3.connect("busy.db", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    yield place
+    writer.close()
+
+
+def change_database(name: str, statement: str) -> None:
+    connection = sqlite3.connect(name)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def see_trouble(command: str, place: Path) -> str:
+    """Run a command of the page, that may step into a folder first; give its message with the page's paths."""
+    step, _, command = command.rpartition(" && ")
+    os.chdir(place / step.removeprefix("cd "))
+    result = run_pkg(command)
+    os.chdir(place)
+    assert result.exit_code in (1, 2)
+    assert result.stdout == ""
+    return result.stderr.strip().replace(str(place), PLACE)
+
+
+def test_every_message_of_the_troubleshooting_page_is_what_the_command_says(trouble: Path) -> None:
+    assert [(command, see_trouble(command, trouble)) for command, _ in TROUBLES] == TROUBLES
+
+
+def test_the_reasons_on_the_troubleshooting_page_are_those_of_a_build(place: Path) -> None:
+    write_files(
+        place / "shop",
+        {
+            "orders.py": "def broken(:\n    pass\n\n\ndef sound():\n    pass\n", "data.py": "x = 1\n" * 50_000,
+            ".venv/pyvenv.cfg": "", "old.py": 'print "sold"\n', "binary.py": "\0\0",
+        },
+    )  # fmt: skip
+    (place / "shop" / "lost.py").symlink_to("gone.py")
+    (place / "shop" / "same.py").symlink_to("dates.py")
+    os.mkfifo(place / "shop" / "pipe.py")
+    assert run_pkg("pkg build shop --max-file-size 100000").exit_code == 0
+    stats = json.loads(run_pkg("pkg stats").output)
+    reasons = sorted(f"{unit['path']}: {unit['reason']}" for unit in stats["skipped"] + stats["partial"])
+    assert read_blocks("docs/troubleshooting.md", "text")[0].splitlines() == reasons
