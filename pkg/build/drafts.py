@@ -60,6 +60,7 @@ class Draft:
         self._text = pieces.code.text[span.start : span.end]
         self._blanked = blank_separators(self._text)
         self._scope = " ".join(split_cached(path.encode("utf-8", "replace")))
+        self._is_file = bool(path)  # a piece of a row has none
         self._prefix = blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=8)
         self._nodes: list[NodeRow] = []
         self._index: dict[int, int] = {}  # definition -> node
@@ -158,10 +159,12 @@ class Draft:
         self._nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))
 
     def _list_calls(self) -> Iterator[CallSite]:
-        """Give the call sites of the fragment by line; those of module and class code only in a whole file."""
+        """Give the call sites of the fragment by line; those of module and class code only in a file.
+
+        A piece of a row must not depend on what else the row holds.
+        """
         base = self._span.start_line - 1
-        is_whole = self._span.start == 0 and self._span.end == len(self._pieces.code.text)
-        owners: list[int | None] = [None] if is_whole else []
+        owners: list[int | None] = [None] if self._is_file else []
         sites = [
             CallSite(call.expression, call.line - base, -1 if owner is None else self._index[owner])
             for owner in owners + list(self._index)

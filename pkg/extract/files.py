@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from functools import partial
 
 from pkg.errors import PathError
 from pkg.extract.entries import Entry, describe_oversize, print_path
 
+CLOCK_TICK_NS = 20_000_000  # file times advance in steps of up to 10 ms
 _KINDS = {
     stat.S_IFIFO: "FIFO",
     stat.S_IFSOCK: "socket",
@@ -22,8 +24,14 @@ _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXE
 
 
 def make_entry(path: str, place: str, info: os.stat_result, max_file_size: int) -> Entry:
-    """Describe the regular file at a place on disk under the path that the source knows it by."""
+    """Describe the regular file at a place on disk under the path that the source knows it by.
+
+    A file written within the last clock tick could be written again without a new time: its fingerprint is marked, so
+    that it equals no later one and the content is compared at the next build.
+    """
     fingerprint = f"{info.st_size}-{info.st_mtime_ns}-{info.st_ctime_ns}-{info.st_ino}"
+    if time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) < CLOCK_TICK_NS:
+        fingerprint += "-fresh"
     return Entry(path, fingerprint, info.st_size, partial(read_file, place, max_file_size))
 
 

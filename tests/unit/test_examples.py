@@ -1,0 +1,56 @@
+"""The programs under examples/ run and find what is there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import ROOT
+
+import pkg
+
+MAIL = """\
+def send_mail(server, customer, message):
+    for attempt in range(3):
+        if server.connect():
+            break
+    return deliver(customer, message)
+
+
+def deliver(customer, message):
+    return customer.address, message
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "mail.py").write_text(MAIL, encoding="utf-8")
+    return folder
+
+
+def run_example(name: str, *arguments: str, where: Path, given: str = "") -> list[str]:
+    command = [sys.executable, str(ROOT / "examples" / name), *arguments]
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(command, cwd=where, env=environment, input=given, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_ask_prints_the_best_function_with_what_it_calls(shop: Path, tmp_path: Path) -> None:
+    first, helper, *_ = run_example("ask.py", "shop", "send a mail to a customer", where=tmp_path)
+    assert first.startswith("mail.py:1 send_mail, score 0.")
+    assert helper == "  calls mail.py:8 deliver"
+
+
+def test_deepest_functions_lists_the_deepest_first(shop: Path, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'graph.db'}"
+    pkg.build(shop, store=store)
+    with pkg.open_graph(store) as graph:
+        export = "\n".join(map(json.dumps, graph.export()))
+    lines = run_example("deepest_functions.py", where=tmp_path, given=export)
+    assert lines == ["2 mail.py send_mail", "0 mail.py deliver"]
