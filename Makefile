@@ -13,8 +13,8 @@ QUESTION_1 := parse a color from a hex string
 ANSWER_1 := color.py, parse_rgb_hex
 QUESTION_2 := guess the lexer from the file name
 ANSWER_2 := syntax.py, Syntax.from_path
-QUESTION_3 := read import statements into records per alias
-ANSWER_3 := extract/imports.py, parse_import
+QUESTION_3 := count the tokens of a text
+ANSWER_3 := retrieval/pack.py, count_tokens
 
 .DEFAULT_GOAL := help
 .PHONY: help install try test lint bench

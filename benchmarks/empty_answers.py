@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from measure import Figures, make_parser, open_folder, read_options, run_pkg, write_result
+from shared_data import CORPORA, find_files, read_questions
+
 from pkg.api import Graph, open_graph
 from pkg.errors import QueryError
 from pkg.retrieval.options import DEFAULT_BUDGET
-from shared_data import CORPORA, find_files, read_questions
 
 MODES = ("block", "function")
 SIZES = (1, 10)

@@ -22,6 +22,8 @@ from typing import Any
 
 from measure import Figures, make_parser, open_folder, read_options, run_pkg, summarise, write_result
 from packages import DJANGO, SPYDER, Package, fetch_package
+from shared_data import read_questions
+
 from pkg.api import Graph, open_graph
 from pkg.encode.encoder import Encoder, Vectors
 from pkg.encode.registry import load_encoder
@@ -30,7 +32,6 @@ from pkg.model import Hit, Label, Match, Node
 from pkg.retrieval.hits import open_hits
 from pkg.retrieval.options import QueryOptions
 from pkg.retrieval.query import encode_question
-from shared_data import read_questions
 
 QUESTIONS = 5  # for each function
 ROUNDING = 1e-5  # of float32 sums

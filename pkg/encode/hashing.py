@@ -38,9 +38,9 @@ class HashingEncoder:
 
     def encode(self, texts: Sequence[bytes]) -> Vectors:
         """Encode UTF-8 texts: float32 [len(texts), 224], rows of length 1, or 0 where a text has no words."""
-        ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
-        starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
-        return self.encode_spans(b"\n".join(texts), np.stack((starts, ends - 1), axis=1))
+        lengths = np.array([len(text) for text in texts], np.int64)
+        ends = np.cumsum(lengths + 1) - 1
+        return self.encode_spans(b"\n".join(texts), np.stack((ends - lengths, ends), axis=1))
 
     def encode_spans(self, text: bytes, spans: Spans) -> Vectors:
         """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, 224]."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 TABLE_LIMIT = 100_000  # identifiers remembered, some 20 MB
 MAX_WORD = 40  # longer runs are encoded data, not words
 
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
 _SEPARATORS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # scripts written without spaces
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_UNSPACED = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts written without spaces
+_RUNS = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W\d_])+")
 
 
 def blank_separators(text: bytes) -> bytes:
@@ -20,13 +22,21 @@ def blank_separators(text: bytes) -> bytes:
 
 def split_identifier(identifier: bytes) -> tuple[str, ...]:
     """Split an identifier at underscores, digits and changes of case: ``getHTMLNames_2`` -> get, html, name."""
-    words: list[str] = []
-    for part in _PARTS.findall(identifier.decode("utf-8", "ignore")):
-        if _UNSPACED.search(part):
-            words.extend(part)
-        elif len(part) <= MAX_WORD:
-            words.append(fold_plural(part.lower()))
-    return tuple(words)
+    text = identifier.decode("utf-8", "ignore")
+    parts = (
+        _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
+    )
+    return tuple(fold_plural(part.lower()) for part in parts if len(part) <= MAX_WORD)
+
+
+def _split_case(run: str) -> list[str]:
+    """Split letters of any script where _PARTS would: before a capital that begins a word."""
+    starts = [
+        index
+        for index in range(1, len(run))
+        if run[index].isupper() and (run[index - 1].islower() or run[index + 1 : index + 2].islower())
+    ]
+    return [run[start:end] for start, end in pairwise([0, *starts, len(run)])]
 
 
 def split_words(text: bytes) -> list[str]:

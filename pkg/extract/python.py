@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
@@ -32,9 +33,10 @@ _QUERY = Query(
     """,
 )
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")
-_DOTTED = re.compile(rb"[\w.\x80-\xff]+\Z")  # bytes above 0x7f are letters of other scripts
+# Bytes above 0x7f are letters of other scripts.
+EXPRESSIONS_LIMIT = 50_000  # callees remembered
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*\Z")
-_AROUND_DOT = re.compile(rb"\s*\.\s*")
+_DOTTED = re.compile(rb"[\w\x80-\xff]+(?:\s*\.\s*[\w\x80-\xff]+)*\Z")
 _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 
 Captures = dict[str, list[tuple[int, int, Node]]]
@@ -69,7 +71,7 @@ def _capture(root: Node) -> Captures:
     captures: Captures = {}
     for name, nodes in QueryCursor(_QUERY).captures(root).items():
         found = [(node.start_byte, -node.end_byte, node) for node in nodes]
-        found.sort(key=lambda item: item[:2])
+        found.sort(key=itemgetter(0, 1))
         captures[name] = found
     return captures
 
@@ -86,6 +88,24 @@ def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:
     if language == "python2":
         return Status.OK, "Python 2 (print or exec statement)"
     return Status.OK, None
+
+
+class _Expressions(dict[bytes, str]):
+    """Write the callee of a call as it is kept: dotted names whole, of anything else the attribute alone."""
+
+    def __missing__(self, callee: bytes) -> str:
+        if len(self) > EXPRESSIONS_LIMIT:
+            self.clear()
+        if _DOTTED.match(callee):
+            text = b"".join(callee.split())
+        else:  # a call on the result of another expression
+            last = callee.rpartition(b".")[2]
+            text = b"(...)." + last if _NAME.match(last) else b"(...)"
+        expression = self[callee] = text.decode("utf-8", "replace")
+        return expression
+
+
+_EXPRESSIONS = _Expressions()
 
 
 class _Scope:
@@ -128,7 +148,7 @@ class _Walk:
         self._faulty = faulty
         self._decorations = dict(self._pair_decorations(captures))
         self._stack = [_Scope(len(text) + 1, None, None, None, "", "", 0)]
-        for start, kind, node, name, body in sorted(self._events(captures), key=lambda event: event[:2]):
+        for start, kind, node, name, body in sorted(self._events(captures), key=itemgetter(0, 1)):
             self._close_scopes(start)
             if kind == _CALL:
                 self._add_call(start, node)
@@ -222,9 +242,9 @@ class _Walk:
         if decoration is None:
             return qualname, self._span(node.start_byte, node.end_byte), ()
         decorators = tuple(
-            self._read(child.start_byte + 1, child.end_byte).strip()
+            self._read(expression.start_byte, expression.end_byte)
             for child in decoration.named_children
-            if child.type == "decorator"
+            if child.type == "decorator" and (expression := child.named_child(0)) is not None
         )
         return qualname, self._span(decoration.start_byte, decoration.end_byte), decorators
 
@@ -307,13 +327,8 @@ class _Walk:
         )
 
     def _add_call(self, start: int, node: Node) -> None:
-        callee = self.text[start : node.end_byte]
-        if not _DOTTED.match(callee):
-            callee = _AROUND_DOT.sub(b".", callee)
-        if not _DOTTED.match(callee):  # a call on the result of another expression: keep the attribute alone
-            last = callee.rpartition(b".")[2]
-            callee = b"(...)." + last if _NAME.match(last) else b"(...)"
-        self.calls.append(Call(callee.decode("utf-8", "replace"), self._line(start), self._stack[-1].function))
+        expression = _EXPRESSIONS[self.text[start : node.end_byte]]
+        self.calls.append(Call(expression, self._line(start), self._stack[-1].function))
 
 
 _CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of events that stand at one position

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph import sql
 from pkg.graph.faults import translate_database_faults, translate_faults
-from pkg.graph.opening import LOCK_SECONDS, open_database
+from pkg.graph.opening import open_database
 from pkg.graph.reading import NodeReader
 from pkg.graph.store import StoreStats
 from pkg.graph.unit import format_id
@@ -149,10 +149,11 @@ class EmbeddedStore:
         """Write the vector codes and empty the log; the write has ended, so what fails here is made up for later."""
         with suppress(OSError, DatabaseError):
             self._write_index()
+        patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
             self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._connection.execute(f"PRAGMA busy_timeout = {int(LOCK_SECONDS * 1000)}")
+        self._connection.execute(f"PRAGMA busy_timeout = {patience:d}")
 
     @property
     def _index_path(self) -> Path:
@@ -226,11 +227,19 @@ class EmbeddedStore:
             row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
             keep &= segment.columns["source"] == (row[0] if row else -1)
         if where.path is not None:
-            fragments = [number for (number,) in self._connection.execute(sql.FRAGMENTS_AT, (where.path,))]
-            keep &= np.isin(segment.columns["fragment"], fragments)
+            keep &= np.isin(segment.columns["fragment"], self._find_fragments(where.path))
         if where.kinds is not None:
             keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
         return keep
+
+    def _find_fragments(self, pattern: str) -> list[int]:
+        """List the fragments of the files and rows whose path matches."""
+        if "[" not in pattern:  # brackets mean something else to SQLite
+            return [number for (number,) in self._connection.execute(sql.FRAGMENTS_AT, (pattern,))]
+        from fnmatch import fnmatchcase
+
+        rows = self._connection.execute(sql.FRAGMENT_PATHS)
+        return [number for path, number in rows if fnmatchcase(path, pattern)]
 
     def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float16]:
         import numpy as np

@@ -63,7 +63,9 @@ class NodeReader:
         """Read what lies inside a node's span and behind it in the order of nodes; for a file or row, all of it."""
         row = self._run(sql.GET_NODE, (parse_id(node.id),)).fetchone()
         if row is not None:
-            found = self._run(sql.LIST_INSIDE, (row[0], row[4], row[9], row[10])).fetchall()
+            # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
+            is_outermost = row[8] == sql.KIND_NUMBERS["body"]
+            found = self._run(sql.LIST_INSIDE, (row[0], row[4], row[9], row[10], is_outermost)).fetchall()
         else:
             unit = self._run(sql.GET_UNIT, (parse_id(node.id),)).fetchone()
             found = self._run(sql.LIST_UNIT_NODES, (unit[0],)).fetchall() if unit else []

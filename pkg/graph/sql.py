@@ -84,8 +84,8 @@ PUT_FINGERPRINT = (
     """UPDATE unit SET fingerprint = ? WHERE path = ? AND source = (SELECT number FROM source WHERE name = ?)"""
 )
 
-FIND_UNIT = "SELECT number FROM unit WHERE source = ? AND path = ?"
-LIST_UNITS = "SELECT number FROM unit WHERE source = ?"
+FIND_UNIT = "SELECT number, id FROM unit WHERE source = ? AND path = ?"
+LIST_UNITS = "SELECT number, id FROM unit WHERE source = ?"
 PUT_UNIT = "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 DELETE_UNIT = "DELETE FROM unit WHERE number = ?"
 PUT_PART = "INSERT OR IGNORE INTO part VALUES (?, ?, ?)"
@@ -106,8 +106,10 @@ PUT_WORDS = "INSERT INTO words (rowid, name, scope, body) VALUES (?, ?, ?, ?)"
 DELETE_WORDS = "INSERT INTO words (words, rowid, name, scope, body) VALUES ('delete', ?, ?, ?, ?)"
 DELETE_NODES = "DELETE FROM node WHERE number BETWEEN ? AND ?"
 DELETE_VECTORS = "DELETE FROM vector WHERE node BETWEEN ? AND ?"
-DELETE_RELATIONS = """DELETE FROM relation WHERE start IN (SELECT id FROM node WHERE number BETWEEN ? AND ?)
-    OR "end" IN (SELECT id FROM node WHERE number BETWEEN ? AND ?)"""
+LIST_IDS = "SELECT id FROM node WHERE number BETWEEN ? AND ?"
+LIST_UNIT_IDS = "SELECT id FROM unit UNION ALL SELECT id FROM source"
+DELETE_RELATIONS = """DELETE FROM relation WHERE (start = ?1 OR "end" = ?1)
+    AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = ?1)"""
 HAS_RELATIONS = "SELECT 1 FROM relation LIMIT 1"
 PUT_RELATION = "INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?)"
 LAST_NUMBERS = """SELECT (SELECT coalesce(max(number), 0) FROM node), (SELECT coalesce(max(number), 0) FROM unit),
@@ -116,7 +118,7 @@ HAS_UNITS = "SELECT 1 FROM unit LIMIT 1"
 
 MISSING_NAMES = f"""SELECT DISTINCT name FROM node WHERE label = {_FUNCTION} AND source = ? AND name IS NOT NULL
     EXCEPT SELECT name FROM node WHERE label = {_NAME} AND source = ? AND name IS NOT NULL"""
-ORPHAN_NAMES = f"""SELECT number FROM node AS orphan WHERE label = {_NAME} AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node
+ORPHAN_NAMES = f"""SELECT number, id FROM node AS orphan WHERE label = {_NAME} AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node
     WHERE label = {_FUNCTION} AND node.name = orphan.name AND node.source = orphan.source)"""
 
 _NODE_COLUMNS = """node.number, node.id, node.label, source.name, node.fragment, node.parent, node.name, node.qualname, node.kind,
@@ -126,7 +128,7 @@ GET_NODE = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.id = ?"
 GET_NUMBERED = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.number = ?"
 LIST_INSIDE = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} JOIN fragment ON fragment.number = node.fragment
     WHERE fragment.number = ?2 AND node.number BETWEEN fragment.first_node AND fragment.last_node AND node.number <> ?1
-    AND node.start >= ?3 AND node."end" <= ?4 AND (node.start > ?3 OR node."end" < ?4 OR node.number > ?1)
+    AND node.start >= ?3 AND node."end" <= ?4 AND (node.start > ?3 OR node."end" < ?4 OR ?5)
     AND node.label <> {_IMPORT} ORDER BY node.start, node."end" DESC, node.number"""
 LIST_UNIT_NODES = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} JOIN part ON part.fragment = node.fragment
     WHERE part.unit = ? AND node.label <> {_IMPORT} ORDER BY part.first_line, node.start, node."end" DESC, node.number"""
@@ -157,6 +159,7 @@ SEARCH_WORDS = """SELECT node.number, bm25(words, 5.0, 2.0, 1.0) AS score FROM w
 PATHS_OF = """SELECT unit.path FROM node JOIN part ON part.fragment = node.fragment JOIN unit ON unit.number = part.unit
     WHERE node.id = ?"""
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
+FRAGMENT_PATHS = "SELECT unit.path, part.fragment FROM part JOIN unit ON unit.number = part.unit"
 
 COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"
 COUNT_UNITS = "SELECT label, count(*) FROM unit GROUP BY label"
@@ -171,9 +174,22 @@ CHECKS = {
         AND NOT EXISTS (SELECT 1 FROM fragment WHERE fragment.number = node.fragment)""",
     "fragments without a file or row": """SELECT count(*) FROM fragment
         WHERE NOT EXISTS (SELECT 1 FROM part WHERE part.fragment = fragment.number)""",
+    "files or rows without a source": """SELECT count(*) FROM unit
+        WHERE NOT EXISTS (SELECT 1 FROM source WHERE source.number = unit.source)""",
+    "parts without a fragment": """SELECT count(*) FROM part
+        WHERE NOT EXISTS (SELECT 1 FROM fragment WHERE fragment.number = part.fragment)""",
+    "fragments that lost nodes": """SELECT count(*) FROM fragment WHERE last_node - first_node + 1 <>
+        (SELECT count(*) FROM node WHERE number BETWEEN first_node AND last_node AND node.fragment = fragment.number)""",
     "parts without a file or row": "SELECT count(*) FROM part WHERE NOT EXISTS (SELECT 1 FROM unit WHERE unit.number = part.unit)",
     "embedded nodes without a vector": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_BLOCK}, {_NAME}, {_IMPORT})
         AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.node = node.number)""",
+    "vectors of another length": """SELECT count(*) FROM vector
+        WHERE length(data) <> 2 * (SELECT value FROM meta WHERE key = 'dimension')""",
+    "functions or imports without full text": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_IMPORT})
+        AND NOT EXISTS (SELECT 1 FROM words_docsize WHERE words_docsize.id = node.number)""",
+    "relationships that lack an end": """SELECT count(*) FROM relation
+        WHERE start NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit UNION ALL SELECT id FROM source)
+        OR "end" NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit UNION ALL SELECT id FROM source)""",
     "vectors without a node": "SELECT count(*) FROM vector WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.number = vector.node)",
     "nodes whose parent is missing": """SELECT count(*) FROM node WHERE parent IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM node AS parent WHERE parent.number = node.parent)""",

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from glob import escape
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -120,6 +122,7 @@ def write_index(
     path: Path, stamp: str, dimension: int, counts: dict[str, int], rows: Callable[[str], Iterator[Row]]
 ) -> None:
     """Write the codes of all vectors, streamed in batches, and put the file in place at once."""
+    _remove_leftovers(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     segments: dict[str, dict[str, Any]] = {}
     offset = 0
@@ -148,6 +151,14 @@ def write_index(
 
 
 _HEADER = 8192  # bytes kept for the header
+LEFTOVER_SECONDS = 3600  # writing the codes takes seconds: an older file is of a process that was killed
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Delete what killed processes left unfinished."""
+    for other in path.parent.glob(f"{escape(path.name)}.*.tmp"):
+        if time.time() - other.stat().st_mtime > LEFTOVER_SECONDS:
+            other.unlink(missing_ok=True)
 
 
 def _reserve(file: int, size: int) -> None:

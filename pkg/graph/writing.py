@@ -34,6 +34,8 @@ class EmbeddedWriter:
         self._vectors: list[tuple[int, bytes]] = []
         self._words: list[tuple[int, str, str, str]] = []
         self._released: set[int] = set()  # fragments that lost a part
+        self._gone_nodes: set[int] = set()  # ids that were deleted; those of an edited file come again
+        self._gone_units: set[int] = set()
         self._has_deleted = False
         self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
         self._has_relations = self._run(sql.HAS_RELATIONS).fetchone() is not None
@@ -70,7 +72,12 @@ class EmbeddedWriter:
         number = self._unit_number
         identity = _sign(hash_key(unit.source, unit.path, unit.label.value))
         place = number, identity, source, sql.LABEL_NUMBERS[unit.label], unit.path, unit.fingerprint
-        self._run(sql.PUT_UNIT, (*place, unit.content_hash, unit.language, unit.status.value, unit.reason))
+        row = (*place, unit.content_hash, unit.language, unit.status.value, unit.reason)
+        try:
+            self._run(sql.PUT_UNIT, row)
+        except sqlite3.IntegrityError:  # a first load looks for what it replaces only when a path comes twice
+            self._delete_unit(source, unit.path)
+            self._run(sql.PUT_UNIT, row)
         for key, first_line, fragment in unit.parts:
             self._run(sql.PUT_PART, (number, first_line, self._put_fragment(source, key, fragment)))
         self.changed = True
@@ -82,11 +89,12 @@ class EmbeddedWriter:
     def delete_source(self, source: str) -> None:
         """Remove a source with everything in it."""
         number = self._find_source(source)
-        for (unit,) in self._run(sql.LIST_UNITS, (number,)).fetchall():
-            self._release_unit(unit)
+        for unit, identity in self._run(sql.LIST_UNITS, (number,)).fetchall():
+            self._release_unit(unit, identity)
         self._sweep()
         self._delete_orphan_names()
         self._run(sql.DELETE_SOURCE, (number,))
+        self._gone_units.add(_sign(hash_key("Source", source)))
         self._sources.pop(source)
         self.changed = True
 
@@ -131,11 +139,13 @@ class EmbeddedWriter:
     def finish(self) -> None:
         """Insert what is left, drop what nothing refers to any more, and complete the indexes."""
         self._sweep()
-        if self._has_deleted:
-            self._delete_orphan_names()
         if self._is_first_load:
             for statement in sql.INDEXES.values():
                 self._run(statement)
+        if self._has_deleted:
+            self._delete_orphan_names()
+        if self._has_relations:
+            self._delete_loose_relations()
 
     def _find_source(self, name: str) -> int:
         if name not in self._sources:
@@ -182,10 +192,11 @@ class EmbeddedWriter:
     def _delete_unit(self, source: int, path: str) -> None:
         row = self._run(sql.FIND_UNIT, (source, path)).fetchone()
         if row is not None:
-            self._release_unit(row[0])
+            self._release_unit(*row)
             self.changed = True
 
-    def _release_unit(self, unit: int) -> None:
+    def _release_unit(self, unit: int, identity: int) -> None:
+        self._gone_units.add(identity)
         self._released.update(number for (number,) in self._run(sql.LIST_PARTS, (unit,)))
         self._run(sql.DELETE_PARTS, (unit,))
         self._run(sql.DELETE_UNIT, (unit,))
@@ -201,9 +212,19 @@ class EmbeddedWriter:
         self._released.clear()
 
     def _delete_orphan_names(self) -> None:
-        orphans = [(number, number) for (number,) in self._run(sql.ORPHAN_NAMES)]
+        found = self._run(sql.ORPHAN_NAMES).fetchall()
+        orphans = [(number, number) for number, _ in found]
+        self._gone_nodes.update(identity for _, identity in found)
         self._connection.executemany(sql.DELETE_VECTORS, orphans)
         self._connection.executemany(sql.DELETE_NODES, orphans)
+
+    def _delete_loose_relations(self) -> None:
+        """Delete the relationships of what is gone; those of an id that came again are kept (DESIGN section 2)."""
+        self._connection.executemany(sql.DELETE_RELATIONS, ((identity,) for identity in sorted(self._gone_nodes)))
+        if self._gone_units:
+            kept = {identity for (identity,) in self._run(sql.LIST_UNIT_IDS)}
+            gone = sorted(self._gone_units - kept)
+            self._connection.executemany(sql.DELETE_RELATIONS, ((identity,) for identity in gone))
 
     def _delete_fragment(self, number: int) -> None:
         self._has_deleted = True
@@ -212,7 +233,7 @@ class EmbeddedWriter:
             sql.DELETE_WORDS, [(first + index, *texts) for index, *texts in json.loads(zlib.decompress(words))]
         )
         if self._has_relations:
-            self._run(sql.DELETE_RELATIONS, (first, last, first, last))
+            self._gone_nodes.update(identity for (identity,) in self._run(sql.LIST_IDS, (first, last)))
         self._run(sql.DELETE_VECTORS, (first, last))
         self._run(sql.DELETE_NODES, (first, last))
         self._run(sql.DELETE_FRAGMENT, (number,))

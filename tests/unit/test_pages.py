@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import re
 import shlex
 import sqlite3
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from pages import read_blocks, read_transcripts
+from pages import ROOT, read_blocks, read_transcripts
 
 from pkg.cli import main
 from pkg.graph import opening
@@ -45,6 +46,13 @@ def write_files(folder: Path, texts: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_the_files_that_a_page_names_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:pkg|tests|examples)/[\w/.]+)`", text)
+    assert [name for name in named if "LANGUAGE" not in name and not (ROOT / name).exists()] == []
+
+
 def test_the_examples_of_the_python_page_run(place: Path) -> None:
     (place / "shop" / "dates.py").unlink()
     (place / "shop").rmdir()
@@ -73,12 +81,14 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             "elsewhere/shop/dates.py": CODE, "empty/readme.md": "no code\n", "notes.txt": "no code\n",
             "notes.jsonl": '{"text": "no export"}\n', "broken.jsonl": "not an object\n", "rows.parquet": "",
             "answers.jsonl": '{"question": "why?", "reply": "x = 1"}\n', "damaged.zip": "no archive\n",
-            "damaged.tar.gz": "no archive\n", "damaged.db": "no database, " * 99, "settings/slip/pkg.toml": "topk = 3\n",
-            "settings/type/pkg.toml": 'top_k = "3"\n', "settings/broken/pkg.toml": "top_k is 3\n",
+            "damaged.tar.gz": "no archive\n", "damaged.db": "no database, " * 99,
+            "settings/slip/pkg.toml": "topk = 3\n", "settings/type/pkg.toml": 'top_k = "3"\n',
+            "settings/broken/pkg.toml": "top_k is 3\n",
         },
     )  # fmt: skip
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for command in ("init", "add .", "-c user.name=a -c user.email=a commit -m a"):
-        subprocess.run(["git", "-C", place / "shop", *command.split()], check=True, stdout=subprocess.DEVNULL, stderr=-1)
+        subprocess.run(["git", "-C", place / "shop", *command.split()], check=True, capture_output=True)
     for store in ("graph", "busy", "other-encoder"):
         assert run_pkg(f"pkg build shop --store sqlite:///{store}.db").exit_code == 0
     write_files(place, {"shop/dates.py": CODE + "\n"})  # something to do for the next build

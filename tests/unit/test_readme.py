@@ -10,13 +10,30 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import ROOT, read_transcripts
+from pages import ROOT, read_blocks, read_transcripts
 
-VARYING = re.compile(r"\d+\.\d CPU-seconds|\b[01]\.\d{3}\b")  # times and scores: rounding differs between machines
-QUESTION = re.compile(
-    r"^QUESTION_(\d) := (.+)\n^ANSWER_\1 := (\S+), (\S+)$",
-    re.MULTILINE,
+from pkg.config import read_settings
+
+CLAIMS = (  # what the README says, the result file, and where the figure stands in it
+    ("all {} files of django", "build.json", "django.files"),
+    ("of django in {:.1f} CPU-seconds", "build.json", "django.first_build.cpu_seconds.median"),
+    ("| {:.1f} CPU-seconds, ", "build.json", "django.first_build.cpu_seconds.median"),
+    (", {:.0f} MB of memory | [build.py]", "build.json", "django.first_build.memory_mb.median"),
+    ("nothing changed | {:.2f} CPU-seconds |", "build.json", "django.unchanged_cpu_seconds.median"),
+    ("two files changed | {:.2f} CPU-seconds |", "build.json", "django.two_files_changed_cpu_seconds.median"),
+    ("| {:.0f} MB, ", "build.json", "django.disk.mb.value"),
+    (", {:.0f} bytes a node |", "build.json", "django.disk.bytes_a_node.value"),
+    ("a corpus | {:.0f} CPU-seconds, ", "corpus.json", "rows.143000.cpu_seconds.median"),
+    (", {:.0f} MB of memory | [corpus.py]", "corpus.json", "rows.143000.memory_mb.median"),
+    ("a question to {:,} nodes", "query.json", "nodes"),
+    ("| {:.1f} ms in the middle", "query.json", "modes.block.wall_ms.p50.value"),
+    (", {:.1f} ms at the 95th percentile |", "query.json", "modes.block.wall_ms.p95.value"),
+    ("cold | {:.2f} seconds |", "query.json", "command_line.wall_seconds.median"),
+    ("| {} of ", "empty_answers.json", "block_k1.fewer_than_k.value"),
+    (" of {:,} |", "empty_answers.json", "questions"),
 )
+VARYING = re.compile(r"\d+\.\d CPU-seconds|\b[01]\.\d{3}\b")  # times and scores: rounding differs between machines
+QUESTION = re.compile(r"^QUESTION_(\d) := (.+)\n^ANSWER_\1 := (\S+), (\S+)$", re.MULTILINE)
 ASKED = re.compile(r"query '\$\(QUESTION_(\d)\)' --source (\w+)")
 
 
@@ -36,8 +53,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def run_in_terminal(command: str, environment: dict[str, str], folder: Path) -> str:
     """Run a command as a person does, with a terminal as its standard output; give what it shows."""
     ours, theirs = os.openpty()
+    nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
     with subprocess.Popen(
-        command, shell=True, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE
+        command, shell=True, cwd=folder, env=environment, stdin=nothing, stdout=theirs, stderr=pipe
     ) as process:
         os.close(theirs)
         shown = read_to_end(ours)
@@ -70,6 +88,14 @@ def test_the_transcript_is_what_the_commands_print(shell: dict[str, str], tmp_pa
     assert shown == [(command, blur(output)) for command, output in transcript]
 
 
+@pytest.mark.parametrize(("words", "file", "key"), CLAIMS)
+def test_a_figure_of_the_readme_is_that_of_the_result_file(words: str, file: str, key: str) -> None:
+    figure = json.loads((ROOT / "benchmarks" / "results" / file).read_text(encoding="utf-8"))
+    for part in key.split("."):
+        figure = figure[part]
+    assert words.format(figure) in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+
 def test_make_try_asks_for_what_is_there(shell: dict[str, str], tmp_path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     sources = dict(ASKED.findall(makefile))
@@ -86,3 +112,20 @@ def test_make_try_asks_for_what_is_there(shell: dict[str, str], tmp_path: Path) 
         found.append((question, hit["path"], hit["qualname"]))
     assert len(found) == 3
     assert found == expected
+
+
+def test_the_python_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("src/shop").mkdir(parents=True)
+    Path("src/shop/mail.py").write_text("def send_mail(customer):\n    return customer.address\n", encoding="utf-8")
+    (example,) = read_blocks("README.md", "python")
+    exec(compile(example, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("mail.py:2 send_mail ")
+
+
+def test_the_settings_example_is_understood(tmp_path: Path) -> None:
+    (example,) = read_blocks("README.md", "toml")
+    (tmp_path / "pkg.toml").write_text(example, encoding="utf-8")
+    assert set(read_settings(tmp_path)) == {"store", "mode", "top_k"}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from pkg.errors import PathError
 from pkg.extract.discovery import discover
-from pkg.extract.files import read_file
+from pkg.extract.files import CLOCK_TICK_NS, make_entry, read_file
 
 
 def change_before_reading(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], times: int) -> None:
@@ -61,3 +62,14 @@ def test_a_file_that_keeps_changing_is_an_error(tmp_path: Path, monkeypatch: pyt
     change_before_reading(monkeypatch, lambda: os.truncate(place, place.stat().st_size + 1), times=2)
     with pytest.raises(PathError, match="changed twice while it was read"):
         read_file(str(place), 100)
+
+
+def test_a_file_written_just_now_gets_a_fingerprint_that_no_later_one_equals(tmp_path: Path) -> None:
+    place = tmp_path / "a.py"
+    place.write_text("x = 1\n")
+    info = place.stat()
+    fresh = make_entry("a.py", str(place), info, 1_000).fingerprint
+    time.sleep(2 * CLOCK_TICK_NS / 1e9)
+    later = make_entry("a.py", str(place), info, 1_000).fingerprint
+    assert (fresh.endswith("-fresh"), later.endswith("-fresh")) == (True, False)
+    assert later == make_entry("a.py", str(place), place.stat(), 1_000).fingerprint

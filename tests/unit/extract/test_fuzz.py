@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sysconfig
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
@@ -29,21 +29,40 @@ UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")  # such a text is decoded first
 Mutation = tuple[str, int, int, int, bytes]
 
 KINDS = ("change", "insert", "delete", "repeat", "move", "indent", "cut")
+FRAGMENTS = (
+    *(
+        b"(",
+        b")",
+        b"[",
+        b"{",
+        b"'",
+        b'"""',
+        b"f'{",
+        b"\\\n",
+        b"\r",
+        b"\r\n",
+        b"\t",
+        b"\0",
+        b"\x0c",
+        b":",
+        b"#",
+        b";",
+        b"`",
+    ),
+    *(b"def f(): ", b"async ", b"class A: pass\n", b"@d\n", b"lambda: ", b"\n\nimport a\n", b"print 'a'\n", b" = = "),
+    *(b"if x:\n", b"else:\n", b"try:\n", b"match x:\n", b"\xef\xbb\xbf", b"\xff"),
+)
 PIECES = st.one_of(
     st.binary(max_size=4),
     st.text(max_size=6).map(lambda text: text.encode("utf-8", "surrogatepass")),
-    st.sampled_from(
-        [b"(", b")", b"[", b"{", b"'", b'"""', b"f'{", b"\\\n", b"\r", b"\r\n", b"\t", b"\0", b"\x0c", b":", b"@d\n"]
-        + [b"def f(): ", b"async ", b"class A: pass\n", b"\n\nimport a\n", b"else:\n", b"print 'a'\n", b"#", b";", b"`"]
-        + [b"\xef\xbb\xbf", b"\xff", b"if x:\n", b"match x:\n", b"lambda: ", b"try:\n", b" = = "]
-    ),
+    st.sampled_from(FRAGMENTS),
 )
 MUTATIONS: st.SearchStrategy[Mutation] = st.tuples(
     st.sampled_from(KINDS), st.integers(0, SCALE), st.integers(0, SCALE), st.integers(0, SCALE), PIECES
 )
 
 
-@lru_cache(maxsize=1)
+@cache
 def list_modules() -> list[Path]:
     """List small modules of the standard library and of the installed packages."""
     paths = sysconfig.get_paths()
@@ -55,7 +74,7 @@ def list_modules() -> list[Path]:
     return chosen
 
 
-@lru_cache(maxsize=None)
+@cache
 def read_module(path: Path) -> bytes:
     return path.read_bytes()
 

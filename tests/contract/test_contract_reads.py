@@ -1,0 +1,350 @@
+"""What a store gives back: nodes in order, relationships, counts, exports, and one generation at a time."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from contract.conftest import OpenStore
+from contract.units import FILES, READER, WRITER, fill, find_id, names_of, prepare
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pkg.errors import NodeNotFoundError
+from pkg.graph.store import GraphStore
+from pkg.model import Call, Edge, Label, NodeFilter, RelationType
+
+NESTED = """def outer():
+    def inner(value):
+        if value:
+            return value
+
+
+def many(items):
+    if items:
+        for item in items:
+            while item:
+                item = next(item)
+        with items:
+            pass
+    else:
+        try:
+            many(None)
+        except ValueError:
+            pass
+"""
+
+
+@pytest.fixture
+def filled(store: GraphStore) -> GraphStore:
+    fill(store, FILES)
+    return store
+
+
+def places(store: GraphStore, node_id: str) -> list[str]:
+    return [node.name for node in store.subtree(node_id)]
+
+
+def test_nodes_come_in_the_order_that_was_asked(filled: GraphStore) -> None:
+    asked = [find_id(filled, Label.FUNCTION, name) for name in ("write", "find_settings", "copy")]
+    assert [node.id for node in filled.get(asked)] == asked
+    assert [node.id for node in filled.get(asked[::-1])] == asked[::-1]
+    assert names_of(filled, [asked[1], asked[1]]) == ["find_settings", "find_settings"]
+    assert filled.get([]) == []
+
+
+@pytest.mark.parametrize("unknown", ["0123456789abcdef", "read", "", "0123456789ABCDEF", "-1", "é" * 16])
+def test_an_unknown_id_is_named(filled: GraphStore, unknown: str) -> None:
+    known = find_id(filled, Label.FUNCTION, "write")
+    for ask in (lambda: filled.get([known, unknown]), lambda: filled.subtree(unknown), lambda: filled.calls(unknown)):
+        with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
+            ask()
+    with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
+        filled.neighbours(unknown)
+
+
+def test_every_exported_node_can_be_fetched(filled: GraphStore) -> None:
+    for line in filled.export():
+        if line["type"] == "node":
+            node = filled.get([line["id"]])[0]
+            assert (node.id, node.label.value, node.source) == (line["id"], line["label"], line["source"])
+            assert node.content == line.get("content", node.content)
+
+
+def test_a_node_is_the_text_at_its_place(filled: GraphStore) -> None:
+    for name in ("read", "Reader", "find_settings", "copy"):
+        for node in filled.find_name(name):
+            text = FILES[node.path]
+            assert text.encode()[node.start : node.end].decode() == node.content
+            assert text.splitlines()[node.start_line - 1].lstrip() == node.content.splitlines()[0]
+            assert text.count("\n", 0, text.index(node.content) + len(node.content)) + 1 == node.end_line
+
+
+def test_a_name_is_found_among_functions_and_classes(store: GraphStore) -> None:
+    text = "class read:\n    def read(self):\n        return read\n\n\ndef other():\n    return 1\n"
+    fill(store, {"b.py": text, "a.py": text.replace("other", "read")})
+    found = [(node.path, node.start_line, node.label) for node in store.find_name("read")]
+    first = [("a.py", 1, Label.CLASS), ("a.py", 2, Label.FUNCTION), ("a.py", 6, Label.FUNCTION)]
+    assert found == [*first, ("b.py", 1, Label.CLASS), ("b.py", 2, Label.FUNCTION)]
+    assert store.find_name("rea") == []
+    assert store.find_name("read", "elsewhere") == []
+
+
+def test_a_file_contains_its_definitions_and_blocks_in_the_order_of_the_text(filled: GraphStore) -> None:
+    inside = places(filled, find_id(filled, Label.FILE, "pack/reader.py"))
+    read = ["read", "body", "body/with[0]", "body/with[0]/if[0]"]
+    assert inside == ["Reader", *read, "find_settings", "body", "body/for[0]", "body/for[0]/if[0]"]
+
+
+def test_a_class_and_a_function_contain_what_is_theirs(filled: GraphStore) -> None:
+    read = ["body", "body/with[0]", "body/with[0]/if[0]"]
+    assert places(filled, find_id(filled, Label.CLASS, "Reader")) == ["read", *read]
+    assert places(filled, find_id(filled, Label.FUNCTION, "read")) == read
+    assert places(filled, find_id(filled, Label.IMPORT, "os")) == []
+
+
+def test_a_block_contains_the_blocks_inside_it(store: GraphStore) -> None:
+    fill(store, {"nested.py": NESTED})
+    body = find_id(store, Label.BLOCK, "many:body")
+    inside = ["body/if[0]", "body/if[0]/for[0]", "body/if[0]/for[0]/while[0]", "body/if[0]/with[0]"]
+    assert places(store, body) == [*inside, "body/if[0]/try[0]"]
+    assert places(store, find_id(store, Label.BLOCK, "many:body/if[0]/for[0]")) == ["body/if[0]/for[0]/while[0]"]
+
+
+def test_a_function_that_is_all_of_anothers_body_does_not_contain_that_body(store: GraphStore) -> None:
+    fill(store, {"nested.py": NESTED})
+    inner = find_id(store, Label.FUNCTION, "inner")
+    body, branch = store.subtree(inner)
+    assert (body.qualname, body.name, branch.name) == ("outer.inner", "body", "body/if[0]")
+    everything = {node.id for node in store.subtree(find_id(store, Label.FUNCTION, "outer"))}
+    assert {inner, body.id, branch.id, find_id(store, Label.BLOCK, "outer:body")} == everything
+
+
+def test_calls_are_those_on_the_lines_of_a_node(filled: GraphStore) -> None:
+    read = filled.calls(find_id(filled, Label.FUNCTION, "read"))
+    assert [call.expression for call in read][:2] == ["open", "file.readable"]
+    assert {call.expression for call in read} == {"open", "file.readable", "parse_json", "file.read"}
+    assert [call.line for call in read] == [11, 12, 13, 13]
+    branch = filled.calls(find_id(filled, Label.BLOCK, "copy:body/while[0]/match[0]"))
+    assert branch == [Call("source.take", 14, None), Call("write", 18, None)]
+
+
+def test_calls_of_a_shared_body_count_lines_in_the_row_that_shows_it(store: GraphStore) -> None:
+    body = "def area(shape):\n    return measure(shape)\n"
+    fill(store, {"row-2": body, "row-1": f"import os\n\n\n{body}"}, label=Label.ROW)
+    node = store.find_name("area")[0]
+    assert (node.path, node.start_line, node.end_line) == ("row-1", 4, 5)
+    assert store.calls(node.id) == [Call("measure", 5, None)]
+
+
+def steps(store: GraphStore, edges: list[Edge]) -> set[tuple[str, str, str]]:
+    names = {line["id"]: line.get("path") or line["name"] for line in store.export() if line["type"] == "node"}
+    short = {line["id"]: line["name"] for line in store.export() if line.get("content") is not None}
+    names |= short
+    return {(edge.type.value, names[edge.start], names[edge.end]) for edge in edges}
+
+
+def test_neighbours_follow_types_and_direction(filled: GraphStore) -> None:
+    read = find_id(filled, Label.FUNCTION, "read")
+    incoming = {("CONTAINS", "Reader", "read"), ("NAMES", "read", "read")}
+    assert steps(filled, filled.neighbours(read, direction="in")) == incoming
+    assert steps(filled, filled.neighbours(read, direction="out")) == {("HAS_BODY", "read", "body")}
+    assert steps(filled, filled.neighbours(read)) == incoming | {("HAS_BODY", "read", "body")}
+    assert steps(filled, filled.neighbours(read, [RelationType.NAMES])) == {("NAMES", "read", "read")}
+    assert filled.neighbours(read, []) == []
+
+
+def test_neighbours_go_as_deep_as_they_are_asked(filled: GraphStore) -> None:
+    file = find_id(filled, Label.FILE, "pack/reader.py")
+    one = {("CONTAINS", "pack/reader.py", "Reader"), ("CONTAINS", "pack/reader.py", "find_settings")}
+    two = one | {("CONTAINS", "Reader", "read"), ("HAS_BODY", "find_settings", "body")}
+    types = [RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD]
+    assert steps(filled, filled.neighbours(file, types, "out", 0)) == set()
+    assert steps(filled, filled.neighbours(file, types, "out", 1)) == one
+    assert steps(filled, filled.neighbours(file, types, "out", 2)) == two
+    every = filled.neighbours(file, types, "out", 9)
+    assert len({edge.end for edge in every}) == len(filled.subtree(file))
+    assert filled.neighbours(file, types, "out", 99) == every
+
+
+def test_an_import_is_a_relationship_with_its_line(filled: GraphStore) -> None:
+    file = find_id(filled, Label.FILE, "pack/reader.py")
+    edges = filled.neighbours(file, [RelationType.IMPORTS], "out")
+    assert {(names_of(filled, [edge.end])[0], edge.line) for edge in edges} == {("os", 2), ("loads", 3)}
+
+
+def test_relationships_that_were_put_are_neighbours(filled: GraphStore) -> None:
+    copy, write = (find_id(filled, Label.FUNCTION, name) for name in ("copy", "write"))
+    edge = Edge(RelationType.CALLS, copy, write, 18, "same file", "certain")
+    with filled.write() as writer:
+        writer.put_relations([edge])
+    assert filled.neighbours(copy, [RelationType.CALLS], "out") == [edge]
+    assert filled.neighbours(write, [RelationType.CALLS], "in") == [edge]
+    assert filled.neighbours(write, [RelationType.CALLS], "out") == []
+
+
+SEARCHES = [
+    (Label.FUNCTION, "settings", {"find_settings", "read"}),
+    (Label.BLOCK, "readable", {"body", "body/with[0]", "body/with[0]/if[0]"}),
+    (Label.FUNCTION_NAME, "settings", {"find_settings", "read"}),
+    (Label.IMPORT, "loads", {"loads"}),
+]
+
+
+@pytest.mark.parametrize(("label", "terms", "allowed"), SEARCHES)
+def test_text_search_finds_nodes_of_every_label(
+    filled: GraphStore, label: Label, terms: str, allowed: set[str]
+) -> None:
+    found = filled.text_search(label, terms, 9).matches
+    nodes = filled.get([match.id for match in found])
+    assert nodes
+    assert {node.label for node in nodes} == {label}
+    assert {node.name for node in nodes} <= allowed
+    assert sorted(found, key=lambda match: (-match.score, match.id)) == list(found)
+    assert all(match.score > 0 for match in found)
+
+
+@pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT])
+def test_text_search_gives_the_first_of_all_when_asked_for_fewer(store: GraphStore, label: Label) -> None:
+    texts = {f"{n}.py": f"{READER}\n{WRITER}".replace("settings", f"settings{n % 3}") for n in range(6)}
+    fill(store, texts)
+    terms = "read file settings path text loads reader"
+    whole = [match.id for match in store.text_search(label, terms, 10**9).matches]
+    assert len(whole) > 1
+    for k in range(len(whole)):
+        assert [match.id for match in store.text_search(label, terms, k).matches] == whole[:k]
+
+
+def test_text_search_takes_any_of_the_words_and_any_text(filled: GraphStore) -> None:
+    def found(terms: str) -> set[str]:
+        return set(names_of(filled, [match.id for match in filled.text_search(Label.FUNCTION, terms, 9).matches]))
+
+    assert found("copy") == {"copy"}
+    assert found("copy nonsense") == {"copy"}
+    assert found("copy readable") == {"copy", "read"}
+    assert found("COPY") == {"copy"}
+    for odd in ("", " ", '"', "*", "a AND (", "NEAR(", "_", "\0", "\ud800", "-copy:", "name : x", "'; DROP TABLE node"):
+        found(odd)
+
+
+def test_text_search_narrows_by_source_path_and_kind(filled: GraphStore) -> None:
+    fill(filled, {"other.py": WRITER}, "second")
+
+    def found(where: NodeFilter, label: Label = Label.FUNCTION) -> set[tuple[str, str]]:
+        ids = [match.id for match in filled.text_search(label, "file text source", 99, where).matches]
+        return {(node.source, node.path) for node in filled.get(ids)}
+
+    assert found(NodeFilter(source="second")) == {("second", "other.py")}
+    assert found(NodeFilter(path="pack/*r.py", source="demo")) == {
+        ("demo", "pack/reader.py"),
+        ("demo", "pack/writer.py"),
+    }
+    assert found(NodeFilter(path="pack/[!r]*")) == {("demo", "pack/writer.py")}
+    assert found(NodeFilter(kinds=frozenset({"try"}), source="second"), Label.BLOCK) == {("second", "other.py")}
+    assert found(NodeFilter(source="third")) == set()
+
+
+def test_text_search_folds_equal_content(store: GraphStore) -> None:
+    fill(store, {f"{name}.py": WRITER for name in "abc"})
+    found = store.text_search(Label.FUNCTION, "copy", 9)
+    assert [match.same_content for match in found.matches] == [2]
+    assert found.folded == 2
+
+
+@pytest.mark.parametrize("label", [Label.FUNCTION, Label.FUNCTION_NAME])
+def test_text_search_finds_a_shared_body_by_each_of_its_rows(store: GraphStore, label: Label) -> None:
+    fill(store, {name: "def area(shape):\n    return shape\n" for name in ("row-1", "row-2")}, label=Label.ROW)
+    for path, expected in (("row-1", 1), ("row-2", 1), ("row-3", 0)):
+        found = store.text_search(Label.FUNCTION, "area", 9, NodeFilter(path=path))
+        assert len(found.matches) == expected
+
+
+def test_statistics_count_what_is_exported(filled: GraphStore) -> None:
+    fill(filled, {"a.py": READER, "partial.py": "def f():\n    return 1\n\n\ndef broken(:\n    pass\n"}, "second")
+    with filled.write() as writer:
+        writer.put_relations(
+            [Edge(RelationType.CALLS, *(find_id(filled, Label.FUNCTION, n) for n in ("copy", "write")))]
+        )
+    stats = filled.stats()
+    lines = list(filled.export())
+    labels = Counter(line["label"] for line in lines if line["type"] == "node")
+    assert {label: count for label, count in stats.nodes.items() if count} == labels
+    assert stats.relations == Counter(line["name"] for line in lines if line["type"] == "relation")
+    assert [skip.path for skip in stats.partial] == ["partial.py"]
+    assert (stats.generation, stats.encoder, stats.dimension) == (3, lines[0]["encoder"], lines[0]["dimension"])
+    assert stats.sources == filled.sources()
+
+
+@settings(max_examples=settings().max_examples // 5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.permutations(["a.py", "b.py", "c.py", "d.py"]), cut=st.integers(0, 4))
+def test_an_export_does_not_depend_on_the_order_of_writes(make_store: OpenStore, order: list[str], cut: int) -> None:
+    texts = {"a.py": READER, "b.py": WRITER, "c.py": NESTED, "d.py": READER}
+    straight, shuffled = make_store(), make_store()
+    fill(straight, texts)
+    for part in (order[:cut], order[cut:]):
+        fill(shuffled, {path: texts[path] for path in part})
+    assert list(map(json.dumps, shuffled.export(True))) == list(map(json.dumps, straight.export(True)))
+
+
+def test_an_export_is_sorted_and_the_same_each_time(filled: GraphStore) -> None:
+    lines = list(filled.export())
+    assert list(filled.export()) == lines
+    assert [line["type"] for line in lines] == sorted(
+        (line["type"] for line in lines), key=["graph", "node", "relation"].index
+    )
+    order = [label.value for label in Label]
+    nodes = [(order.index(line["label"]), line["id"]) for line in lines if line["type"] == "node"]
+    assert nodes == sorted(nodes)
+    edges = [(line["name"], line["start"], line["end"]) for line in lines if line["type"] == "relation"]
+    assert edges == sorted(edges)
+    assert not any("vector" in line for line in lines)
+
+
+def test_an_export_has_vectors_when_asked(filled: GraphStore) -> None:
+    with_vectors = {line["id"]: line for line in filled.export(vectors=True) if "vector" in line}
+    assert {line["label"] for line in with_vectors.values()} == {"Function", "Block", "FunctionName", "Import"}
+    assert {len(line["vector"]) for line in with_vectors.values()} == {filled.stats().dimension}
+    plain = [line for line in filled.export() if line.get("id") in with_vectors]
+    assert [line | {"vector": with_vectors[line["id"]]["vector"]} for line in plain] == list(with_vectors.values())
+
+
+def test_a_snapshot_holds_the_old_generation_while_a_writer_commits(open_store: OpenStore) -> None:
+    writing, reading = open_store(), open_store()
+    fill(writing, FILES)
+    with reading.snapshot():
+        with writing.write() as writer:
+            writer.delete_file("demo", "pack/reader.py")
+        assert reading.generation() == 1
+        assert [node.path for node in reading.find_name("read")] == ["pack/reader.py"]
+        before = list(reading.export())
+    assert reading.generation() == 2
+    assert reading.find_name("read") == []
+    assert len(list(reading.export())) < len(before)
+
+
+def test_a_reader_sees_nothing_of_a_write_that_has_not_ended(open_store: OpenStore) -> None:
+    writing, reading = open_store(), open_store()
+    fill(writing, FILES)
+    before = list(reading.export())
+    with writing.write() as writer:
+        if reading is not writing:
+            writer.delete_file("demo", "pack/reader.py")
+            writer.replace_file(prepare("demo", {"c.py": NESTED})[0])
+            assert list(reading.export()) == before
+        writer.replace_file(prepare("demo", {"c.py": NESTED})[0])
+    assert [node.path for node in reading.find_name("many")] == ["c.py"]
+
+
+def test_snapshots_may_be_nested(filled: GraphStore) -> None:
+    with filled.snapshot(), filled.snapshot():
+        assert filled.generation() == 1
+    with filled.write() as writer:
+        writer.delete_file("demo", "pack/reader.py")
+    assert filled.generation() == 2
+
+
+def test_an_error_inside_a_snapshot_is_the_callers_own(filled: GraphStore) -> None:
+    with pytest.raises(BrokenPipeError), filled.snapshot():
+        raise BrokenPipeError("nobody reads any more")
+    assert filled.generation() == 1

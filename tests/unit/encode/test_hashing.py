@@ -1,0 +1,175 @@
+"""The hashing encoder: unit vectors, equal whatever is encoded beside them, in any process (P-09, A-06)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.encode import hashing
+from pkg.encode.encoder import AdditiveEncoder, Spans
+from pkg.encode.hashing import DIMENSION, GROUP, MAX_WORDS, HashingEncoder, normalise
+from pkg.encode.words import blank_separators
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCE = (ROOT / "pkg" / "encode" / "words.py").read_bytes()
+
+WORDS = ("read_file", "parseRows", "x", "return", "Größe", "数据", "HTTPServer2", "items", "self", "été", "__init__")
+SIGNS = (" ", "\n", "\n    ", "(", "). ", ":\n", ", ", " = ", "'", "\x00")
+texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SIGNS)), max_size=30).map(
+    lambda pairs: "".join(word + sign for word, sign in pairs).encode()
+)
+
+
+def make_spans(*pairs: tuple[int, int]) -> Spans:
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def list_borders(text: bytes) -> list[int]:
+    """List the offsets that lie in no identifier."""
+    padded = b" " + blank_separators(text) + b" "
+    return [place for place in range(len(text) + 1) if b" " in padded[place : place + 2]]
+
+
+def spell(number: int) -> bytes:
+    """Spell a number in letters, since digits are no words."""
+    return bytes(ord("a") + int(digit) for digit in str(number))
+
+
+def list_line_starts(text: bytes) -> list[int]:
+    return [0, *(place + 1 for place, byte in enumerate(text) if byte == ord("\n")), len(text)]
+
+
+def test_it_is_an_additive_encoder() -> None:
+    assert isinstance(HashingEncoder(), AdditiveEncoder)
+    assert HashingEncoder().encode([b"a"]).shape == (1, DIMENSION)
+
+
+@given(st.lists(st.one_of(texts, st.binary(max_size=40)), max_size=8))
+def test_a_vector_has_length_1_or_0(batch: list[bytes]) -> None:
+    vectors = HashingEncoder().encode(batch)
+    assert vectors.shape == (len(batch), DIMENSION)
+    assert str(vectors.dtype) == "float32"
+    lengths = np.linalg.norm(vectors, axis=1)
+    assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
+
+
+@pytest.mark.parametrize("text", [b"", b"  \n", b"1 + 2", b"_ __", b"\xff\xfe", b"(((", b"x" * 41])
+def test_a_text_without_words_has_the_vector_0(text: bytes) -> None:
+    assert not HashingEncoder().encode([text]).any()
+
+
+def test_no_texts_give_no_vectors() -> None:
+    encoder = HashingEncoder()
+    assert encoder.encode([]).shape == (0, DIMENSION)
+    assert encoder.encode_spans(b"a b", make_spans()).shape == (0, DIMENSION)
+    assert encoder.encode_without(b"a b", make_spans()).shape == (0, DIMENSION)
+
+
+@given(st.lists(texts, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_a_vector_does_not_depend_on_what_is_encoded_beside_it(batch: list[bytes], random: object) -> None:
+    together = HashingEncoder().encode(batch)
+    used = HashingEncoder()
+    used.encode([b"other words come first", *reversed(batch)])
+    for index, text in enumerate(batch):
+        assert np.array_equal(together[index], HashingEncoder().encode([text])[0])
+        assert np.array_equal(together[index], used.encode([text])[0])
+
+
+@given(texts, st.data())
+def test_spans_on_word_borders_are_encoded_like_their_slices(text: bytes, data: st.DataObject) -> None:
+    borders = st.sampled_from(list_borders(text))
+    pairs = data.draw(st.lists(st.tuples(borders, borders).map(lambda pair: (min(pair), max(pair))), max_size=8))
+    encoder = HashingEncoder()
+    slices = [text[start:end] for start, end in pairs]
+    assert np.array_equal(encoder.encode_spans(text, make_spans(*pairs)), encoder.encode(slices))
+
+
+def test_more_spans_than_fit_into_one_product_are_encoded_like_their_slices() -> None:
+    starts = list_line_starts(SOURCE)
+    pairs = [(start, end) for start in starts[::2] for end in starts[1::2] if start <= end]
+    assert len(pairs) > 2 * GROUP
+    encoder = HashingEncoder()
+    slices = [SOURCE[start:end] for start, end in pairs]
+    assert np.array_equal(encoder.encode_spans(SOURCE, make_spans(*pairs)), encoder.encode(slices))
+
+
+@given(texts, st.data())
+def test_a_cut_on_line_borders_is_encoded_like_the_text_without_it(text: bytes, data: st.DataObject) -> None:
+    borders = st.sampled_from(list_line_starts(text))
+    pairs = data.draw(st.lists(st.tuples(borders, borders).map(lambda pair: (min(pair), max(pair))), max_size=6))
+    encoder = HashingEncoder()
+    rest = [text[:start] + text[end:] for start, end in pairs]
+    assert np.array_equal(encoder.encode_without(text, make_spans(*pairs)), encoder.encode(rest))
+
+
+def test_repeats_of_an_identifier_count_once_and_order_does_not_count() -> None:
+    vectors = HashingEncoder().encode([b"read rows", b"rows, rows; rows = read", b"read(rows)"])
+    assert np.array_equal(vectors[0], vectors[1])
+    assert np.array_equal(vectors[0], vectors[2])
+
+
+def test_texts_with_common_words_are_nearer_than_texts_without() -> None:
+    question, near, far = HashingEncoder().encode(
+        [b"read csv rows", b"def read_rows(path): return list(csv.reader(open(path)))", b"def area(radius): return pi"]
+    )
+    assert question @ near > question @ far + 0.2
+
+
+def test_only_the_first_words_of_a_long_identifier_count() -> None:
+    names = [b"_".join([b"alpha", b"beta", b"gamma", b"delta", b"eta"] * 2 + [end]) for end in (b"theta", b"kappa")]
+    assert len(names[0].split(b"_")) == MAX_WORDS + 1
+    vectors = HashingEncoder().encode(names)
+    assert np.array_equal(vectors[0], vectors[1])
+
+
+def test_forgetting_identifiers_changes_no_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = SOURCE.split(b"\n")
+    expected = HashingEncoder().encode(lines)
+    monkeypatch.setattr(hashing, "CACHE_LIMIT", 5)
+    encoder = HashingEncoder()
+    assert np.array_equal(np.concatenate([encoder.encode([line]) for line in lines]), expected)
+    assert np.array_equal(encoder.encode(lines), expected)
+
+
+def test_forgetting_identifiers_that_nobody_asked_for_changes_no_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashing, "CACHE_LIMIT", 1)
+    encoder = HashingEncoder()
+    encoder.encode_spans(b" ".join(map(spell, range(3000))), make_spans())
+    assert np.array_equal(encoder.encode([b"read rows"]), HashingEncoder().encode([b"read rows"]))
+
+
+def test_more_identifiers_than_the_first_table_holds_are_kept() -> None:
+    names = [spell(number) for number in range(3000)]
+    together = HashingEncoder().encode(names)
+    apart = np.concatenate([HashingEncoder().encode([name]) for name in names[::250]])
+    assert np.array_equal(together[::250], apart)
+
+
+def test_vectors_are_equal_in_every_process() -> None:
+    script = (
+        "import sys; from pkg.encode.hashing import HashingEncoder;"
+        "sys.stdout.buffer.write(HashingEncoder().encode([sys.stdin.buffer.read()]).tobytes())"
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            input=SOURCE,
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            check=True,
+            stdout=subprocess.PIPE,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs == [HashingEncoder().encode([SOURCE]).tobytes()] * 2
+
+
+def test_a_zero_row_stays_zero_when_rows_are_scaled() -> None:
+    scaled = normalise(np.array([[3, 4], [0, 0], [0, -2]], np.float32))
+    assert scaled.tolist() == [[np.float32(0.6), np.float32(0.8)], [0, 0], [0, -1]]
