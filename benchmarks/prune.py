@@ -61,6 +61,7 @@ def check_package(package: Package, questions: list[str], cache: Path, work: Pat
             asked = list(_draw_questions(encoder, dice, pool + questions))
             for node in _list_texts(graph, node_id):
                 tally.counts["texts"] += 1
+                tally.counts["texts_not_of_this_python"] += _parse(node.content, node.start_col) is None
                 for text, query in asked:
                     _check_one(graph, encoder, node, text, query, tally)
         tally.counts["functions"] = len(sample)

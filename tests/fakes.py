@@ -203,7 +203,7 @@ class FakeStore:
         return _rank(scored, k, len(entries), len(entries) - len(passing))
 
     def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
-        words = set(re.findall(r"\w+", terms.lower()))
+        words = set(re.findall(r"[^\W_]+", terms.lower()))
         entries = [entry for entry in self._now.read().values() if entry.node.label is label]
         passing = [entry.node for entry in entries if self._passes(entry, where)]
         scored = [(_share(words, f"{node.qualname} {node.content}"), node) for node in passing]
@@ -315,7 +315,7 @@ def _cosine(vector: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> 
 
 
 def _share(words: set[str], text: str) -> float:
-    return len(words & set(re.findall(r"[^\W_]+|\w+", text.lower()))) / len(words) if words else 0.0
+    return len(words & set(re.findall(r"[^\W_]+", text.lower()))) / len(words) if words else 0.0
 
 
 def _rank(scored: list[tuple[float, Node]], k: int, searched: int, filtered: int) -> Matches:

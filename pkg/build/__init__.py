@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BuildOptions", "BuildReport", "Progress", "build", "build_export", "remove_source"]
 
+NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
 PARALLEL_BYTES = 2_000_000  # below this a second process costs more than it saves
 
 
@@ -121,9 +122,10 @@ def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
     from pkg.encode.registry import load_encoder
 
     names = writer.missing_names(source)
-    if names:
-        vectors = load_encoder(encoder).encode([name.encode("utf-8", "replace") for name in names]).astype(np.float16)
-        writer.put_names(source, dict(zip(names, vectors, strict=True)))
+    for start in range(0, len(names), NAMES_AT_ONCE):
+        batch = names[start : start + NAMES_AT_ONCE]
+        vectors = load_encoder(encoder).encode([name.encode("utf-8", "replace") for name in batch]).astype(np.float16)
+        writer.put_names(source, dict(zip(batch, vectors, strict=True)))
 
 
 @contextmanager

@@ -85,7 +85,7 @@ class Tally:
         """Delete the rows that the stream did not bring; refuse a corpus of which not one row could be read."""
         if self._found.entries is not None:
             return
-        if not self._seen:
+        if not self._seen and self._found.source.kind == "corpus":
             first = f"; first: {self.skipped[0]}" if self.skipped else ""
             raise CorpusError(
                 f"no row of {self._found.source.root} can be read ({len(self.skipped)} left out{first});"

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.graph.vectors import Segment, VectorIndex
+    from pkg.graph.vector_file import VectorIndex
+    from pkg.graph.vectors import Segment
 
 WRITE_CACHE_KB = 48_000  # pages that a write keeps in memory before they go to the log
 INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
@@ -165,7 +166,7 @@ class EmbeddedStore:
 
     def _write_index(self) -> None:
         """Write the vector codes of the present generation; a reader makes up for it when this is cut short."""
-        from pkg.graph.vectors import write_index
+        from pkg.graph.vector_file import write_index
 
         with self.snapshot():
             counts = {label.value: self._count_vectors(label) for label in INDEXED_LABELS}
@@ -186,12 +187,12 @@ class EmbeddedStore:
         segments = self._index.segments
         if label.value not in segments:
             dimension = self._get_meta("dimension") or 0
-            segments[label.value] = make_segment(self._list_vectors(label.value), self._count_vectors(label), dimension)
+            segments[label.value] = make_segment(self._list_vectors(label.value), dimension)
         return segments[label.value]
 
     def _open_index(self) -> VectorIndex:
         """Map the codes beside the database; make them anew when they are of another generation."""
-        from pkg.graph.vectors import VectorIndex, read_index
+        from pkg.graph.vector_file import VectorIndex, read_index
 
         stamp = self._stamp()
         index = read_index(self._index_path)

@@ -107,7 +107,10 @@ class GraphStore(Protocol):
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
 
     def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the terms, best first by the store's full-text score."""
+        """Find up to k nodes of a label that hold any of the terms, best first by the store's full-text score.
+
+        terms: words with spaces between, split and made singular as pkg.encode.words does it when they are indexed.
+        """
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""

@@ -7,14 +7,9 @@ rerank of everything within that bound gives exactly the result of a full float 
 
 from __future__ import annotations
 
-import json
-import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from glob import escape
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,12 +18,11 @@ import simsimd
 
 from pkg.model import Match, Matches
 
-MAGIC = b"PKG vectors 1\n"
 COLUMNS = {
     "number": "<i4",
     "id": "<i8",
     "hash": "<i8",
-    "source": "<i2",
+    "source": "<i4",
     "fragment": "<i4",
     "kind": "u1",
     "scale": "<f4",
@@ -100,122 +94,30 @@ class Segment:
         return np.split(candidates[order], cuts)
 
 
-class VectorIndex:
-    """All segments of one generation of a store."""
-
-    def __init__(self, stamp: str, segments: dict[str, Segment]) -> None:
-        self.stamp = stamp  # names the store and its generation
-        self.segments = segments
-
-
 Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, source, fragment, kind, vector
 
 
-def make_segment(rows: Iterator[Row], count: int, dimension: int) -> Segment:
+def make_segment(rows: Iterator[Row], dimension: int) -> Segment:
     """Make the segment of a label in memory."""
-    columns = {name: np.zeros(count, kind) for name, kind in COLUMNS.items()}
-    codes = np.zeros((count, dimension), np.int8)
-    return Segment(columns, codes, _fill({"codes": codes, **columns}, dimension, rows))
+    batches = list(encode_rows(rows, dimension))
+    if not batches:
+        return Segment(
+            {name: np.zeros(0, kind) for name, kind in COLUMNS.items()}, np.zeros((0, dimension), np.int8), 0.0
+        )
+    columns = {name: np.concatenate([columns[name] for columns, _ in batches]) for name in batches[0][0]}
+    return Segment(columns, columns.pop("codes"), max(error for _, error in batches))
 
 
-def write_index(
-    path: Path, stamp: str, dimension: int, counts: dict[str, int], rows: Callable[[str], Iterator[Row]]
-) -> None:
-    """Write the codes of all vectors, streamed in batches, and put the file in place at once."""
-    _remove_leftovers(path)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    segments: dict[str, dict[str, Any]] = {}
-    offset = 0
-    for label, count in counts.items():
-        sizes = {name: count * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
-        segments[label] = {"count": count, "columns": {}}
-        for name, size in (("codes", count * dimension), *sizes.items()):
-            segments[label]["columns"][name] = offset
-            offset += -(-size // 64) * 64
-    errors = {}
-    try:
-        with open(temporary, "wb+") as file:
-            _reserve(file.fileno(), _HEADER + offset)
-            if offset:
-                body = np.memmap(file, np.uint8, "r+", _HEADER, (offset,))
-                for label, layout in segments.items():
-                    views = _view(body, layout, dimension)
-                    errors[label] = _fill(views, dimension, rows(label))
-                body.flush()
-            header = {"stamp": stamp, "dimension": dimension, "segments": segments, "errors": errors}
-            file.seek(0)
-            file.write(MAGIC + json.dumps(header).encode() + b"\n")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-_HEADER = 8192  # bytes kept for the header
-LEFTOVER_SECONDS = 3600  # writing the codes takes seconds: an older file is of a process that was killed
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Delete what killed processes left unfinished."""
-    for other in path.parent.glob(f"{escape(path.name)}.*.tmp"):
-        if time.time() - other.stat().st_mtime > LEFTOVER_SECONDS:
-            other.unlink(missing_ok=True)
-
-
-def _reserve(file: int, size: int) -> None:
-    """Take the room on the disk now: writing through a map to a disk that is full would end the process."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file, 0, size)
-    else:
-        os.truncate(file, size)
-
-
-def read_index(path: Path) -> VectorIndex | None:
-    """Map the file; None when it is missing or not what this version writes."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(_HEADER)
-        if not head.startswith(MAGIC):
-            return None
-        header = json.loads(head[len(MAGIC) :].split(b"\n", 1)[0])
-        size = path.stat().st_size - _HEADER
-        body = np.memmap(path, np.uint8, "r", _HEADER, (size,)) if size > 0 else np.zeros(0, np.uint8)
-        segments = {}
-        for label, layout in header["segments"].items():
-            views = _view(body, layout, header["dimension"])
-            codes = views.pop("codes").reshape(layout["count"], header["dimension"])
-            segments[label] = Segment(views, codes, header["errors"][label])
-        return VectorIndex(header["stamp"], segments)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the last two: JSON of another shape
-        return None
-
-
-def _view(body: npt.NDArray[np.uint8], layout: dict[str, Any], dimension: int) -> Columns:
-    """Cut the columns of a segment out of the mapped file."""
-    count, offsets = layout["count"], layout["columns"]
-    views = {}
-    for name, kind in (("codes", "i1"), *COLUMNS.items()):
-        length = count * np.dtype(kind).itemsize * (dimension if name == "codes" else 1)
-        if offsets[name] + length > len(body):
-            raise ValueError("the file ends before its last column")
-        views[name] = body[offsets[name] : offsets[name] + length].view(kind)
-    return views
-
-
-def _fill(views: Columns, dimension: int, rows: Iterator[Row]) -> float:
-    """Write the rows of one label into its columns; give the largest rounding error."""
-    start, error = 0, 0.0
-    codes = views["codes"].reshape(len(views["scale"]), dimension)
+def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[tuple[Columns, float]]:
+    """Turn rows into columns, a batch at a time, each with its largest rounding error."""
+    names = [name for name in COLUMNS if name != "scale"]
     for batch in _batched(rows, 4096):
-        *columns, data = zip(*batch, strict=True)
-        end = start + len(batch)
-        for name, values in zip(("number", "id", "hash", "source", "fragment", "kind"), columns, strict=True):
-            views[name][start:end] = values
+        *values, data = zip(*batch, strict=True)
+        columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
         vectors = _normalise(np.frombuffer(b"".join(data), "<f2").reshape(-1, dimension).astype(np.float32))
-        codes[start:end], views["scale"][start:end] = _quantise(vectors)
-        rest = vectors - codes[start:end] * views["scale"][start:end, None]
-        error = max(error, float(np.sqrt((rest * rest).sum(axis=1).max())))
-        start = end
-    return error
+        codes, scale = _quantise(vectors)
+        rest = vectors - codes * scale[:, None]
+        yield {**columns, "scale": scale, "codes": codes}, float(np.sqrt((rest * rest).sum(axis=1).max()))
 
 
 def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:

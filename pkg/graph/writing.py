@@ -109,15 +109,14 @@ class EmbeddedWriter:
         number, label = self._find_source(source), sql.LABEL_NUMBERS[Label.FUNCTION_NAME]
         for name, vector in vectors.items():
             self._node_number += 1
-            identity, content = (
-                _sign(hash_key(source, Label.FUNCTION_NAME.value, name)),
-                _sign(hash_bytes(name.encode())),
-            )
+            identity = _sign(hash_key(source, Label.FUNCTION_NAME.value, name))
+            content = _sign(hash_bytes(name.encode("utf-8", "replace")))
             self._nodes.append(
                 (self._node_number, identity, label, number, None, None, name, None, 0, 0, 0, 0, 0, content, None)
             )
             self._vectors.append((self._node_number, vector.tobytes()))
-            self.changed = True
+        self.flush()
+        self.changed = self.changed or bool(vectors)
 
     def put_relations(self, relations: Iterable[Edge]) -> None:
         """Add relationships between nodes that exist."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from fakes import FakeStore
@@ -12,6 +15,7 @@ from fakes import FakeStore
 from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.store import GraphStore
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a hundred small stores need no disk
 OpenStore = Callable[[], GraphStore]  # each call gives one more handle on the same graph
 
 
@@ -28,11 +32,11 @@ STORES: dict[str, Callable[[Path], OpenStore]] = {"embedded": share_embedded, "f
 
 
 @pytest.fixture(params=sorted(STORES))
-def make_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenStore]:
+def make_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
     """Give a function that makes a new, empty store each time, for tests that need several."""
-    with ExitStack() as opened:
-        share = STORES[request.param]
-        yield lambda: opened.enter_context(closing(share(tmp_path_factory.mktemp("store"))()))
+    share, numbers = STORES[request.param], count()
+    with TemporaryDirectory(dir=MEMORY) as folder, ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(share(Path(folder, str(next(numbers))))()))
 
 
 @pytest.fixture(params=sorted(STORES))
@@ -53,7 +57,6 @@ def store(open_store: OpenStore) -> GraphStore:
 def make_twin(request: pytest.FixtureRequest, store: GraphStore, tmp_path: Path) -> Iterator[OpenStore]:
     """Give a function that makes another, empty store of the same kind."""
     kind = request.node.callspec.params["open_store"]
-    (tmp_path / "twin").mkdir()
     with ExitStack() as opened:
         share = STORES[kind](tmp_path / "twin")
         yield lambda: opened.enter_context(closing(share()))

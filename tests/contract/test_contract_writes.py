@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,24 +78,28 @@ def test_a_source_keeps_what_its_build_noted(store: GraphStore) -> None:
     assert store.stats().stages == {"demo": {"extract": 0.5}}
 
 
+def change_and_raise(store: GraphStore, fault: BaseException) -> None:
+    with store.write() as writer:
+        put(writer, "other", prepare("other", FILES))
+        put(writer, "demo", prepare("demo", {"pack/reader.py": EDITED}))
+        writer.delete_file("demo", "pack/writer.py")
+        raise fault
+
+
 @pytest.mark.parametrize("fault", [ValueError("wrong"), OSError("no such file"), KeyboardInterrupt()])
 def test_an_exception_inside_a_write_leaves_the_old_graph(store: GraphStore, fault: BaseException) -> None:
     fill(store, FILES)
     before, known = lines(store), store.fingerprints("demo")
-    with pytest.raises(type(fault)) as caught, store.write() as writer:
-        put(writer, "other", prepare("other", FILES))
-        writer.replace_file(prepare("demo", {"pack/reader.py": EDITED})[0])
-        writer.delete_file("demo", "pack/writer.py")
-        raise fault
+    with pytest.raises(type(fault)) as caught:
+        change_and_raise(store, fault)
     assert caught.value is fault
     assert (store.generation(), lines(store), store.fingerprints("demo")) == (1, before, known)
     assert store.check() == []
 
 
 def test_an_exception_inside_the_first_write_leaves_an_empty_store(store: GraphStore) -> None:
-    with pytest.raises(ValueError, match="wrong"), store.write() as writer:
-        put(writer, "demo", prepare("demo", FILES))
-        raise ValueError("wrong")
+    with pytest.raises(ValueError, match="wrong"):
+        change_and_raise(store, ValueError("wrong"))
     assert store.generation() == 0
     fill(store, FILES)
     assert store.check() == []
@@ -175,10 +180,10 @@ def test_an_unknown_source_is_named(store: GraphStore, act: str) -> None:
 def test_a_fragment_that_never_came_is_refused(store: GraphStore) -> None:
     fill(store, FILES)
     before = lines(store)
+    unit = prepare("demo", {"c.py": READER})[0]
+    hollow = replace(unit, parts=(Part(unit.parts[0].key, 1, None),))
     with pytest.raises(StoreError, match="announced"), store.write() as writer:
-        unit = prepare("demo", {"c.py": READER})[0]
-        object.__setattr__(unit, "parts", (Part(unit.parts[0].key, 1, None),))
-        writer.replace_file(unit)
+        writer.replace_file(hollow)
     assert lines(store) == before
 
 

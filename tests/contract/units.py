@@ -104,7 +104,7 @@ def fill(
 
 
 def encode(text: str) -> npt.NDArray[np.float32]:
-    return encoder().encode([text.encode()])[0]
+    return np.asarray(encoder().encode([text.encode()])[0], np.float32)
 
 
 def find_id(store: GraphStore, label: Label, name: str) -> str:
