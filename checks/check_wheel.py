@@ -15,7 +15,7 @@ from subprocess import DEVNULL, PIPE
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE_LIMIT = 120_000_000  # bytes of PKG with all that it depends on
-NOT_SOURCE = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__")
+NOT_SOURCE = shutil.ignore_patterns(".*", "dist", "*.egg-info", "__pycache__")
 INSTALLER = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence.pth", "wheel")
 
 TINY_REPOSITORY = {

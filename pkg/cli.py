@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 # One thread for linear algebra: the products are small, and idle threads that spin would cost more than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -17,7 +17,7 @@ import click
 
 from pkg import __version__
 from pkg.config import default_store, read_settings
-from pkg.errors import PkgError, UsageError
+from pkg.errors import PathError, PkgError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -87,6 +87,13 @@ def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Ite
     console = Console(soft_wrap=True, highlight=False)
     for part in view():
         console.print(part)
+
+
+def _open_output(output: str | None) -> AbstractContextManager[IO[Any]]:
+    try:
+        return click.open_file(output or "-", "w", encoding="utf-8")
+    except OSError as fault:
+        raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
 
 
 class _ProgressBar:
@@ -246,7 +253,7 @@ def export(store: str, vectors: bool, output: str | None) -> None:
     """Write the whole graph as sorted JSON lines; the same graph gives the same bytes."""
     from pkg.api import open_graph
 
-    with open_graph(store) as graph, click.open_file(output or "-", "w", encoding="utf-8") as file:
+    with open_graph(store) as graph, _open_output(output) as file:
         for line in graph.export(vectors):
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
 

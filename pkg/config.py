@@ -61,5 +61,5 @@ def _check(table: dict[str, Any], file: Path) -> dict[str, Any]:
         if name not in KNOWN:
             raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(KNOWN))}")
         if type(value) is not KNOWN[name]:
-            raise UsageError(f"setting '{name}' in {file} is {value!r}; expected a {KNOWN[name].__name__}")
+            raise UsageError(f"setting '{name}' in {file} is {value!r}; expected {KNOWN[name].__name__}")
     return table

@@ -35,7 +35,7 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
     seconds = sum(report.stages.values())
     yield (
         f"[bold]{report.source}[/]: {report.written:,} read, {report.unchanged:,} unchanged, {report.removed:,} removed"
-        + (f", {report.partial:,} partly parsed" if report.partial else "")
+        + (f", {report.partial:,} not fully parsed" if report.partial else "")
         + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
     )
     for skip in report.skipped[:SHOWN_SKIPS]:
@@ -79,7 +79,8 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
 
 def _view_title(hit: Hit) -> RenderableType:
     kind = f"{hit.kind} block in " if hit.label == "Block" else f"{hit.kind} " if hit.kind else ""
-    scores = f"{hit.score:.3f}" + (f" -> {hit.score_pruned:.3f} pruned" if hit.pruned else "")
+    cuts = ", ".join(f"{cut.start_line}-{cut.end_line}" for cut in hit.pruned)
+    scores = f"{hit.score:.3f}" + (f" -> {hit.score_pruned:.3f} without lines {cuts}" if cuts else "")
     return (
         f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
         f"  [green]{scores}[/]  [dim]{_escape(hit.source)}[/]"
@@ -93,7 +94,7 @@ def _view_code(hit: Hit) -> Text:
 
     from pkg.generation.prompt import align_code
 
-    code = Syntax("", "python", background_color="default").highlight(align_code(hit.content))
+    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(align_code(hit.content))
     cut = {line for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
     lines = code.split("\n")
     view = Text()

@@ -32,8 +32,8 @@ def test_a_pyproject_without_our_table_is_passed_over(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("top = 3\n", "unknown setting 'top'"),
-        ("top_k = '3'\n", "expected a int"),
-        ("jobs = true\n", "expected a int"),
+        ("top_k = '3'\n", "expected int"),
+        ("jobs = true\n", "expected int"),
         ("top_k = \n", "is not TOML"),
     ],
 )

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pkg.errors import PathError
 from pkg.extract.discovery import DEFAULT_MAX_FILE_SIZE, Discovery, discover, looks_minified
