@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from pkg.extract.entries import Discovery, Entry, print_path, sort_skips
 from pkg.extract.left_out import choose_files
+from pkg.extract.members import Member
 from pkg.model import Skip
 
 _MAX_NAME = 4_096  # PATH_MAX; no file system would hold a longer name, so only an attack has one
 
 _ARCHIVE_SUFFIX = re.compile(r"\.(zip|whl|tgz|tar(\.gz|\.bz2)?)$", re.IGNORECASE)
 _VERSION_SUFFIX = re.compile(r"(?<=.)-v?\d[\w.+!]*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One file in an archive; without ``read`` it is either no Python or there is a reason not to read it."""
-
-    name: str  # as the archive spells it
-    size: int
-    fingerprint: str = ""
-    read: Callable[[], bytes] | None = field(default=None, repr=False, compare=False)
-    reason: str | None = None
 
 
 def discover_archive(place: str, max_file_size: int) -> Discovery:

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from pkg.errors import PathError
-from pkg.extract.archives import Member
 from pkg.extract.entries import SUFFIXES, describe_oversize, print_path
+from pkg.extract.members import Member
 
 _SPOOL_IN_MEMORY = 64_000_000  # the Python of all but the largest source distributions
 _SPOOL_LIMIT = 2_000_000_000  # a packed bomb must not fill the disk

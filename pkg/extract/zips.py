@@ -11,8 +11,8 @@ from contextlib import suppress
 from functools import partial
 
 from pkg.errors import PathError
-from pkg.extract.archives import Member
 from pkg.extract.entries import SUFFIXES, describe_oversize, print_path
+from pkg.extract.members import Member
 
 # What zipfile lets out when bytes are damaged: it trusts lengths, dates and names of the archive.
 _DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError)

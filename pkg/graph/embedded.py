@@ -16,6 +16,7 @@ from pkg.graph import sql
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.opening import open_database
 from pkg.graph.reading import NodeReader
+from pkg.graph.rows import fetch_known
 from pkg.graph.store import StoreStats
 from pkg.graph.unit import format_id
 from pkg.graph.writing import EmbeddedWriter, parse_id
@@ -87,7 +88,8 @@ class EmbeddedStore:
 
     def encoder(self) -> tuple[str, int]:
         """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
-        return self._get_meta("encoder") or "", self._get_meta("dimension") or 0
+        with translate_faults(self.address):
+            return self._get_meta("encoder") or "", self._get_meta("dimension") or 0
 
     def generation(self) -> int:
         """Count the writes that have ended; 0 for a store that holds nothing."""
@@ -148,7 +150,7 @@ class EmbeddedStore:
 
     def _settle(self) -> None:
         """Write the vector codes and empty the log; the write has ended, so what fails here is made up for later."""
-        with suppress(OSError, DatabaseError):
+        with suppress(OSError, DatabaseError, StoreError):
             self._write_index()
         patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
@@ -245,8 +247,7 @@ class EmbeddedStore:
     def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float16]:
         import numpy as np
 
-        get = self._connection.execute
-        data = b"".join(get(sql.GET_VECTOR, (number,)).fetchone()[0] for number in numbers)
+        data = b"".join(fetch_known(self._connection, sql.GET_VECTOR, number)[0] for number in numbers)
         return np.frombuffer(data, "<f2").reshape(len(numbers), -1)
 
     def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:

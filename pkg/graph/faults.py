@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +19,8 @@ def translate_faults(address: str) -> Iterator[None]:
     try:
         with translate_database_faults(address):
             yield
+    except UnicodeDecodeError as fault:  # the sqlite3 module could not read SQLite's own message about a damaged page
+        raise _translate(address, f"malformed text: {fault.reason}") from fault
     except PermissionError as fault:
         raise StoreFullError(
             f"cannot write {address}: {fault.strerror}; check its permissions, or use another --store"
@@ -37,8 +38,6 @@ def translate_database_faults(address: str) -> Iterator[None]:
         yield
     except sqlite3.Error as fault:
         raise _translate(address, str(fault)) from fault
-    except zlib.error as fault:
-        raise _translate(address, f"malformed text: {fault}") from fault
 
 
 def _translate(address: str, message: str) -> StoreError:

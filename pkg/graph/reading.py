@@ -7,11 +7,11 @@ import inspect
 import json
 import sqlite3
 import warnings
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from pkg.graph import sql
+from pkg.graph.rows import fetch_known, unpack_rows, unpack_text
 from pkg.graph.unit import format_id, hash_key
 from pkg.graph.writing import parse_id
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
@@ -25,6 +25,7 @@ class NodeReader:
     """Turn rows into nodes; texts are cached for as long as a snapshot lasts."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
         self._run = connection.execute
         self._texts: dict[int, bytes] = {}
         self._places: dict[int, tuple[str, int, str]] = {}
@@ -47,7 +48,7 @@ class NodeReader:
 
     def read_number(self, number: int) -> Node:
         """Read the node of a number that is known to exist."""
-        return self._make(self._run(sql.GET_NUMBERED, (number,)).fetchone())
+        return self._make(fetch_known(self._connection, sql.GET_NUMBERED, number))
 
     def read_names(self, function: Node) -> list[Node]:
         """Read the FunctionName node of a function."""
@@ -77,11 +78,11 @@ class NodeReader:
         if row is None or row[4] is None:
             return []
         first_line, last_line = row[11], row[12]
-        packed, _ = self._run(sql.GET_FRAGMENT_CALLS, (row[4],)).fetchone()
+        packed, _ = fetch_known(self._connection, sql.GET_FRAGMENT_CALLS, row[4])
         offset = self._place(row[4])[1] - 1
         return [
             Call(expression, line + offset, None)
-            for expression, line, _ in json.loads(zlib.decompress(packed))
+            for expression, line, _ in unpack_rows(packed)
             if first_line <= line <= last_line
         ]
 
@@ -90,14 +91,15 @@ class NodeReader:
         if text is None:
             if len(self._texts) >= CACHED_FRAGMENTS:
                 self._texts.clear()
-            text = self._texts[fragment] = zlib.decompress(self._run(sql.GET_FRAGMENT_TEXT, (fragment,)).fetchone()[0])
+            (packed,) = fetch_known(self._connection, sql.GET_FRAGMENT_TEXT, fragment)
+            text = self._texts[fragment] = unpack_text(packed)
         return text
 
     def _place(self, fragment: int) -> tuple[str, int, str]:
         """Give the path, first line and id of the unit that shows a fragment: the first by path."""
         place = self._places.get(fragment)
         if place is None:
-            path, first_line, unit = self._run(sql.GET_UNIT_OF, (fragment,)).fetchone()
+            path, first_line, unit = fetch_known(self._connection, sql.GET_UNIT_OF, fragment)
             place = self._places[fragment] = path, first_line, format_id(unit % (1 << 64))
         return place
 
@@ -124,9 +126,9 @@ class NodeReader:
 
     def _owner_name(self, parent: int) -> str:
         """Climb from a block to its function for the qualified name."""
-        row = self._run(sql.GET_NUMBERED, (parent,)).fetchone()
+        row = fetch_known(self._connection, sql.GET_NUMBERED, parent)
         while sql.LABELS[row[2]] is Label.BLOCK:
-            row = self._run(sql.GET_NUMBERED, (row[5],)).fetchone()
+            row = fetch_known(self._connection, sql.GET_NUMBERED, row[5])
         return str(row[7] or row[6])
 
     def _properties(self, label: Label, text: bytes, start: int, packed: str | None) -> dict[str, object]:
@@ -160,7 +162,7 @@ class NodeReader:
         for row in self._run(sql.EXPORT_NODES):
             node = self._make(row)
             has_vector = vectors and node.label in EMBEDDED_LABELS
-            yield _export(node, self._run(sql.GET_VECTOR, (row[0],)).fetchone()[0] if has_vector else None)
+            yield _export(node, fetch_known(self._connection, sql.GET_VECTOR, row[0])[0] if has_vector else None)
 
 
 def _make_source(row: tuple[Any, ...]) -> Node:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
+from pkg.errors import StoreCorruptError
 from pkg.model import Match, Matches
 
 COLUMNS = {
@@ -114,10 +115,20 @@ def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[tuple[Columns, 
     for batch in _batched(rows, 4096):
         *values, data = zip(*batch, strict=True)
         columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
-        vectors = _normalise(np.frombuffer(b"".join(data), "<f2").reshape(-1, dimension).astype(np.float32))
+        vectors = _normalise(_read_vectors(data, dimension))
         codes, scale = _quantise(vectors)
         rest = vectors - codes * scale[:, None]
         yield {**columns, "scale": scale, "codes": codes}, float(np.sqrt((rest * rest).sum(axis=1).max()))
+
+
+def _read_vectors(data: tuple[bytes, ...], dimension: int) -> npt.NDArray[np.float32]:
+    """Lay vectors side by side: float32 [len(data), dimension]; refuse what no encoder gives."""
+    joined = np.frombuffer(b"".join(data), "<f2")
+    if len(joined) != len(data) * dimension or not np.isfinite(joined).all():
+        raise StoreCorruptError(
+            f"the store holds vectors that are not {dimension} finite numbers; move it away and run pkg build again"
+        )
+    return joined.reshape(-1, dimension).astype(np.float32)
 
 
 def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:

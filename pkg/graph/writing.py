@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph import sql
-from pkg.graph.unit import CallSite, Fragment, NodeRow, UnitGraph, hash_bytes, hash_key
+from pkg.graph.rows import dump, pack_rows, pack_text, unpack_rows
+from pkg.graph.unit import Fragment, NodeRow, UnitGraph, hash_bytes, hash_key
 from pkg.model import EMBEDDED_LABELS, Edge, Label, Skip, Source
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_dump = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 FLUSH_AT = 4096  # rows kept in memory before they are inserted together
 
 
@@ -53,11 +51,11 @@ class EmbeddedWriter:
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
         shown = source.kind, source.root, source.revision
-        skips = _dump([asdict(skip) for skip in skipped])
+        skips = dump([asdict(skip) for skip in skipped])
         before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
         self.changed = self.changed or before != shown
         identity = _sign(hash_key("Source", source.name))
-        self._run(sql.PUT_SOURCE, (identity, source.name, *shown, fingerprint, skips, _dump(stages or {})))
+        self._run(sql.PUT_SOURCE, (identity, source.name, *shown, fingerprint, skips, dump(stages or {})))
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
         """Note that a file was touched though its content is the same; this alone makes no new generation."""
@@ -164,7 +162,7 @@ class EmbeddedWriter:
         number, first = self._fragment_number, self._node_number + 1
         self._add_nodes(source, number, fragment)
         self._words += [(first + index, name, scope, body) for index, name, scope, body in fragment.words]
-        packed = zlib.compress(fragment.text, 1), _pack(fragment.words), _pack(fragment.calls)
+        packed = pack_text(fragment.text), pack_rows(fragment.words), pack_rows(fragment.calls)
         self._run(sql.PUT_FRAGMENT, (number, source, _sign(key), first, self._node_number, *packed))
         if len(self._nodes) > FLUSH_AT:
             self.flush()
@@ -177,7 +175,7 @@ class EmbeddedWriter:
         offset = 0
         for index, node in enumerate(fragment.nodes):
             number = first + index
-            properties = _dump(node.properties) if node.properties else None
+            properties = dump(node.properties) if node.properties else None
             parent = None if node.parent < 0 else first + node.parent
             place = number, _sign(node.id), numbers[node.label], source, fragment_number, parent
             kind = sql.KIND_NUMBERS[node.kind or ""]
@@ -229,7 +227,7 @@ class EmbeddedWriter:
         self._has_deleted = True
         first, last, words = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
         self._connection.executemany(
-            sql.DELETE_WORDS, [(first + index, *texts) for index, *texts in json.loads(zlib.decompress(words))]
+            sql.DELETE_WORDS, [(first + index, *texts) for index, *texts in unpack_rows(words)]
         )
         if self._has_relations:
             self._gone_nodes.update(identity for (identity,) in self._run(sql.LIST_IDS, (first, last)))
@@ -243,11 +241,6 @@ def _name_columns(node: NodeRow) -> tuple[str | None, str | None]:
     if node.label in (Label.BLOCK, Label.IMPORT):
         return None, node.name
     return node.name, None if node.qualname == node.name else node.qualname
-
-
-def _pack(rows: Sequence[CallSite] | Sequence[tuple[int, str, str, str]]) -> bytes:
-    """Compress rows to JSON."""
-    return zlib.compress(_dump(rows).encode(), 1)
 
 
 def parse_id(text: str) -> int:

@@ -169,7 +169,7 @@ def read_all(path: Path) -> None:
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9])
 def test_a_truncated_store_is_called_damaged(path: Path, share: float) -> None:
     os.truncate(path, int(path.stat().st_size * share))
-    with pytest.raises(StoreCorruptError, match="damaged|malformed|page|Page|tree"):
+    with pytest.raises(StoreCorruptError, match=r"(?i)damaged|malformed|page|tree"):
         read_all(path)
 
 
@@ -227,7 +227,7 @@ def test_a_store_that_another_process_writes_is_locked_for_writers_alone(
 
 
 READ_ONLY = """
-import os, sys
+import glob, mmap, os, sys
 import numpy, simsimd, pkg.graph.vector_file, pkg.graph.lexical, pkg.encode.hashing
 from pkg.encode.registry import load_encoder
 from pkg.errors import StoreFullError

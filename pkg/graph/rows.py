@@ -1,0 +1,43 @@
+"""Fetch rows that must be there and unpack what they hold; what is missing or unreadable is damage of the database."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+dump = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def fetch_known(connection: sqlite3.Connection, statement: str, *parameters: object) -> tuple[Any, ...]:
+    """Fetch the row that another row refers to."""
+    row: tuple[Any, ...] | None = connection.execute(statement, parameters).fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError("malformed: a row that others refer to is missing")
+    return row
+
+
+def pack_text(text: bytes) -> bytes:
+    """Compress a text at the fastest level: a build writes all texts, a query reads a few."""
+    return zlib.compress(text, 1)
+
+
+def unpack_text(packed: bytes) -> bytes:
+    """Expand a text."""
+    try:
+        return zlib.decompress(packed)
+    except (zlib.error, TypeError) as fault:
+        raise sqlite3.DatabaseError(f"malformed text: {fault}") from fault
+
+
+def pack_rows(rows: Sequence[tuple[object, ...]]) -> bytes:
+    """Compress rows to JSON."""
+    return pack_text(dump(rows).encode())
+
+
+def unpack_rows(packed: bytes) -> list[list[Any]]:
+    """Expand rows from JSON."""
+    rows: list[list[Any]] = json.loads(unpack_text(packed))
+    return rows
