@@ -3,7 +3,8 @@
     python benchmarks/build.py --data FOLDER [--cache FOLDER] [--rounds 5]
 
 All figures are of whole processes, start-up included. Every round runs a parse-only process (read and parse the same
-files, nothing else) beside the build, because CPU seconds alone depend on the machine and its neighbours.
+files, nothing else) beside the build, because CPU seconds alone depend on the machine and its neighbours. Two workers
+can only be faster than one where a second core is free: how many cores were busy with other work is told.
 """
 
 from __future__ import annotations
@@ -136,6 +137,7 @@ def _describe_package(package: Package, runs: dict[str, list[Run]], stats: Figur
             "two_wall_seconds": summarise([run.wall for run in runs["two"]]),
             "two_cpu_seconds": summarise([run.cpu for run in runs["two"]]),
             "wall_two_to_one": summarise([b.wall / a.wall for a, b in zip(first, runs["two"], strict=True)], 1.0),
+            "cores_busy_with_other_work": summarise([run.others for run in first + runs["two"]]),
         },
     }  # fmt: skip
 

@@ -34,6 +34,7 @@ class Run:
     cpu: float  # seconds, user and system
     wall: float  # seconds
     memory: float  # megabytes at the peak, of the largest process
+    others: float  # processor cores that other work kept busy meanwhile; 0 where the system does not tell
 
 
 def run_process(command: Sequence[str], folder: Path) -> Run:
@@ -43,7 +44,7 @@ def run_process(command: Sequence[str], folder: Path) -> Run:
     reports memory must itself stay small, so this module imports nothing heavy.
     """
     with tempfile.TemporaryFile() as output:
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), _read_busy()
         process = subprocess.Popen(command, stdout=output, cwd=folder, env=_make_environment(folder))
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
@@ -52,8 +53,18 @@ def run_process(command: Sequence[str], folder: Path) -> Run:
             sys.exit(f"exit code {process.returncode} of: {' '.join(command)}; its own message stands above")
         output.seek(0)
         unit = 1 if sys.platform == "darwin" else 1024
-        memory = usage.ru_maxrss * unit / MEGABYTE
-        return Run(output.read().decode(), usage.ru_utime + usage.ru_stime, wall, memory)
+        memory, cpu = usage.ru_maxrss * unit / MEGABYTE, usage.ru_utime + usage.ru_stime
+        others = max(0.0, _read_busy() - busy - cpu) / wall
+        return Run(output.read().decode(), cpu, wall, memory, others)
+
+
+def _read_busy() -> float:
+    """Give the CPU seconds that all processes together have used since the system started."""
+    try:
+        user, nice, system = Path("/proc/stat").read_text(encoding="ascii").split()[1:4]
+    except OSError:
+        return 0.0
+    return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def run_pkg(arguments: Sequence[str], folder: Path) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 from pkg.errors import StoreCorruptError, StoreMissingError, StoreVersionError
@@ -30,22 +31,34 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
 def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: bool) -> sqlite3.Connection:
     """Look before anything is written: a foreign database keeps every byte."""
     try:
-        version = _read_version(connection)
+        version = _check_version(connection, address, create)
     except sqlite3.OperationalError:
         if create or not _is_at_rest(path):
             raise
         connection.close()
         connection = _open_unwritable(path)
-        version = _read_version(connection)
-    _check_version(connection, version, address, create)
+        version = _check_version(connection, address, create)
     if create:
         if version == 0:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
-        connection.execute("PRAGMA journal_mode = WAL")
+        _keep_log(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     if version < len(sql.MIGRATIONS):
         _migrate(connection)
     return connection
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log; SQLite does not wait by itself where two processes switch at once."""
+    end = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as fault:
+            if "locked" not in str(fault) or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 def _read_version(connection: sqlite3.Connection) -> int:
@@ -63,10 +76,13 @@ def _open_unwritable(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
 
 
-def _check_version(connection: sqlite3.Connection, version: int, address: str, create: bool) -> None:
-    """Refuse a newer schema, a database of another program, and an empty file that is to be read."""
+def _check_version(connection: sqlite3.Connection, address: str, create: bool) -> int:
+    """Give the schema version; refuse a newer one, a database of another program, and an empty file to read from."""
+    # Tables before the version: where another process makes the store meanwhile, both come in one transaction.
     has_tables = bool(connection.execute(sql.COUNT_TABLES).fetchone()[0])
-    if has_tables and (version == 0 or connection.execute(sql.HAS_META).fetchone() is None):
+    version = _read_version(connection)
+    is_ours = version > 0 and connection.execute(sql.HAS_META).fetchone() is not None
+    if has_tables and not is_ours:
         raise StoreCorruptError(f"{address} is a SQLite database but not a PKG store; name another with --store")
     current = len(sql.MIGRATIONS)
     if version > current:
@@ -76,6 +92,7 @@ def _check_version(connection: sqlite3.Connection, version: int, address: str, c
         )
     if not has_tables and not create:
         raise StoreMissingError(f"no graph at {address}; run: pkg build PATH")
+    return version
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
