@@ -7,7 +7,6 @@ position and walked once with a stack of open scopes.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from operator import itemgetter
 
@@ -144,7 +143,6 @@ class _Walk:
         self.imports: list[Import] = []
         self.calls: list[Call] = []
         self.too_deep = 0
-        self._newlines = [match.start() for match in re.finditer(rb"\n", text)]
         self._faulty = faulty
         self._decorations = dict(self._pair_decorations(captures))
         self._stack = [_Scope(len(text) + 1, None, None, None, "", "", 0)]
@@ -222,16 +220,10 @@ class _Walk:
         while stack[-1].end <= position:
             stack.pop()
 
-    def _line(self, position: int) -> int:
-        return bisect_right(self._newlines, position - 1) + 1
-
-    def _span(self, start: int, end: int) -> Span:
-        return Span(start, end, self._line(start), self._line(end - 1) if end > start else self._line(start))
-
-    def _is_too_deep(self, depth: int, position: int) -> bool:
+    def _is_too_deep(self, depth: int, node: Node) -> bool:
         if depth <= MAX_DEPTH:
             return False
-        self.too_deep = self.too_deep or self._line(position)
+        self.too_deep = self.too_deep or node.start_point.row + 1
         return True
 
     def _outline(self, name: str, node: Node) -> tuple[str, Span, tuple[str, ...]]:
@@ -240,20 +232,20 @@ class _Walk:
         qualname = f"{scope.qualname}.{name}" if scope.qualname else name
         decoration = self._decorations.get(node.start_byte)
         if decoration is None:
-            return qualname, self._span(node.start_byte, node.end_byte), ()
+            return qualname, _span(node, node), ()
         decorators = tuple(
             self._read(expression.start_byte, expression.end_byte)
             for child in decoration.named_children
             if child.type == "decorator" and (expression := child.named_child(0)) is not None
         )
-        return qualname, self._span(decoration.start_byte, decoration.end_byte), decorators
+        return qualname, _span(decoration, decoration), decorators
 
     def _read(self, start: int, end: int) -> str:
         return self.text[start:end].decode("utf-8", "replace")
 
     def _add_class(self, name: str, node: Node, body: Node) -> None:
         scope = self._stack[-1]
-        if self._is_too_deep(scope.depth + 1, node.start_byte):
+        if self._is_too_deep(scope.depth + 1, node):
             return
         qualname, span, decorators = self._outline(name, node)
         superclasses = node.child_by_field_name("superclasses")
@@ -263,38 +255,28 @@ class _Walk:
             else ()
         )
         docstring, _ = _split_docstring(self.text, body)
+        place = docstring and _span(docstring, docstring)
         inner = _Scope(body.end_byte, len(self.definitions), None, None, qualname, "", scope.depth + 1)
         inner.in_class = True
         self._stack.append(inner)
-        self.definitions.append(
-            Class(name, qualname, span, scope.definition, bases, decorators, docstring and self._span(*docstring))
-        )
+        self.definitions.append(Class(name, qualname, span, scope.definition, bases, decorators, place))
 
     def _add_function(self, name: str, node: Node, body: Node) -> None:
         scope = self._stack[-1]
-        if self._is_too_deep(scope.depth + 1, node.start_byte):
+        if self._is_too_deep(scope.depth + 1, node):
             return
         qualname, span, decorators = self._outline(name, node)
-        docstring, start = _split_docstring(self.text, body)
-        index, end = len(self.definitions), body.end_byte
+        docstring, rest = _split_docstring(self.text, body)
+        place = docstring and _span(docstring, docstring)
         is_async = self.text.startswith(b"async", node.start_byte)
+        index, block = len(self.definitions), None
         self.definitions.append(
-            Function(
-                name,
-                qualname,
-                span,
-                scope.definition,
-                scope.in_class,
-                is_async,
-                decorators,
-                docstring and self._span(*docstring),
-            )
+            Function(name, qualname, span, scope.definition, scope.in_class, is_async, decorators, place)
         )
-        block = None
-        if start < end:
+        if rest is not None:
             block = len(self.blocks)
-            self.blocks.append(Block("body", "body", self._span(start, end), 0, index, None))
-        self._stack.append(_Scope(end, index, index, block, qualname, "body", scope.depth + 1))
+            self.blocks.append(Block("body", "body", _span(rest, body), 0, index, None))
+        self._stack.append(_Scope(body.end_byte, index, index, block, qualname, "body", scope.depth + 1))
 
     def _enter_faulty(self, body: Node) -> None:
         """Open the scope of a definition that is left out: what is sound inside belongs to what is around it.
@@ -308,12 +290,12 @@ class _Walk:
 
     def _add_block(self, kind: str, node: Node) -> None:
         scope = self._stack[-1]
-        if scope.function is None or self._is_too_deep(scope.depth + 1, node.start_byte):
+        if scope.function is None or self._is_too_deep(scope.depth + 1, node):
             return
         count = scope.counts.get(kind, 0)
         scope.counts[kind] = count + 1
         path = f"{scope.path}/{kind}[{count}]"
-        span = self._span(node.start_byte, node.end_byte)
+        span = _span(node, node)
         index = len(self.blocks)
         self.blocks.append(Block(kind, path, span, path.count("/"), scope.function, scope.block))
         self._stack.append(
@@ -321,34 +303,43 @@ class _Walk:
         )
 
     def _add_imports(self, node: Node) -> None:
-        span = self._span(node.start_byte, node.end_byte)
+        span = _span(node, node)
         self.imports.extend(
             Import(span, module, name, alias, level) for module, name, alias, level in parse_import(node, self.text)
         )
 
     def _add_call(self, start: int, node: Node) -> None:
         expression = _EXPRESSIONS[self.text[start : node.end_byte]]
-        self.calls.append(Call(expression, self._line(start), self._stack[-1].function))
+        self.calls.append(Call(expression, node.start_point.row + 1, self._stack[-1].function))
 
 
 _CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of events that stand at one position
 
 
-def _split_docstring(text: bytes, body: Node) -> tuple[tuple[int, int] | None, int]:
-    """Find the docstring of a suite and where the rest begins (A-02); the suite's end when no statement is left."""
-    docstring: tuple[int, int] | None = None
-    start: int | None = None  # of the first comment or statement of the rest
+def _span(first: Node, last: Node) -> Span:
+    """Give the span from the start of one node to the end of another; its last line is that of its last byte."""
+    end = last.end_point
+    return Span(first.start_byte, last.end_byte, first.start_point.row + 1, end.row + 1 if end.column else end.row)
+
+
+def _split_docstring(text: bytes, body: Node) -> tuple[Node | None, Node | None]:
+    """Find the docstring of a suite and the first comment or statement of the rest (A-02); None for what is not there.
+
+    Comments alone are no rest.
+    """
+    docstring: Node | None = None
+    rest: Node | None = None
     for index in range(body.named_child_count):
         child = body.named_child(index)
         if child is None:
             break
         if docstring is None and child.type == "expression_statement" and _is_docstring(text, child):
-            docstring, start = (child.start_byte, child.end_byte), None
+            docstring, rest = child, None
             continue
-        start = child.start_byte if start is None else start
+        rest = rest or child
         if child.type != "comment":
-            return docstring, start
-    return docstring, body.end_byte
+            return docstring, rest
+    return docstring, None
 
 
 def _is_docstring(text: bytes, statement: Node) -> bool:
