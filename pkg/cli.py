@@ -44,7 +44,7 @@ class _Group(click.Group):
             click.echo(f"pkg: {fault}", err=True)
             ctx.exit(2 if isinstance(fault, UsageError) else 1)
         except KeyboardInterrupt:
-            click.echo("pkg: interrupted; the graph is as it was before", err=True)
+            click.echo("pkg: interrupted; the graph is whole, as it was before or as it is after this build", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

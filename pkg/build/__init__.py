@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pkg.build.clock import StageClock
 from pkg.build.report import BuildReport
-from pkg.build.todo import Progress, Tally, Todo, compare
+from pkg.build.todo import Progress, Tally, Todo, compare, is_current
 from pkg.errors import PathError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -85,13 +85,12 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
 
     store.ensure_schema(*find_encoder(options.encoder))
     _check_source(store, found)
-    with clock.stage("discover"):
-        todo = compare(found, store)
-    if todo is None:
+    if is_current(found, store):
         name, generation = found.source.name, store.generation()
         return BuildReport(name, store.address, generation, unchanged=found.count, skipped=found.skipped)
     with _without_collector(), store.write() as writer:
-        tally = write_units(writer, found, todo, options, clock)
+        # Compared only now: another build of the same source may have ended while this one waited to write.
+        tally = write_units(writer, found, compare(found, store), options, clock)
     clock.mark("store")
     return tally.report(store, clock.rounded())
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from pkg.build.drafts import CodePieces, Draft
 from pkg.build.inputs import LoadedUnit
@@ -28,6 +29,8 @@ class Preparer:
         self._source = source
         self._encoder = encoder
         self._sent: set[int] = set()
+        # The products are small: threads that wait for the next one by spinning would double the CPU time.
+        self._threads = ThreadpoolController()
 
     def prepare(self, batch: Sequence[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
         """Prepare one batch; the units come back in the same order, with the CPU seconds of each stage."""
@@ -80,7 +83,8 @@ class Preparer:
             spans += [(offset + start, offset + end) for start, end in draft.spans]
             offset += len(text) + 1
         joined = np.array(spans, np.int64).reshape(-1, 2)
-        vectors = encode_spans(self._encoder, b"\n".join(texts), joined).astype(np.float16)
+        with self._threads.limit(limits=1, user_api="blas"):
+            vectors = encode_spans(self._encoder, b"\n".join(texts), joined).astype(np.float16)
         ends = np.cumsum([len(draft.spans) for draft in drafts])
         return iter(np.split(vectors, ends[:-1]) if drafts else [])
 

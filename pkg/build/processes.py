@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
+from typing import TypeAlias
 
 from pkg.build.inputs import LoadedUnit
 from pkg.build.prepare import Preparer
@@ -19,6 +20,8 @@ from pkg.graph.unit import UnitGraph
 
 IN_FLIGHT = 2  # batches that wait for each worker
 
+Prepared: TypeAlias = "Future[tuple[list[UnitGraph], dict[str, float]]]"
+
 _preparer: Preparer | None = None  # of a worker process
 
 
@@ -27,10 +30,10 @@ def prepare_in_processes(
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield what Preparer.prepare gives for each batch, in the order of the batches."""
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder))
-    waiting: deque[Future[tuple[list[UnitGraph], dict[str, float]]]] = deque()
+    waiting: deque[Prepared] = deque()
     try:
         for batch in batches:
-            waiting.append(pool.submit(_prepare_batch, batch))
+            waiting.append(_submit(pool, batch))
             if len(waiting) >= IN_FLIGHT * workers:
                 yield waiting.popleft().result()
         while waiting:
@@ -44,10 +47,20 @@ def prepare_in_processes(
         pool.shutdown(cancel_futures=True)
 
 
+def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
+    """Hand a batch to the pool; a process that is started for it is born deaf to Ctrl-C, which is the parent's."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows, where a worker may print a trace of its own
+        return pool.submit(_prepare_batch, batch)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(_prepare_batch, batch)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start_worker(source: str, encoder: str) -> None:
-    """Set up a worker: Ctrl-C is the parent's to handle, and a worker never outlives the parent."""
+    """Set up a worker, which never outlives its parent."""
     global _preparer
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _preparer = Preparer(source, load_encoder(encoder))
 

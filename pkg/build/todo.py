@@ -28,13 +28,15 @@ class Todo:
     size: int  # bytes to read; 0 when that is not known
 
 
-def compare(found: Input, store: GraphStore) -> Todo | None:
-    """Find the units whose fingerprint is new, and those that are gone; None when nothing is to be done."""
-    name = found.source.name
-    before = store.source_fingerprint(name)
-    if before and before == found.fingerprint:
-        return None
-    known = store.fingerprints(name)
+def is_current(found: Input, store: GraphStore) -> bool:
+    """Tell whether the last build of the source read this very input."""
+    before = store.source_fingerprint(found.source.name)
+    return bool(before) and before == found.fingerprint
+
+
+def compare(found: Input, store: GraphStore) -> Todo:
+    """Find the units whose fingerprint is new, and those that are gone."""
+    known = store.fingerprints(found.source.name)
     if found.entries is None:
         return Todo(found.stream(), known, None, 0)
     paths = {unit.path for unit in found.entries}
@@ -48,7 +50,8 @@ class Tally:
     def __init__(self, found: Input, todo: Todo, writer: StoreWriter, progress: Progress | None) -> None:
         self._found, self._todo, self._writer, self._progress = found, todo, writer, progress
         self._source = found.source.name
-        self._seen: set[str] = set()
+        self._seen: set[str] = set()  # kept only where something may have to be removed
+        self._has_units = False
         self._done = 0
         self._written = self._removed = self._partial = self._same = 0
         self.skipped = list(found.skipped)
@@ -61,7 +64,9 @@ class Tally:
             if isinstance(loaded, Skip):
                 self._skip(loaded)
                 continue
-            self._seen.add(loaded.path)
+            self._has_units = True
+            if self._todo.known:
+                self._seen.add(loaded.path)
             fingerprint, content_hash = self._todo.known.get(loaded.path, ("", ""))
             if content_hash != loaded.content_hash:
                 yield loaded
@@ -85,7 +90,7 @@ class Tally:
         """Delete the rows that the stream did not bring; refuse a corpus of which not one row could be read."""
         if self._found.entries is not None:
             return
-        if not self._seen and self._found.source.kind == "corpus":
+        if not self._has_units and self._found.source.kind == "corpus":
             first = f"; first: {self.skipped[0]}" if self.skipped else ""
             raise CorpusError(
                 f"no row of {self._found.source.root} can be read ({len(self.skipped)} left out{first});"

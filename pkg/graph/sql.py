@@ -26,6 +26,7 @@ CREATE TABLE source (number INTEGER PRIMARY KEY, id INTEGER, name TEXT UNIQUE, k
 CREATE TABLE unit (number INTEGER PRIMARY KEY, id INTEGER, source INTEGER, label INTEGER, path TEXT, fingerprint TEXT,
     content_hash TEXT, language TEXT, status TEXT, reason TEXT);
 CREATE UNIQUE INDEX unit_path ON unit(source, path);
+CREATE UNIQUE INDEX unit_id ON unit(id);
 CREATE TABLE fragment (number INTEGER PRIMARY KEY, source INTEGER, key INTEGER, first_node INTEGER, last_node INTEGER,
     text BLOB, words BLOB, calls BLOB);
 CREATE UNIQUE INDEX fragment_key ON fragment(key, source);
