@@ -26,7 +26,8 @@ def split_identifier(identifier: bytes) -> tuple[str, ...]:
     parts = (
         _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
     )
-    return tuple(fold_plural(part.lower()) for part in parts if len(part) <= MAX_WORD)
+    words = [part.lower() for part in parts if len(part) <= MAX_WORD]
+    return tuple([fold_plural(word) if word[-1] == "s" else word for word in words])
 
 
 def _split_case(run: str) -> list[str]:

@@ -20,8 +20,12 @@ def fetch_known(connection: sqlite3.Connection, statement: str, *parameters: obj
 
 
 def pack_text(text: bytes) -> bytes:
-    """Compress a text at the fastest level: a build writes all texts, a query reads a few."""
-    return zlib.compress(text, 1)
+    """Compress a text at the fastest level: a build writes all texts, a query reads a few.
+
+    The small window saves more time on the many small texts than it costs room.
+    """
+    packer = zlib.compressobj(1, zlib.DEFLATED, 13, 7)
+    return packer.compress(text) + packer.flush()
 
 
 def unpack_text(packed: bytes) -> bytes:
