@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.words import blank_separators, split_cached
-from pkg.graph.unit import CallSite, Fragment, NodeRow, hash_bytes
+from pkg.graph.unit import CallSite, Fragment, NodeRow, hash_bytes, hash_inside
 from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
 
 
@@ -65,7 +65,6 @@ class Draft:
         self._nodes: list[NodeRow] = []
         self._index: dict[int, int] = {}  # definition -> node
         self._equals: dict[tuple[Label, str], int] = {}
-        self._positions: dict[int, int] = {}  # definition -> position among equals
         self._words: list[tuple[int, str, str, str]] = []
         self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
@@ -102,7 +101,7 @@ class Draft:
     def _add_definition(self, number: int) -> None:
         definition = self._pieces.code.definitions[number]
         label = Label.FUNCTION if isinstance(definition, Function) else Label.CLASS
-        position = self._positions[number] = self._count_equals(label, definition.qualname)
+        position = self._count_equals(label, definition.qualname)
         place = start, end, _, _ = self._place(definition.span)
         content = self._text[start:end]
         index = self._index[number] = len(self._nodes)
@@ -134,9 +133,9 @@ class Draft:
         for number in numbers:
             block = code.blocks[number]
             place = start, end, _, _ = self._place(block.span)
-            owner = code.definitions[block.function]
+            owner = nodes[self._index[block.function]]
             parent = self._index[block.function] if block.parent is None else first + block.parent
-            identity = self._hash_id("Block", owner.qualname, str(self._positions[block.function]), block.path)
+            identity = hash_inside(owner.id, block.path)
             self.spans.append((start, end))
             nodes.append(
                 NodeRow(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,6 +86,22 @@ def hash_bytes(data: bytes) -> int:
 def hash_key(*parts: str) -> int:
     """Hash what identifies a node: its source, its place, its kind and its name (DESIGN section 2)."""
     return hash_bytes("\0".join(parts).encode("utf-8", "surrogatepass"))
+
+
+def hash_inside(owner: int, path: str) -> int:
+    """Give the id of a place inside a node: the node's id, spread, and moved on by the hash of the path.
+
+    Paths recur in every function, so their hashes are remembered; a hash of the whole would cost ten times as much.
+    """
+    return (owner * _SPREAD + _hash_path(path)) & _MASK
+
+
+_SPREAD, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1  # the odd number next to 2**64 over the golden ratio
+
+
+@lru_cache(maxsize=10_000)
+def _hash_path(path: str) -> int:
+    return hash_bytes(path.encode())
 
 
 def format_id(value: int) -> str:
