@@ -18,6 +18,7 @@ import click
 from pkg import __version__
 from pkg.config import default_store, read_settings
 from pkg.errors import PathError, PkgError, UsageError
+from pkg.terminal import OUTPUT_FAULTS, decode_word, discard_output, prepare_streams, show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,6 +35,18 @@ INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
 class _Group(click.Group):
     """Print errors that PKG foresees as one line, and set the exit code."""
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run with streams that can be used; an output that takes no more is a failure."""
+        prepare_streams()
+        try:
+            return super().main(*args, **extra)
+        except OSError as fault:
+            if fault.errno not in OUTPUT_FAULTS:
+                raise
+            discard_output()
+            click.echo(f"pkg: cannot write the output: {fault.strerror}; free some space, or write elsewhere", err=True)
+            sys.exit(1)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; failure is 1, wrong use 2, Ctrl-C 130."""
         try:
@@ -41,13 +54,13 @@ class _Group(click.Group):
         except PkgError as fault:
             if ctx.params.get("debug"):
                 raise
-            click.echo(f"pkg: {fault}", err=True)
+            click.echo(f"pkg: {show_controls(str(fault))}", err=True)
             ctx.exit(2 if isinstance(fault, UsageError) else 1)
         except KeyboardInterrupt:
             click.echo("pkg: interrupted; the graph is whole, as it was before or as it is after this build", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader of a pipe has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()
             ctx.exit(0)
 
 
@@ -61,8 +74,19 @@ def main(ctx: click.Context, debug: bool) -> None:
     \b
     Start with:  pkg build PATH     then:  pkg query "what you look for"
     """
-    settings = read_settings(Path.cwd())
-    ctx.default_map = dict.fromkeys(main.commands, settings)
+    ctx.default_map = dict.fromkeys(main.commands, _read_settings())
+
+
+def _read_settings() -> dict[str, Any]:
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError:  # it was deleted; there is nothing above it
+        return {}
+    return read_settings(folder)
+
+
+def _decode(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    return value if value is None else decode_word(value)
 
 
 def _store_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,9 +113,13 @@ def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Ite
         console.print(part)
 
 
-def _open_output(output: str | None) -> AbstractContextManager[IO[Any]]:
+def _open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any]]:
+    """Open the file to export to; the store itself would be lost before it is read."""
+    place = Path(store.partition(":///")[2])
+    if output and Path(output).exists() and place.exists() and Path(output).samefile(place):
+        raise UsageError(f"{output} is the store {store} itself; expected another file to export to")
     try:
-        return click.open_file(output or "-", "w", encoding="utf-8")
+        return click.open_file(output or "-", "w", encoding="utf-8", atomic=output is not None)
     except OSError as fault:
         raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
 
@@ -126,9 +154,14 @@ class _ProgressBar:
 
 @main.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
 @click.argument("path")
-@click.option("--source", envvar="PKG_SOURCE", help="Name of the source; default: the name of the folder or file.")
+@click.option(
+    "--source", envvar="PKG_SOURCE", callback=_decode,
+    help="Name of the source; default: the name of the folder or file.",
+)  # fmt: skip
 @_store_option
-@click.option("--field", envvar="PKG_FIELD", help="Field of a corpus row that holds code, such as output.")
+@click.option(
+    "--field", envvar="PKG_FIELD", callback=_decode, help="Field of a corpus row that holds code, such as output."
+)
 @click.option("--encoder", envvar="PKG_ENCODER", default="hashing", show_default=True, help="Encoder of the vectors.")
 @click.option(
     "--jobs", envvar="PKG_JOBS", type=click.IntRange(0), default=0, show_default=True,
@@ -153,7 +186,7 @@ def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool,
     if remove and from_export:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
     with closing(open_store(store, create=not remove)) as target:
-        reports = [_remove(target, path)] if remove else _build(path, target, from_export, options)
+        reports = [_remove(target, decode_word(path))] if remove else _build(path, target, from_export, options)
         for report in reports:
             _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, target.stats()))  # noqa: B023
 
@@ -174,7 +207,7 @@ def _build(path: str, store: EmbeddedStore, from_export: bool, options: dict[str
 
 
 @main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
-@click.argument("text")
+@click.argument("text", callback=_decode)
 @_store_option
 @click.option(
     "--mode", envvar="PKG_MODE", type=click.Choice(["block", "function", "both"]), default="block", show_default=True,
@@ -187,8 +220,8 @@ def _build(path: str, store: EmbeddedStore, from_export: bool, options: dict[str
     "--blocks", envvar="PKG_BLOCKS", type=click.Choice(["all", "inner", "body"]), default="all", show_default=True,
     help="All blocks, only compound statements, or only function bodies.",
 )  # fmt: skip
-@click.option("--source", envvar="PKG_SOURCE", help="Search one source only.")
-@click.option("--path", help="Search only files whose path matches, such as 'tests/*'.")
+@click.option("--source", envvar="PKG_SOURCE", callback=_decode, help="Search one source only.")
+@click.option("--path", callback=_decode, help="Search only files whose path matches, such as 'tests/*'.")
 @click.option(
     "--kind",
     type=click.Choice(["body", "if", "for", "while", "with", "try", "match"]),
@@ -223,11 +256,12 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
     from pkg.api import open_graph
 
     if text == "-":
-        text = sys.stdin.read()
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
     with open_graph(store) as graph:
         result = graph.query(text, **options)
         if prompt:
-            click.echo(graph.prompt(result))
+            answer = graph.prompt(result)
+            click.echo(show_controls(answer) if sys.stdout.isatty() else answer)
         else:
             _emit(as_json, render.query_lines(result, explain), lambda: render.view_query(result, explain))
 
@@ -253,9 +287,10 @@ def export(store: str, vectors: bool, output: str | None) -> None:
     """Write the whole graph as sorted JSON lines; the same graph gives the same bytes."""
     from pkg.api import open_graph
 
-    with open_graph(store) as graph, _open_output(output) as file:
+    with open_graph(store) as graph, _open_output(output, graph.store.address) as file:
         for line in graph.export(vectors):
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        file.flush()
 
 
 @main.command(epilog="Example:  pkg doctor")

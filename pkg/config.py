@@ -52,8 +52,11 @@ def _parse(file: Path, text: bytes) -> dict[str, Any]:
         data: dict[str, Any] = tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
         raise UsageError(f"{file} is not TOML: {fault}; mend it or move it away") from None
-    table: dict[str, Any] = data.get("tool", {}).get("pkg", {}) if file.name == "pyproject.toml" else data
-    return table
+    for name in ("tool", "pkg") if file.name == "pyproject.toml" else ():
+        data = data.get(name, {})
+        if not isinstance(data, dict):
+            raise UsageError(f"'{name}' in {file} is {data!r}; expected a table, written [tool.pkg]")
+    return data
 
 
 def _check(table: dict[str, Any], file: Path) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from pkg.terminal import show_controls
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
@@ -34,7 +36,8 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
     """Tell in a few lines what a build did and what the graph now holds."""
     seconds = sum(report.stages.values())
     yield (
-        f"[bold]{report.source}[/]: {report.written:,} read, {report.unchanged:,} unchanged, {report.removed:,} removed"
+        f"[bold]{_escape(report.source)}[/]: {report.written:,} read, {report.unchanged:,} unchanged,"
+        f" {report.removed:,} removed"
         + (f", {report.partial:,} not fully parsed" if report.partial else "")
         + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
     )
@@ -43,7 +46,7 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
     if len(report.skipped) > SHOWN_SKIPS:
         yield f"  and {len(report.skipped) - SHOWN_SKIPS:,} more left out; pkg stats lists all"
     counts = ", ".join(f"{count:,} {label}" for label, count in stats.nodes.items())
-    yield f"[dim]graph {report.store}: {counts}[/]"
+    yield f"[dim]graph {_escape(report.store)}: {counts}[/]"
 
 
 def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str, Any]]:
@@ -94,7 +97,8 @@ def _view_code(hit: Hit) -> Text:
 
     from pkg.generation.prompt import align_code
 
-    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(align_code(hit.content))
+    text = show_controls(align_code(hit.content))
+    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
     cut = {line for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
     lines = code.split("\n")
     view = Text()
@@ -120,7 +124,7 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
     yield _table("relationship", ("count",), [(name, f"{count:,}") for name, count in stats.relations.items()])
     for source, stages in stats.stages.items():
         yield _table(f"stage of {source}", ("CPU seconds",), [(name, f"{value:.2f}") for name, value in stages.items()])
-    yield _table("file", ("bytes",), [(name, f"{size:,}") for name, size in stats.bytes.items()])
+    yield _table("part or file of the store", ("bytes",), [(name, f"{size:,}") for name, size in stats.bytes.items()])
     for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
         if skips:
             yield _table(title, ("reason",), [(skip.path, skip.reason) for skip in skips])
@@ -139,7 +143,9 @@ def view_findings(findings: Sequence[Finding]) -> Table:
 def _table(first: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], escaped: bool = False) -> Table:
     from rich.table import Table
 
-    table = Table(first, *columns, box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in (first, *columns):
+        table.add_column(_escape(header), overflow="fold")  # a path or a command is of use only when it is whole
     for row in rows:
         table.add_row(*(cell if escaped else _escape(cell) for cell in row))
     return table
@@ -148,4 +154,4 @@ def _table(first: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]
 def _escape(text: str) -> str:
     from rich.markup import escape
 
-    return escape(text)
+    return escape(show_controls(text))

@@ -12,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 from pkg.build.drafts import CodePieces, Draft
 from pkg.build.inputs import LoadedUnit
 from pkg.encode.encoder import Encoder, encode_spans
+from pkg.extract.decoding import decode_source
 from pkg.extract.discovery import looks_minified
 from pkg.extract.python import extract_unit
 from pkg.graph.unit import Fragment, Part, UnitGraph, format_id, hash_bytes
@@ -125,11 +126,9 @@ def _extract_row(text: bytes) -> CodeUnit:
 
 
 def _extract_file(raw: bytes) -> CodeUnit:
-    """Extract a file; UTF-16 is decoded first, and what is minified or binary is left out with the reason."""
-    text, note = raw, None
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text, note = raw.decode("utf-16", "replace").encode("utf-8"), "read as UTF-16; spans count its UTF-8 form"
+    """Extract a file; what is not UTF-8 is decoded first, what is minified or binary is left out with the reason."""
+    text, note = decode_source(raw)
     if looks_minified(text):
-        return CodeUnit(b"", "python", Status.FAILED, "minified or generated: a line of more than 5,000 bytes")
+        return CodeUnit(b"", "python", Status.FAILED, "minified or generated: very long lines")
     code = extract_unit(text)
     return code if note is None or code.reason else replace(code, reason=note)

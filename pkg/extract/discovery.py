@@ -25,6 +25,10 @@ def discover(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Discovery
     Folders are walked with their ignore rules; archives and PATH@REVISION are read where they are, never unpacked.
     Raise PathError when there is nothing to read at the path; a single bad file is only a Skip.
     """
+    try:
+        os.path.abspath(path)
+    except FileNotFoundError:
+        raise PathError(f"cannot read {path}: the working folder was deleted; change to one that exists") from None
     if os.path.isdir(path):
         from pkg.extract.folders import discover_folder
 

@@ -329,8 +329,13 @@ class EmbeddedStore:
                 partial=tuple(Skip(path, reason) for path, reason in run(sql.LIST_PARTIAL)),
                 skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[5])),
                 stages={row[0]: json.loads(row[6]) for row in rows},
-                bytes={path.name: path.stat().st_size for path in (self._path, self._index_path) if path.exists()},
+                bytes=self._measure(),
             )
+
+    def _measure(self) -> dict[str, int]:
+        """Give the bytes of each part of the store, then of its files."""
+        parts = {part: int(self._connection.execute(statement).fetchone()[0]) for part, statement in sql.SIZES.items()}
+        return parts | {path.name: path.stat().st_size for path in (self._path, self._index_path) if path.exists()}
 
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""
@@ -364,6 +369,6 @@ def _make_edge(row: tuple[str, int, int, int | None, str | None, str | None]) ->
 def open_store(address: str, create: bool = False) -> EmbeddedStore:
     """Open the store at an address; only sqlite:///path is known so far."""
     scheme, _, path = address.partition(":///")
-    if scheme != "sqlite" or not path:
+    if scheme != "sqlite" or path in ("", ":memory:"):
         raise StoreError(f"unknown store address '{address}'; expected sqlite:///path/to/graph.db")
     return EmbeddedStore(Path(path).expanduser(), create)

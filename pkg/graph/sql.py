@@ -165,6 +165,13 @@ FRAGMENT_PATHS = "SELECT unit.path, part.fragment FROM part JOIN unit ON unit.nu
 COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"
 COUNT_UNITS = "SELECT label, count(*) FROM unit GROUP BY label"
 COUNT_EDGES = "SELECT type, count(*) FROM edge GROUP BY type"
+SIZES = {
+    "texts": "SELECT coalesce(sum(length(text)), 0) FROM fragment",
+    "call sites": "SELECT coalesce(sum(length(calls)), 0) FROM fragment",
+    "vectors": "SELECT coalesce(sum(length(data)), 0) FROM vector",
+    "full text": "SELECT (SELECT sum(length(block)) FROM words_data) + coalesce(sum(length(words)), 0) FROM fragment",
+}
+"""Bytes of what each build stage leaves (P-36): texts and call sites by extract, vectors by encode, the rest by store."""
 COUNT_SOURCES = "SELECT count(*) FROM source"
 LIST_PARTIAL = (
     """SELECT path, coalesce(reason, status) FROM unit WHERE status <> 'ok' OR reason IS NOT NULL ORDER BY path"""

@@ -36,7 +36,7 @@ class StoreStats:
     partial: tuple[Skip, ...]
     skipped: tuple[Skip, ...]
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
-    bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
+    bytes: Mapping[str, int] = field(default_factory=dict)  # per part of what is stored, and per file
 
 
 class StoreWriter(Protocol):

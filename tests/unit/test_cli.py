@@ -27,6 +27,8 @@ def log_failure(message):
     print("failed", message)
 '''
 IN_TERMINAL = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"  # a pseudo-terminal around a command
+COMMAND = [sys.executable, "-m", "pkg.cli"]
+HOSTILE = "def paint_red(x):\n    return '\x1b[31mred\x1b]0;title\x07 \x9b1m \u202egrün [/bold]'\n"
 DATES = '''\
 import datetime
 
@@ -237,17 +239,102 @@ def test_settings_come_from_flags_then_environment_then_file(
     assert run("query", "mail").exit_code == 2
 
 
-def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
-    command = [sys.executable, "-m", "pkg.cli", "query", "send a message", "--mode", "function", "--store", graph]
-    environment = os.environ | {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"}
+def run_in_terminal(*words: str, **variables: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", IN_TERMINAL, *command],
-        env=environment,
+        [sys.executable, "-c", IN_TERMINAL, *COMMAND, *words],
+        env=os.environ | {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"} | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
+        check=True,
     )
-    text = done.stdout.replace("\r\n", "\n")
+    return done.stdout.decode().replace("\r\n", "\n")
+
+
+def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
+    text = run_in_terminal("query", "send a message", "--mode", "function", "--store", graph)
     assert "1. mail.py:1  function send_mail" in text
     assert "     1 def send_mail(server, message):" in text
     assert "3 searched, 0 filtered out, 0 folded as equal, 1 shown" in text
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, store: str) -> str:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    (folder / "[bold]\x1b[1m.py").write_text(HOSTILE, "utf-8")
+    assert run("build", str(folder), "--source", "[/]\x1b[31m", "--store", store).exit_code == 0
+    return store
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["query", "paint red"], ["query", "paint red", "--explain"], ["query", "paint red", "--prompt"], ["stats"]],
+)
+def test_analysed_code_and_names_cannot_command_the_terminal(hostile: str, words: list[str]) -> None:
+    text = run_in_terminal(*words, "--store", hostile)
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
+    assert ("[/]\\x1b[31m" in text) or "'\\x1b[31mred\\x1b]0;title\\x07 \\x9b1m \\u202egrün [/bold]'" in text
+
+
+def test_an_error_spells_the_controls_of_a_name(hostile: str) -> None:
+    assert (
+        "no source 'a\\x1b[1m' in the graph (found: '[/]\\x1b[31m')"
+        in run("query", "x", "--source", "a\x1b[1m", "--store", hostile).stderr
+    )
+
+
+def test_a_build_in_a_terminal_shows_any_source_name(repository: Path, store: str) -> None:
+    assert "[/]: 2 read" in run_in_terminal("build", str(repository), "--source", "[/]", "--store", store)
+
+
+def test_a_terminal_of_a_poor_encoding_gets_escapes(hostile: str) -> None:
+    text = run_in_terminal("query", "paint red", "--store", hostile, PYTHONIOENCODING="ascii")
+    assert "gr\\xfcn" in text
+
+
+def test_a_question_in_bytes_that_are_not_of_the_encoding_is_read_as_utf_8(hostile: str) -> None:
+    result = subprocess.run(
+        [*COMMAND, "query", "-", "--store", hostile],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        input="grün \udcff".encode("utf-8", "surrogateescape"),
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(result.stdout.splitlines()[0])["qualname"] == "paint_red"
+
+
+def test_words_that_are_not_utf_8_end_in_no_trace(repository: Path, store: str) -> None:
+    (line,) = read_lines(run("build", str(repository), "--source", "s\udcff", "--store", store))
+    assert line["source"] == "s\ufffd"
+    assert read_lines(run("query", "mail", "--path", "\udcff*", "--store", store))[-1]["shown"] == 0
+    assert read_lines(run("build", "s\udcff", "--remove", "--store", store))[0]["removed"] == 2
+
+
+@pytest.mark.parametrize("words", [["query", "mail"], ["query", "mail", "--prompt"], ["stats"], ["export"], ["--help"]])
+def test_a_full_disk_is_a_failure_with_a_message(graph: str, words: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *words], env=os.environ | {"PKG_STORE": graph}, stdout=full, stderr=subprocess.PIPE
+        )
+    assert (done.returncode, done.stderr.decode()) == (
+        1, "pkg: cannot write the output: No space left on device; free some space, or write elsewhere\n",
+    )  # fmt: skip
+
+
+def test_closed_streams_are_empty_ones(graph: str) -> None:
+    line = f"'{sys.executable}' -m pkg.cli query - --store '{graph}' <&- >&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True)
+    assert (done.returncode, b"the question is empty" in done.stderr) == (1, True)
+
+
+def test_a_deleted_folder_has_no_settings(graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert read_lines(run("stats", "--store", graph))[0]["generation"] == 1
+
+
+def test_an_export_never_replaces_its_own_store(graph: str) -> None:
+    result = run("export", "--store", graph, "--output", graph.removeprefix("sqlite:///"))
+    assert (result.exit_code, "is the store" in result.stderr) == (2, True)
+    assert read_lines(run("stats", "--store", graph))[0]["nodes"]

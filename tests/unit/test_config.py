@@ -44,6 +44,13 @@ def test_a_wrong_file_is_named_with_what_was_expected(tmp_path: Path, text: str,
     assert str(tmp_path / "pkg.toml") in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["tool = 3\n# [tool.pkg]\n", "[tool]\npkg = 3\n# [tool.pkg]\n"])
+def test_a_table_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(UsageError, match=r"is 3; expected a table, written \[tool\.pkg\]"):
+        read_settings(tmp_path)
+
+
 def test_the_default_store_lies_in_the_data_folder_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert default_store() == f"sqlite:///{tmp_path}/pkg/graph.db"

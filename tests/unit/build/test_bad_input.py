@@ -64,6 +64,22 @@ def test_utf_16_with_a_mark_is_decoded_and_said(tmp_path: Path, store: EmbeddedS
     assert store.find_name("größe")[0].content == "def größe():\n    return 1"
 
 
+@pytest.mark.parametrize(
+    "head", ["# -*- coding: latin-1 -*-\n", "#!/usr/bin/python\n# vim: set fileencoding=latin-1 :\n"]
+)
+def test_a_coding_comment_is_obeyed_and_said(tmp_path: Path, store: EmbeddedStore, head: str) -> None:
+    text = f"{head}def größe():\n    return 'é'\n".encode("latin-1")
+    build(str(write_tree(tmp_path / "repo", {"a.py": text})), store)
+    assert list_reasons(store) == {"a.py": "read as latin-1; spans count its UTF-8 form"}
+    assert store.find_name("größe")[0].content == "def größe():\n    return 'é'"
+
+
+@pytest.mark.parametrize("coding", ["klingon", "rot13", "undefined", "ascii", "latin-1"])
+def test_a_coding_comment_that_is_wrong_does_no_harm(tmp_path: Path, store: EmbeddedStore, coding: str) -> None:
+    build(str(write_tree(tmp_path / "repo", {"a.py": f"# coding: {coding}\ndef größe():\n    return 1\n"})), store)
+    assert (list_reasons(store), len(store.find_name("größe"))) == ({}, 1)
+
+
 def test_a_minified_file_is_left_out_with_its_reason(tmp_path: Path, store: EmbeddedStore) -> None:
     text = "def f(): return 1\n" + "x=[" + "1," * 20_000 + "]\n"
     build(str(write_tree(tmp_path / "repo", {"a.py": text, "b.py": GOOD})), store)

@@ -323,3 +323,11 @@ def test_one_long_line_among_short_ones_does_not_look_minified() -> None:
 
 def test_a_long_line_beyond_the_head_does_not_count() -> None:
     assert not looks_minified(b"x = 1\n" * 12_000 + b"x" * 10_000)
+
+
+def test_a_working_folder_that_was_deleted_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(PathError, match="the working folder was deleted"):
+        discover(".")
