@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -48,8 +48,9 @@ class HashingEncoder:
         identifiers, starts = self._read_identifiers(text)
         first = np.searchsorted(starts, spans[:, 0])
         last = np.searchsorted(starts, spans[:, 1])
+        order = np.argsort(first, kind="stable")  # spans that lie together have words in common
         for low in range(0, len(spans), GROUP):
-            group = slice(low, low + GROUP)
+            group = order[low : low + GROUP]
             sums[group] = self._sum_group(identifiers, first[group], last[group])
         return normalise(sums)
 
@@ -157,5 +158,5 @@ def normalise(sums: Vectors) -> Vectors:
 @lru_cache(maxsize=1)
 def _word_weights() -> dict[str, int]:
     """Read the weights of common words; a word that is not listed has RARE_WEIGHT."""
-    lines = files("pkg.encode").joinpath("word_weights.txt").read_text("utf-8").splitlines()
+    lines = Path(__file__).with_name("word_weights.txt").read_text("utf-8").splitlines()
     return {word: int(weight) for weight, *words in map(str.split, lines) for word in words}

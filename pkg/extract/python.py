@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
@@ -38,7 +38,7 @@ _NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*\Z")
 _DOTTED = re.compile(rb"[\w\x80-\xff]+(?:\s*\.\s*[\w\x80-\xff]+)*\Z")
 _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 
-Captures = dict[str, list[tuple[int, int, Node]]]
+Captures = dict[str, list[Node]]  # in no particular order
 
 
 def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
@@ -49,7 +49,7 @@ def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
     if b"\0" in text:
         return CodeUnit(text, "python", Status.FAILED, "binary content (NUL bytes)")
     root = (tree or parse(text)).root_node
-    captures = _capture(root)
+    captures = QueryCursor(_QUERY).captures(root)
     language = "python2" if "python2" in captures else "python"
     walk = _Walk(text, captures, root.has_error)
     status, reason = _judge(walk, root, language)
@@ -63,16 +63,6 @@ def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
         tuple(walk.imports),
         tuple(walk.calls),
     )
-
-
-def _capture(root: Node) -> Captures:
-    """Run the query and sort each kind of capture by position, outer before inner."""
-    captures: Captures = {}
-    for name, nodes in QueryCursor(_QUERY).captures(root).items():
-        found = [(node.start_byte, -node.end_byte, node) for node in nodes]
-        found.sort(key=itemgetter(0, 1))
-        captures[name] = found
-    return captures
 
 
 def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:
@@ -146,7 +136,7 @@ class _Walk:
         self._faulty = faulty
         self._decorations = dict(self._pair_decorations(captures))
         self._stack = [_Scope(len(text) + 1, None, None, None, "", "", 0)]
-        for start, kind, node, name, body in sorted(self._events(captures), key=itemgetter(0, 1)):
+        for start, kind, _, node, name, body in sorted(self._events(captures), key=itemgetter(0, 1, 2)):
             self._close_scopes(start)
             if kind == _CALL:
                 self._add_call(start, node)
@@ -161,41 +151,39 @@ class _Walk:
             else:
                 self._add_imports(node)
 
-    def _events(self, captures: Captures) -> Iterator[tuple[int, int, Node, str, Node]]:
-        """Yield (position, kind, node, name, body); definitions stand at their body, where their scope opens."""
+    def _events(self, captures: Captures) -> Iterator[tuple[int, int, int, Node, str, Node]]:
+        """Yield (position, kind, -end, node, name, body); definitions stand at their body, where their scope opens."""
         text = self.text
         for kind, event in (("function", _FUNCTION), ("class", _CLASS)):
             for node, name, body in self._pair_definitions(captures, kind):
                 place = self._place_faulty(event, node, name, body) if self._faulty else (body.start_byte, event)
                 start, end = name.start_byte, name.end_byte
                 if start < end:
-                    yield *place, node, text[start:end].decode("utf-8", "replace"), body
+                    yield *place, -node.end_byte, node, text[start:end].decode("utf-8", "replace"), body
         for kind in BLOCK_KINDS[1:]:
-            for start, _, node in captures.get(kind, ()):
+            for node in captures.get(kind, ()):
                 if not (self._faulty and node.has_error):
-                    yield start, _BLOCK, node, kind, node
-        for start, _, node in captures.get("import", ()):
+                    yield node.start_byte, _BLOCK, -node.end_byte, node, kind, node
+        for node in captures.get("import", ()):
             if not (self._faulty and node.has_error):
-                yield start, _IMPORT, node, "", node
-        for start, _, node in captures.get("call", ()):
-            yield start, _CALL, node, "", node
+                yield node.start_byte, _IMPORT, -node.end_byte, node, "", node
+        for node in captures.get("call", ()):
+            yield node.start_byte, _CALL, -node.end_byte, node, "", node
 
     def _pair_definitions(self, captures: Captures, kind: str) -> Iterator[tuple[Node, Node, Node]]:
         """Yield (definition, name, body); the three start in the same order, but for a fault that holds definitions."""
-        found = captures.get(kind, ())
         if not self._faulty:
-            names, bodies = captures.get(f"{kind}.name", ()), captures.get(f"{kind}.body", ())
-            for (_, _, node), (_, _, name), (_, _, body) in zip(found, names, bodies, strict=True):
-                yield node, name, body
+            names = (kind, f"{kind}.name", f"{kind}.body")
+            yield from zip(*(sorted(captures.get(name, ()), key=_start) for name in names), strict=True)
             return
-        for _, _, node in found:
+        for node in captures.get(kind, ()):
             fields = node.child_by_field_name("name"), node.child_by_field_name("body")
             if fields[0] is not None and fields[1] is not None:
                 yield node, fields[0], fields[1]
 
     def _pair_decorations(self, captures: Captures) -> Iterator[tuple[int, Node]]:
         """Yield (start of a definition, its decorated form)."""
-        for _, _, outer in captures.get("decoration", ()):
+        for outer in captures.get("decoration", ()):
             definition = outer.child_by_field_name("definition")
             if definition is not None:
                 yield definition.start_byte, outer
@@ -314,6 +302,9 @@ class _Walk:
 
 
 _CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of events that stand at one position
+
+
+_start = attrgetter("start_byte")
 
 
 def _span(first: Node, last: Node) -> Span:
