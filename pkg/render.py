@@ -124,7 +124,8 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
     yield _table("relationship", ("count",), [(name, f"{count:,}") for name, count in stats.relations.items()])
     for source, stages in stats.stages.items():
         yield _table(f"stage of {source}", ("CPU seconds",), [(name, f"{value:.2f}") for name, value in stages.items()])
-    yield _table("part or file of the store", ("bytes",), [(name, f"{size:,}") for name, size in stats.bytes.items()])
+    for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
+        yield _table(title, ("bytes",), [(name, f"{size:,}") for name, size in sizes.items()])
     for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
         if skips:
             yield _table(title, ("reason",), [(skip.path, skip.reason) for skip in skips])

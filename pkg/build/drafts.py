@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
 
@@ -21,9 +22,6 @@ class CodePieces:
 
     def __init__(self, code: CodeUnit) -> None:
         self.code = code
-        self._calls: dict[int | None, list[Call]] = defaultdict(list)
-        for call in code.calls:
-            self._calls[call.function].append(call)
 
     def definitions_in(self, span: Span) -> range:
         """Give the indices of the definitions inside a span."""
@@ -37,9 +35,16 @@ class CodePieces:
         """Give the indices of the imports inside a span."""
         return _find_inside(self.code.imports, span)
 
-    def calls_of(self, owner: int | None) -> list[Call]:
-        """Give the calls of one function; None gives those of module and class code."""
-        return self._calls.get(owner, [])
+    def calls_of(self, owners: Iterable[int]) -> list[Call]:
+        """Give the calls of some functions by line."""
+        return sorted((call for owner in owners for call in self._calls.get(owner, ())), key=lambda call: call.line)
+
+    @cached_property
+    def _calls(self) -> dict[int | None, list[Call]]:
+        calls: dict[int | None, list[Call]] = defaultdict(list)
+        for call in self.code.calls:
+            calls[call.function].append(call)
+        return calls
 
 
 def _find_inside(pieces: tuple[Class | Function, ...] | tuple[Block, ...] | tuple[Import, ...], span: Span) -> range:
@@ -163,13 +168,9 @@ class Draft:
         A piece of a row must not depend on what else the row holds.
         """
         base = self._span.start_line - 1
-        owners: list[int | None] = [None] if self._is_file else []
-        sites = [
-            CallSite(call.expression, call.line - base, -1 if owner is None else self._index[owner])
-            for owner in owners + list(self._index)
-            for call in self._pieces.calls_of(owner)
-        ]
-        return iter(sorted(sites, key=lambda site: site.line))
+        index: dict[int | None, int] = {None: -1, **self._index}
+        calls = self._pieces.code.calls if self._is_file else self._pieces.calls_of(self._index)
+        return (CallSite(call.expression, call.line - base, index[call.function]) for call in calls)
 
 
 def render_import(record: Import) -> bytes:

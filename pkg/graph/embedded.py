@@ -329,13 +329,9 @@ class EmbeddedStore:
                 partial=tuple(Skip(path, reason) for path, reason in run(sql.LIST_PARTIAL)),
                 skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[5])),
                 stages={row[0]: json.loads(row[6]) for row in rows},
-                bytes=self._measure(),
+                parts={part: int(run(statement).fetchone()[0]) for part, statement in sql.SIZES.items()},
+                bytes={path.name: path.stat().st_size for path in (self._path, self._index_path) if path.exists()},
             )
-
-    def _measure(self) -> dict[str, int]:
-        """Give the bytes of each part of the store, then of its files."""
-        parts = {part: int(self._connection.execute(statement).fetchone()[0]) for part, statement in sql.SIZES.items()}
-        return parts | {path.name: path.stat().st_size for path in (self._path, self._index_path) if path.exists()}
 
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""

@@ -36,7 +36,8 @@ class StoreStats:
     partial: tuple[Skip, ...]
     skipped: tuple[Skip, ...]
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
-    bytes: Mapping[str, int] = field(default_factory=dict)  # per part of what is stored, and per file
+    parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors, full text (P-36)
+    bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
 
 
 class StoreWriter(Protocol):
