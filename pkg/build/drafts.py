@@ -35,7 +35,7 @@ class CodePieces:
         """Give the indices of the imports inside a span."""
         return _find_inside(self.code.imports, span)
 
-    def calls_of(self, owners: Iterable[int]) -> list[Call]:
+    def calls_of(self, owners: Iterable[int | None]) -> list[Call]:
         """Give the calls of some functions by line."""
         return sorted((call for owner in owners for call in self._calls.get(owner, ())), key=lambda call: call.line)
 
@@ -68,7 +68,7 @@ class Draft:
         self._is_file = bool(path)  # a piece of a row has none
         self._prefix = blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=8)
         self._nodes: list[NodeRow] = []
-        self._index: dict[int, int] = {}  # definition -> node
+        self._index: dict[int | None, int] = {}  # definition -> node
         self._equals: dict[tuple[Label, str], int] = {}
         self._words: list[tuple[int, str, str, str]] = []
         self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
@@ -167,8 +167,7 @@ class Draft:
 
         A piece of a row must not depend on what else the row holds.
         """
-        base = self._span.start_line - 1
-        index: dict[int | None, int] = {None: -1, **self._index}
+        base, index = self._span.start_line - 1, self._index | {None: -1}
         calls = self._pieces.code.calls if self._is_file else self._pieces.calls_of(self._index)
         return (CallSite(call.expression, call.line - base, index[call.function]) for call in calls)
 
