@@ -227,7 +227,7 @@ def test_a_store_that_another_process_writes_is_locked_for_writers_alone(
 
 
 READ_ONLY = """
-import glob, mmap, os, sys
+import glob, mmap, os, sys, urllib.parse
 import numpy, simsimd, pkg.graph.vector_file, pkg.graph.lexical, pkg.encode.hashing
 from pkg.encode.registry import load_encoder
 from pkg.errors import StoreFullError
