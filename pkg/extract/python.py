@@ -176,14 +176,14 @@ class _Walk:
             names = (kind, f"{kind}.name", f"{kind}.body")
             yield from zip(*(sorted(captures.get(name, ()), key=_start) for name in names), strict=True)
             return
-        for node in captures.get(kind, ()):
+        for node in sorted(captures.get(kind, ()), key=_outer_first):
             fields = node.child_by_field_name("name"), node.child_by_field_name("body")
             if fields[0] is not None and fields[1] is not None:
                 yield node, fields[0], fields[1]
 
     def _pair_decorations(self, captures: Captures) -> Iterator[tuple[int, Node]]:
-        """Yield (start of a definition, its decorated form)."""
-        for outer in captures.get("decoration", ()):
+        """Yield (start of a definition, its decorated form), the innermost last where a fault has nested them."""
+        for outer in sorted(captures.get("decoration", ()), key=_outer_first):
             definition = outer.child_by_field_name("definition")
             if definition is not None:
                 yield definition.start_byte, outer
@@ -305,6 +305,10 @@ _CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of ev
 
 
 _start = attrgetter("start_byte")
+
+
+def _outer_first(node: Node) -> tuple[int, int]:
+    return node.start_byte, -node.end_byte
 
 
 def _span(first: Node, last: Node) -> Span:
