@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 
 from pkg.errors import PathError
+from pkg.graph.unit import format_id, hash_bytes
 from pkg.model import Label, Skip, Source, Status
 
 
@@ -59,8 +59,12 @@ class Input:
     fingerprint: str  # of the whole input; equal fingerprints mean that nothing changed
     entries: tuple[RawUnit, ...] | None  # None: the units come from stream
     skipped: tuple[Skip, ...] = ()
-    count: int = 0  # entries that are known at once
     stream: Callable[[], Iterator[RawUnit | Skip]] = lambda: iter(())
+
+    @property
+    def count(self) -> int:
+        """Count the units that are known at once."""
+        return len(self.entries or ())
 
 
 def find_input(path: str, source: str | None, field: str | None, max_file_size: int | None) -> Input:
@@ -78,7 +82,7 @@ def find_input(path: str, source: str | None, field: str | None, max_file_size: 
     named = Source(source or found.name, found.kind, found.root, found.revision)
     lines = [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
     lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]
-    return Input(named, hash_text("\n".join(lines).encode("utf-8", "replace")), entries, found.skipped, len(entries))
+    return Input(named, hash_text("\n".join(lines).encode("utf-8", "replace")), entries, found.skipped)
 
 
 def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
@@ -86,11 +90,12 @@ def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
     if path == "-":
         named = Source(source or "stdin", "corpus", "-")
         return Input(named, "", None, stream=lambda: _stream_rows(path, field))
+    from pkg.extract.files import make_fingerprint
+
     file = Path(path)
     if not file.is_file():
         raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
-    status = file.stat()
-    fingerprint = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{field or ''}"
+    fingerprint = f"{make_fingerprint(file.stat())}-{field or ''}"
     named = Source(source or file.name.split(".", 1)[0], "corpus", str(file.resolve()))
     return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, field))
 
@@ -108,4 +113,4 @@ def _stream_rows(path: str, field: str | None) -> Iterator[RawUnit | Skip]:
 
 def hash_text(text: bytes) -> str:
     """Hash a unit's text to 16 hex digits."""
-    return blake2b(text, digest_size=8).hexdigest()
+    return format_id(hash_bytes(text))

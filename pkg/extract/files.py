@@ -24,15 +24,19 @@ _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXE
 
 
 def make_entry(path: str, place: str, info: os.stat_result, max_file_size: int) -> Entry:
-    """Describe the regular file at a place on disk under the path that the source knows it by.
+    """Describe the regular file at a place on disk under the path that the source knows it by."""
+    return Entry(path, make_fingerprint(info), info.st_size, partial(read_file, place, max_file_size))
+
+
+def make_fingerprint(info: os.stat_result) -> str:
+    """Tell a file's content from another's without reading it.
 
     A file written within the last clock tick could be written again without a new time: its fingerprint is marked, so
     that it equals no later one and the content is compared at the next build.
     """
     fingerprint = f"{info.st_size}-{info.st_mtime_ns}-{info.st_ctime_ns}-{info.st_ino}"
-    if time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) < CLOCK_TICK_NS:
-        fingerprint += "-fresh"
-    return Entry(path, fingerprint, info.st_size, partial(read_file, place, max_file_size))
+    is_fresh = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) < CLOCK_TICK_NS
+    return f"{fingerprint}-fresh" if is_fresh else fingerprint
 
 
 def find_obstacle(info: os.stat_result, max_file_size: int) -> str | None:
