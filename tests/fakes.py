@@ -93,8 +93,9 @@ class FakeWriter:
         del self.state.sources[source], self.state.notes[source]
         self.changed = True
 
-    def missing_names(self, source: str) -> list[str]:
-        return sorted(name for owner, name in self._defined() - set(self.state.names) if owner == source)
+    def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
+        missing = self._defined() - set(self.state.names)
+        return sorted(name for owner, name in missing if owner == source and name >= first)[:limit]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         for name, vector in vectors.items():
@@ -164,9 +165,9 @@ class FakeStore:
     def generation(self) -> int:
         return self._now.generation
 
-    def fingerprints(self, source: str) -> dict[str, tuple[str, str]]:
-        units = self._now.units.items()
-        return {path: (unit.fingerprint, unit.content_hash) for (owner, path), unit in units if owner == source}
+    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
+        units = sorted(self._now.units.items())
+        return iter([(path, unit.fingerprint, unit.content_hash) for (owner, path), unit in units if owner == source])
 
     def sources(self) -> tuple[Source, ...]:
         return tuple(source for _, source in sorted(self._now.sources.items()))

@@ -8,11 +8,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkg.build.clock import StageClock
+from pkg.build.known import KnownUnits
 from pkg.build.report import BuildReport
 from pkg.build.todo import Progress, Tally, Todo, compare, is_current
 from pkg.errors import PathError, StoreError, UsageError
@@ -73,7 +74,7 @@ def remove_source(store: GraphStore, source: str) -> BuildReport:
     known = [each.name for each in store.sources()]
     if source not in known:
         raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
-    removed = len(store.fingerprints(source))
+    removed = sum(1 for _ in store.fingerprints(source))
     with store.write() as writer:
         writer.delete_source(source)
     return BuildReport(source, store.address, store.generation(), removed=removed)
@@ -88,11 +89,15 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
     if is_current(found, store):
         name, generation = found.source.name, store.generation()
         return BuildReport(name, store.address, generation, unchanged=found.count, skipped=found.skipped)
-    with _without_collector(), store.write() as writer:
-        # Compared only now: another build of the same source may have ended while this one waited to write.
-        tally = write_units(writer, found, compare(found, store), options, clock)
+    # Compared only inside the write: another build of the same source may have ended while this one waited for it.
+    with _without_collector(), store.write() as writer, closing(_list_known(store, found)) as known:
+        tally = write_units(writer, found, compare(found, known), options, clock)
     clock.mark("store")
     return tally.report(store, clock.rounded())
+
+
+def _list_known(store: GraphStore, found: Input) -> KnownUnits:
+    return KnownUnits(store.fingerprints(found.source.name))
 
 
 def write_units(writer: StoreWriter, found: Input, todo: Todo, options: BuildOptions, clock: StageClock) -> Tally:
@@ -102,7 +107,6 @@ def write_units(writer: StoreWriter, found: Input, todo: Todo, options: BuildOpt
     name = found.source.name
     tally = Tally(found, todo, writer, options.progress)
     writer.put_source(found.source)
-    tally.remove_vanished()
     workers = _count_workers(options.jobs, todo.size)
     for unit in prepare_all(name, tally.load(todo.units), options.encoder, workers, clock.seconds):
         with clock.stage("store"):
@@ -120,11 +124,10 @@ def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
 
     from pkg.encode.registry import load_encoder
 
-    names = writer.missing_names(source)
-    for start in range(0, len(names), NAMES_AT_ONCE):
-        batch = names[start : start + NAMES_AT_ONCE]
-        vectors = load_encoder(encoder).encode([name.encode("utf-8", "replace") for name in batch]).astype(np.float16)
-        writer.put_names(source, dict(zip(batch, vectors, strict=True)))
+    names = [""]
+    while names := writer.missing_names(source, names[-1], NAMES_AT_ONCE):
+        vectors = load_encoder(encoder).encode([name.encode("utf-8", "replace") for name in names]).astype(np.float16)
+        writer.put_names(source, dict(zip(names, vectors, strict=True)))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from pkg.extract.python import extract_unit
 from pkg.graph.unit import Fragment, Part, UnitGraph, format_id, hash_bytes
 from pkg.model import CodeUnit, Label, Span, Status
 
-SENT_LIMIT = 1_000_000  # fragment keys remembered, so that repeated bodies of a corpus are encoded once
+SENT_LIMIT = 100_000  # fragment keys remembered, some 10 MB, so that repeated bodies of a corpus are encoded once
 
 DraftPart = tuple[int, int, "Draft | None"]  # key, first line, and nothing when it was sent before
 

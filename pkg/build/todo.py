@@ -12,6 +12,7 @@ from pkg.model import Skip, Status
 
 if TYPE_CHECKING:
     from pkg.build.inputs import Input, LoadedUnit, RawUnit
+    from pkg.build.known import KnownUnits
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.graph.unit import UnitGraph
 
@@ -23,8 +24,7 @@ class Todo:
     """What a build has to do for one source."""
 
     units: Iterable[RawUnit | Skip]
-    known: dict[str, tuple[str, str]]  # path -> (fingerprint, content hash) in the store
-    vanished: list[str] | None  # None: known only when all units have been seen
+    known: KnownUnits  # what the store has; units that need not be read are marked as seen
     size: int  # bytes to read; 0 when that is not known
 
 
@@ -34,14 +34,17 @@ def is_current(found: Input, store: GraphStore) -> bool:
     return bool(before) and before == found.fingerprint
 
 
-def compare(found: Input, store: GraphStore) -> Todo:
-    """Find the units whose fingerprint is new, and those that are gone."""
-    known = store.fingerprints(found.source.name)
+def compare(found: Input, known: KnownUnits) -> Todo:
+    """Find the units whose fingerprint is new."""
     if found.entries is None:
-        return Todo(found.stream(), known, None, 0)
-    paths = {unit.path for unit in found.entries}
-    fresh = [unit for unit in found.entries if known.get(unit.path, ("",))[0] != unit.fingerprint]
-    return Todo(fresh, known, [path for path in known if path not in paths], sum(unit.size for unit in fresh))
+        return Todo(found.stream(), known, 0)
+    fresh = []
+    for unit in found.entries:
+        if known.find(unit.path)[0] == unit.fingerprint:
+            known.see(unit.path)
+        else:
+            fresh.append(unit)
+    return Todo(fresh, known, sum(unit.size for unit in fresh))
 
 
 class Tally:
@@ -50,7 +53,6 @@ class Tally:
     def __init__(self, found: Input, todo: Todo, writer: StoreWriter, progress: Progress | None) -> None:
         self._found, self._todo, self._writer, self._progress = found, todo, writer, progress
         self._source = found.source.name
-        self._seen: set[str] = set()  # kept only where something may have to be removed
         self._has_units = False
         self._done = 0
         self._written = self._removed = self._partial = self._same = 0
@@ -62,12 +64,11 @@ class Tally:
             loaded = unit if isinstance(unit, Skip) else unit.load()
             self._tick(unit)
             if isinstance(loaded, Skip):
-                self._skip(loaded)
+                self.skipped.append(loaded)
                 continue
             self._has_units = True
-            if self._todo.known:
-                self._seen.add(loaded.path)
-            fingerprint, content_hash = self._todo.known.get(loaded.path, ("", ""))
+            self._todo.known.see(loaded.path)
+            fingerprint, content_hash = self._todo.known.find(loaded.path)
             if content_hash != loaded.content_hash:
                 yield loaded
                 continue
@@ -81,23 +82,17 @@ class Tally:
         self._written += 1
         self._partial += unit.status is not Status.OK
 
-    def remove_vanished(self) -> None:
-        """Delete the units that discovery no longer found."""
-        for path in self._todo.vanished or ():
-            self._remove(path)
-
     def remove_unseen(self) -> None:
-        """Delete the rows that the stream did not bring; refuse a corpus of which not one row could be read."""
-        if self._found.entries is not None:
-            return
-        if not self._has_units and self._found.source.kind == "corpus":
+        """Delete the units that the input no longer has; refuse a corpus of which not one row could be read."""
+        if not self._has_units and self._found.entries is None and self._found.source.kind == "corpus":
             first = f"; first: {self.skipped[0]}" if self.skipped else ""
             raise CorpusError(
                 f"no row of {self._found.source.root} can be read ({len(self.skipped)} left out{first});"
                 " expected one JSON object a line, with code in one of its fields"
             )
-        for path in sorted(self._todo.known.keys() - self._seen):
-            self._remove(path)
+        for path in self._todo.known.unseen():
+            self._writer.delete_file(self._source, path)
+            self._removed += 1
 
     def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
         """Sum up the build."""
@@ -113,15 +108,6 @@ class Tally:
             tuple(self.skipped),
             stages,
         )
-
-    def _skip(self, skip: Skip) -> None:
-        self.skipped.append(skip)
-        if self._found.entries is not None and skip.path in self._todo.known:
-            self._remove(skip.path)
-
-    def _remove(self, path: str) -> None:
-        self._writer.delete_file(self._source, path)
-        self._removed += 1
 
     def _tick(self, unit: RawUnit | Skip) -> None:
         if self._progress is not None:

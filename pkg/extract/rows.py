@@ -6,6 +6,7 @@ or a Skip that says why not. How records are read from files is in records.py.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -67,18 +68,41 @@ class Row:
     query: str  # Alpaca's instruction and input, "" when there is none
 
 
+class _IdTable:
+    """Remember the ids of all rows on disk, in a file without a name, so that memory does not grow with the rows."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect("", isolation_level=None)
+        self._run = self._connection.execute
+        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA locking_mode = EXCLUSIVE", _CREATE_IDS, "BEGIN"):
+            self._run(statement)
+
+    def make_unique(self, row_id: str) -> str:
+        """Number an id that has come before: `#2`, `#3`, ..."""
+        while (times := self._run(_COUNT_ID, (row_id,)).fetchone()[0]) > 1:
+            row_id = f"{row_id}#{times}"
+        return row_id
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._connection.close()
+
+
+_CREATE_IDS = "CREATE TABLE seen (id TEXT PRIMARY KEY, times INTEGER) WITHOUT ROWID"
+_COUNT_ID = "INSERT INTO seen VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1 RETURNING times"
+
+
 def read_rows(path: str, field: str | None = None) -> Iterator[Row | Skip]:
     """Read the rows of a corpus one after the other; what cannot be read comes as a Skip (P-01).
 
-    A repeated id gets `#2`, `#3`, in the order of the rows. Only the ids are remembered, never the rows.
+    A repeated id gets `#2`, `#3`, in the order of the rows.
     Raises PathError for what cannot be opened and CorpusError when no row or no field can be read.
     """
-    seen: dict[str, int] = {}
-    with closing(open_records(path)) as items:
+    with closing(open_records(path)) as items, closing(_IdTable()) as ids:
         first, sample = yield from _read_sample(path, items)
         chosen = _choose_field(path, field, sample)
         for item in chain(first, items):
-            yield item if isinstance(item, Skip) else _make_row(path, item, chosen, seen)
+            yield item if isinstance(item, Skip) else _make_row(path, item, chosen, ids)
 
 
 def _read_sample(path: str, items: Iterator[Item]) -> Generator[Skip, None, tuple[list[Item], list[Fields]]]:
@@ -96,7 +120,7 @@ def _read_sample(path: str, items: Iterator[Item]) -> Generator[Skip, None, tupl
     raise CorpusError(f"no row of {path} can be read ({found}); expected {describe_expected(path)}")
 
 
-def _make_row(path: str, record: Record, chosen: str, seen: dict[str, int]) -> Row | Skip:
+def _make_row(path: str, record: Record, chosen: str, ids: _IdTable) -> Row | Skip:
     index, fields = record
     own_id = _find_id(fields)
     value = _look_up(fields, chosen)
@@ -105,7 +129,7 @@ def _make_row(path: str, record: Record, chosen: str, seen: dict[str, int]) -> R
         return Skip(own_id or name_place(path, index), _describe_value(fields, chosen, value))
     if len(text) > MAX_ROW_BYTES:
         return Skip(own_id or name_place(path, index), describe_excess(len(text), "characters"))
-    row_id = _make_unique(own_id or name_row(index), seen)
+    row_id = ids.make_unique(own_id or name_row(index))
     return Row(row_id, _without_surrogates(text), _find_query(fields, chosen))
 
 
@@ -115,14 +139,6 @@ def _find_id(fields: Fields) -> str | None:
         if (isinstance(value, str) and value) or (isinstance(value, int) and not isinstance(value, bool)):
             return _without_surrogates(str(value))
     return None
-
-
-def _make_unique(row_id: str, seen: dict[str, int]) -> str:
-    while row_id in seen:
-        seen[row_id] += 1
-        row_id = f"{row_id}#{seen[row_id]}"
-    seen[row_id] = 1
-    return row_id
 
 
 def _find_query(fields: Fields, chosen: str) -> str:

@@ -96,11 +96,10 @@ class EmbeddedStore:
         with translate_faults(self.address):
             return self._get_meta("generation") or 0
 
-    def fingerprints(self, source: str) -> dict[str, tuple[str, str]]:
-        """Map the path of every unit of a source to its (fingerprint, content hash)."""
+    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source."""
         with translate_faults(self.address):
-            rows = self._connection.execute(sql.LIST_FINGERPRINTS, (source,))
-            return {path: (fingerprint, content) for path, fingerprint, content in rows}
+            yield from self._connection.execute(sql.LIST_FINGERPRINTS, (source,))
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""

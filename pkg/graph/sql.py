@@ -117,8 +117,9 @@ LAST_NUMBERS = """SELECT (SELECT coalesce(max(number), 0) FROM node), (SELECT co
     (SELECT coalesce(max(number), 0) FROM fragment)"""
 HAS_UNITS = "SELECT 1 FROM unit LIMIT 1"
 
-MISSING_NAMES = f"""SELECT DISTINCT name FROM node WHERE label = {_FUNCTION} AND source = ? AND name IS NOT NULL
-    EXCEPT SELECT name FROM node WHERE label = {_NAME} AND source = ? AND name IS NOT NULL"""
+MISSING_NAMES = f"""SELECT DISTINCT name FROM node INDEXED BY node_name WHERE label = {_FUNCTION} AND source = ?1 AND name >= ?2
+    AND NOT EXISTS (SELECT 1 FROM node AS known WHERE known.label = {_NAME} AND known.name = node.name AND known.source = ?1)
+    ORDER BY name LIMIT ?3"""
 ORPHAN_NAMES = f"""SELECT number, id FROM node AS orphan WHERE label = {_NAME} AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node
     WHERE label = {_FUNCTION} AND node.name = orphan.name AND node.source = orphan.source)"""
 

@@ -67,8 +67,8 @@ class StoreWriter(Protocol):
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Add the FunctionName nodes that are missing, with their vectors."""
 
-    def missing_names(self, source: str) -> list[str]:
-        """List the function names of a source that have no FunctionName node yet."""
+    def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
+        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
 
     def put_relations(self, relations: Iterable[Edge]) -> None:
         """Add relationships between nodes that exist."""
@@ -87,8 +87,8 @@ class GraphStore(Protocol):
     def generation(self) -> int:
         """Count the writes that have ended; 0 for a store that holds nothing."""
 
-    def fingerprints(self, source: str) -> dict[str, tuple[str, str]]:
-        """Map the path of every unit of a source to its (fingerprint, content hash)."""
+    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Hold one generation still for all reads inside the block."""

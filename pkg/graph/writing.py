@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import StoreError
 from pkg.graph import sql
 from pkg.graph.rows import dump, pack_rows, pack_text, unpack_rows
-from pkg.graph.unit import Fragment, NodeRow, UnitGraph, hash_bytes, hash_key
+from pkg.graph.unit import Fragment, UnitGraph, hash_bytes, hash_key
 from pkg.model import EMBEDDED_LABELS, Edge, Label, Skip, Source
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 FLUSH_AT = 4096  # rows kept in memory before they are inserted together
+_UNNAMED = (Label.BLOCK, Label.IMPORT)  # only names that are looked up stand in the indexed column
 
 
 class EmbeddedWriter:
@@ -96,11 +97,11 @@ class EmbeddedWriter:
         self._sources.pop(source)
         self.changed = True
 
-    def missing_names(self, source: str) -> list[str]:
-        """List the function names of a source that have no FunctionName node yet."""
-        self.flush()
+    def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
+        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
+        self._complete_indexes()
         number = self._find_source(source)
-        return sorted(name for (name,) in self._run(sql.MISSING_NAMES, (number, number)))
+        return [name for (name,) in self._run(sql.MISSING_NAMES, (number, first, limit))]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Add the FunctionName nodes that are missing, with their vectors."""
@@ -136,13 +137,17 @@ class EmbeddedWriter:
     def finish(self) -> None:
         """Insert what is left, drop what nothing refers to any more, and complete the indexes."""
         self._sweep()
-        if self._is_first_load:
-            for statement in sql.INDEXES.values():
-                self._run(statement)
+        self._complete_indexes()
         if self._has_deleted:
             self._delete_orphan_names()
         if self._has_relations:
             self._delete_loose_relations()
+
+    def _complete_indexes(self) -> None:
+        """Make the indexes that a first load goes without."""
+        self.flush()
+        for statement in sql.INDEXES.values():
+            self._run(statement)
 
     def _find_source(self, name: str) -> int:
         if name not in self._sources:
@@ -169,22 +174,27 @@ class EmbeddedWriter:
         return int(number)
 
     def _add_nodes(self, source: int, fragment_number: int, fragment: Fragment) -> None:
-        first = self._node_number + 1
-        numbers, data = sql.LABEL_NUMBERS, fragment.vectors.astype("<f2", copy=False).tobytes()
-        size = 2 * fragment.vectors.shape[1]
-        offset = 0
-        for index, node in enumerate(fragment.nodes):
-            number = first + index
-            properties = dump(node.properties) if node.properties else None
-            parent = None if node.parent < 0 else first + node.parent
-            place = number, _sign(node.id), numbers[node.label], source, fragment_number, parent
-            kind = sql.KIND_NUMBERS[node.kind or ""]
-            content = _sign(node.content_hash)
-            self._nodes.append((*place, *_name_columns(node), kind, *node[6:10], content, properties))
-            if node.label in EMBEDDED_LABELS:
+        number = self._node_number
+        self._node_number += len(fragment.nodes)
+        first, data = number + 1, fragment.vectors.astype("<f2", copy=False).tobytes()
+        size, offset = 2 * fragment.vectors.shape[1], 0
+        labels, kinds, embedded = sql.LABEL_NUMBERS, sql.KIND_NUMBERS, EMBEDDED_LABELS
+        for node in fragment.nodes:
+            identity, label, parent, name, qualname, kind, start, end, top, bottom, content, properties = node
+            number += 1
+            is_named = label not in _UNNAMED
+            self._nodes.append(
+                (
+                    number, _sign(identity), labels[label], source, fragment_number,
+                    first + parent if parent >= 0 else None,
+                    name if is_named else None, (None if qualname == name else qualname) if is_named else name,
+                    kinds[kind or ""], start, end, top, bottom, _sign(content),
+                    dump(properties) if properties else None,
+                )
+            )  # fmt: skip
+            if label in embedded:
                 self._vectors.append((number, data[offset : offset + size]))
                 offset += size
-        self._node_number += len(fragment.nodes)
 
     def _delete_unit(self, source: int, path: str) -> None:
         row = self._run(sql.FIND_UNIT, (source, path)).fetchone()
@@ -234,13 +244,6 @@ class EmbeddedWriter:
         self._run(sql.DELETE_VECTORS, (first, last))
         self._run(sql.DELETE_NODES, (first, last))
         self._run(sql.DELETE_FRAGMENT, (number,))
-
-
-def _name_columns(node: NodeRow) -> tuple[str | None, str | None]:
-    """Give name and qualname as stored: only names that are looked up stand in the indexed column."""
-    if node.label in (Label.BLOCK, Label.IMPORT):
-        return None, node.name
-    return node.name, None if node.qualname == node.name else node.qualname
 
 
 def parse_id(text: str) -> int:

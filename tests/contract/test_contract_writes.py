@@ -39,7 +39,7 @@ def test_a_new_store_holds_nothing(store: GraphStore) -> None:
     assert store.generation() == 0
     assert store.sources() == ()
     assert store.source_fingerprint("demo") is None
-    assert store.fingerprints("demo") == {}
+    assert list(store.fingerprints("demo")) == []
     assert [line["type"] for line in store.export()] == ["graph"]
 
 
@@ -60,11 +60,12 @@ def test_a_write_that_changes_nothing_makes_no_generation(store: GraphStore) -> 
 
 def test_a_touched_file_gets_its_fingerprint_without_a_generation(store: GraphStore) -> None:
     fill(store, FILES)
-    before = store.fingerprints("demo")
+    before = sorted(store.fingerprints("demo"))
     with store.write() as writer:
         writer.put_fingerprint("demo", "pack/reader.py", "touched")
     assert store.generation() == 1
-    assert store.fingerprints("demo") == before | {"pack/reader.py": ("touched", before["pack/reader.py"][1])}
+    expected = [(path, "touched" if path == "pack/reader.py" else old, content) for path, old, content in before]
+    assert sorted(store.fingerprints("demo")) == expected
 
 
 def test_a_source_keeps_what_its_build_noted(store: GraphStore) -> None:
@@ -89,11 +90,11 @@ def change_and_raise(store: GraphStore, fault: BaseException) -> None:
 @pytest.mark.parametrize("fault", [ValueError("wrong"), OSError("no such file"), KeyboardInterrupt()])
 def test_an_exception_inside_a_write_leaves_the_old_graph(store: GraphStore, fault: BaseException) -> None:
     fill(store, FILES)
-    before, known = lines(store), store.fingerprints("demo")
+    before, known = lines(store), sorted(store.fingerprints("demo"))
     with pytest.raises(type(fault)) as caught:
         change_and_raise(store, fault)
     assert caught.value is fault
-    assert (store.generation(), lines(store), store.fingerprints("demo")) == (1, before, known)
+    assert (store.generation(), lines(store), sorted(store.fingerprints("demo"))) == (1, before, known)
     assert store.check() == []
 
 
@@ -155,7 +156,7 @@ def test_a_deleted_source_leaves_the_others_alone(store: GraphStore) -> None:
         writer.delete_source("second")
     assert [line for line in lines(store) if line["type"] == "node"] == before
     assert store.sources() == (Source("first", "repository", "/first"),)
-    assert store.fingerprints("second") == {}
+    assert list(store.fingerprints("second")) == []
     assert store.check() == []
 
 
@@ -219,6 +220,15 @@ def test_missing_names_are_those_without_a_node(store: GraphStore) -> None:
         assert writer.missing_names("demo") == ["zoom"]
         writer.put_names("demo", {"zoom": np.ones(encoder().dimension, np.float16)})
         assert writer.missing_names("demo") == []
+
+
+def test_missing_names_come_in_their_order_from_a_first_one_on(store: GraphStore) -> None:
+    text = "".join(f"def {name}():\n    return 1\n\n\n" for name in ("walk", "turn", "stop", "jump"))
+    with store.write() as writer:
+        writer.put_source(Source("demo", "repository", "/demo"))
+        writer.replace_file(prepare("demo", {"a.py": text})[0])
+        assert writer.missing_names("demo", limit=3) == ["jump", "stop", "turn"]
+        assert writer.missing_names("demo", "stop", limit=2) == ["stop", "turn"]
 
 
 def call_edges(store: GraphStore) -> list[Edge]:
