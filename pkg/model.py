@@ -1,4 +1,6 @@
-"""The nouns of the project: frozen, slotted dataclasses that every layer shares, and nothing else.
+"""The nouns of the project that every layer shares, and nothing else: frozen, slotted dataclasses.
+
+The pieces of a text are named tuples, which are made in half the time: a build makes hundreds of thousands.
 
 Read this file first. Text offsets are byte offsets into the stored text of a unit (a file or a corpus row);
 lines are 1-based; columns are 0-based byte columns.
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 
 class Label(str, Enum):
@@ -66,8 +69,7 @@ class Source:
     revision: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A piece of a unit's text: byte offsets [start, end) and the 1-based lines they lie on."""
 
     start: int
@@ -76,8 +78,7 @@ class Span:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(NamedTuple):
     """One class definition, decorators included in its span."""
 
     name: str
@@ -89,8 +90,7 @@ class Class:
     docstring: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """One function or method (P-03: the implementation node), decorators included in its span."""
 
     name: str
@@ -103,8 +103,7 @@ class Function:
     docstring: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One compound statement of a function, or its docstring-free body (P-04, A-02)."""
 
     kind: str
@@ -115,8 +114,7 @@ class Block:
     parent: int | None  # index into CodeUnit.blocks; None for the body
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """One alias of one import statement (A-11, Q-04)."""
 
     span: Span  # the whole statement
@@ -126,8 +124,7 @@ class Import:
     level: int  # leading dots of a relative import
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call site: the called expression, where it stands, and the function it stands in."""
 
     expression: str
