@@ -17,10 +17,10 @@ QUESTION_3 := count the tokens of a text
 ANSWER_3 := retrieval/pack.py, count_tokens
 
 .DEFAULT_GOAL := help
-.PHONY: help install try test lint bench
+.PHONY: help install try test test-servers lint bench
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 install: $(VENV)/dev.stamp ## install PKG and its tools, pinned, in .venv
 
@@ -37,6 +37,9 @@ try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
 
 test: $(VENV)/dev.stamp ## run the quick tests (offline, under a minute)
 	$(BIN)/python -m pytest $(TESTS)
+
+test-servers: $(VENV)/dev.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
+	$(BIN)/python -m pytest $(TESTS) -m server
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/ruff check $(CODE)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pkg.build import BuildOptions, BuildReport, Progress, build_export
 from pkg.build import build as run_build
 from pkg.config import default_store
-from pkg.graph.embedded import EmbeddedStore, open_store
+from pkg.graph.stores import open_store
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
-    from pkg.graph.store import StoreStats
+    from pkg.graph.store import GraphStore, StoreStats
     from pkg.model import Node, QueryResult
 
 
@@ -55,7 +55,7 @@ def open_graph(store: str | None = None) -> Graph:
 class Graph:
     """A graph to ask; use it in a with statement, or call close."""
 
-    def __init__(self, store: EmbeddedStore) -> None:
+    def __init__(self, store: GraphStore) -> None:
         self.store = store
         self._encoder: Encoder | None = None
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from pkg.build import BuildReport
-    from pkg.graph.embedded import EmbeddedStore
+    from pkg.graph.store import GraphStore
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
 
@@ -181,7 +181,7 @@ def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool,
     the last build is read again.
     """
     from pkg import render
-    from pkg.graph.embedded import open_store
+    from pkg.graph.stores import open_store
 
     if remove and from_export:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
@@ -191,13 +191,13 @@ def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool,
             _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, target.stats()))  # noqa: B023
 
 
-def _remove(store: EmbeddedStore, source: str) -> BuildReport:
+def _remove(store: GraphStore, source: str) -> BuildReport:
     from pkg.build import remove_source
 
     return remove_source(store, source)
 
 
-def _build(path: str, store: EmbeddedStore, from_export: bool, options: dict[str, Any]) -> list[BuildReport]:
+def _build(path: str, store: GraphStore, from_export: bool, options: dict[str, Any]) -> list[BuildReport]:
     from pkg.build import BuildOptions, build_export
     from pkg.build import build as run_build
 

@@ -19,7 +19,7 @@ WAIT_SECONDS = 10.0  # for a tool that is asked for its version
 
 _PACKAGES = (  # module, what it is for, how to get it
     ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
-    ("neo4j", "the Neo4j store", "pip install neo4j"),
+    ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
     ("sentence_transformers", "neural encoders", "pip install sentence-transformers"),
 )
 
@@ -66,7 +66,7 @@ def _examine_sqlite() -> Finding:
 
 def _examine_store(address: str) -> Iterator[Finding]:
     """Open the store and run its integrity check."""
-    from pkg.graph.embedded import open_store
+    from pkg.graph.stores import open_store
 
     try:
         with closing(open_store(address)) as store:

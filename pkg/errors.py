@@ -8,6 +8,7 @@ PkgError                       anything below; the command line prints it as one
 ├── StoreError                 the graph store cannot be used
 │   ├── StoreMissingError      there is no graph yet
 │   ├── StoreLockedError       another process is writing (transient: try again)
+│   ├── StoreChangedError      the graph changed while it was read (transient: try again)
 │   ├── StoreCorruptError      damaged, truncated, or not a PKG store
 │   ├── StoreVersionError      written by a newer PKG
 │   ├── StoreFullError         no room, or no permission to write
@@ -52,6 +53,10 @@ class StoreMissingError(StoreError):
 
 class StoreLockedError(StoreError):
     """Say that another process is writing; trying again may help."""
+
+
+class StoreChangedError(StoreError):
+    """Say that a write ended while a reader looked; trying again gives the new graph."""
 
 
 class StoreCorruptError(StoreError):

@@ -18,6 +18,7 @@ from pkg.graph.opening import open_database
 from pkg.graph.reading import NodeReader
 from pkg.graph.rows import fetch_known
 from pkg.graph.store import StoreStats
+from pkg.graph.texts import export_edge, export_header
 from pkg.graph.unit import format_id
 from pkg.graph.writing import EmbeddedWriter, parse_id
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
@@ -254,7 +255,7 @@ class EmbeddedStore:
         from pkg.graph.lexical import WordSearch
 
         with translate_faults(self.address), self.snapshot():
-            return WordSearch(self._connection, self._reader).search(label, terms, k, where)
+            return WordSearch(self._reader).search(label, terms, k, where)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""
@@ -346,24 +347,12 @@ class EmbeddedStore:
         """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
         encoder, dimension = self.encoder()
         with translate_faults(self.address), self.snapshot():
-            yield {"type": "graph", "version": 1, "encoder": encoder, "dimension": dimension}
+            yield export_header(encoder, dimension)
             yield from self._reader.export_nodes(vectors)
-            for row in self._connection.execute(sql.EXPORT_EDGES):
-                names = ("name", "start", "end", "line", "rule", "confidence")
-                yield {
-                    "type": "relation",
-                    **{name: value for name, value in zip(names, row, strict=True) if value is not None},
-                }
+            for name, *facts in self._connection.execute(sql.EXPORT_EDGES):
+                yield export_edge(Edge(RelationType(name), *facts))
 
 
 def _make_edge(row: tuple[str, int, int, int | None, str | None, str | None]) -> Edge:
     name, start, end, line, rule, confidence = row
     return Edge(RelationType(name), format_id(start % (1 << 64)), format_id(end % (1 << 64)), line, rule, confidence)
-
-
-def open_store(address: str, create: bool = False) -> EmbeddedStore:
-    """Open the store at an address; only sqlite:///path is known so far."""
-    scheme, _, path = address.partition(":///")
-    if scheme != "sqlite" or path in ("", ":memory:"):
-        raise StoreError(f"unknown store address '{address}'; expected sqlite:///path/to/graph.db")
-    return EmbeddedStore(Path(path).expanduser(), create)

@@ -1,22 +1,19 @@
-"""Full-text search of the embedded store.
+"""Full-text search over whatever index a store has.
 
 Functions and imports are indexed; function names and blocks are reached through their functions, so that a block costs
-no room in the index: it scores its function's BM25 times the share of the words that it holds itself.
+no room in the index: it scores its function's score times the share of the words that it holds itself.
 """
 
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from heapq import heappush, heappushpop
 from itertools import islice
+from typing import Protocol
 
-from pkg.graph import sql
-from pkg.graph.reading import NodeReader
-from pkg.graph.writing import parse_id
 from pkg.model import Label, Match, Matches, Node, NodeFilter
 
 BLOCK_FUNCTIONS = 1000  # functions whose blocks are looked at, best first: more would take seconds on a large graph
@@ -24,12 +21,27 @@ BLOCK_FUNCTIONS = 1000  # functions whose blocks are looked at, best first: more
 Scored = tuple[Node, float]
 
 
-class WordSearch:
-    """Rank the nodes of one database by the words that they hold."""
+class WordIndex(Protocol):
+    """What a store tells of the words of its nodes."""
 
-    def __init__(self, connection: sqlite3.Connection, reader: NodeReader) -> None:
-        self._run = connection.execute
-        self._reader = reader
+    def rank(self, label: Label, words: Sequence[str]) -> Iterator[tuple[Node, float]]:
+        """Give the functions or imports that hold any of the words with a score above zero, best first, ties by id."""
+
+    def read_names(self, function: Node) -> list[Node]:
+        """Read the FunctionName node of a function."""
+
+    def read_inside(self, node: Node) -> list[Node]:
+        """Read what lies inside a node."""
+
+    def read_paths(self, node: Node) -> list[str]:
+        """Give the paths of the files or rows that hold a node."""
+
+
+class WordSearch:
+    """Rank the nodes of one graph by the words that they hold."""
+
+    def __init__(self, index: WordIndex) -> None:
+        self._index = index
 
     def search(self, label: Label, terms: str, k: int, where: NodeFilter | None) -> Matches:
         """Find the k best nodes of a label that hold any of the words, equal content folded, ties by id."""
@@ -54,21 +66,18 @@ class WordSearch:
     def _find_groups(self, label: Label, words: list[str]) -> Iterator[tuple[float, list[Scored]]]:
         """Give the nodes that each indexed node leads to, best first, with the score that none of them exceeds."""
         indexed = Label.IMPORT if label is Label.IMPORT else Label.FUNCTION
-        question = " OR ".join(f'"{word}"' for word in words)
-        rows = self._run(sql.SEARCH_WORDS, (question, sql.LABEL_NUMBERS[indexed]))
-        for number, rank in islice(rows, BLOCK_FUNCTIONS if label is Label.BLOCK else None):
-            node = self._reader.read_number(number)
+        for node, score in islice(self._index.rank(indexed, words), BLOCK_FUNCTIONS if label is Label.BLOCK else None):
             if label is indexed:
-                yield -rank, [(node, -rank)]
+                yield score, [(node, score)]
             elif label is Label.FUNCTION_NAME:
-                yield -rank, [(name, -rank) for name in self._reader.read_names(node)]
+                yield score, [(name, score) for name in self._index.read_names(node)]
             else:
-                yield -rank, self._score_blocks(node, -rank, words)
+                yield score, self._score_blocks(node, score, words)
 
     def _score_blocks(self, function: Node, score: float, words: list[str]) -> list[Scored]:
         """Score each block of a function by the share of the words that it holds itself."""
         scored = []
-        for block in self._reader.read_inside(function):
+        for block in self._index.read_inside(function):
             text = block.content.lower()
             share = sum(word in text for word in words) / len(words)
             if block.label is Label.BLOCK and share:
@@ -83,8 +92,7 @@ class WordSearch:
             return False
         if where.path is None:
             return True
-        paths = self._run(sql.PATHS_OF, (parse_id(node.id),))
-        return any(fnmatchcase(path, where.path) for (path,) in paths)
+        return any(fnmatchcase(path, where.path) for path in self._index.read_paths(node))
 
 
 def _fold(best: dict[str, Match], node: Node, score: float) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import sqlite3
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pkg.graph import sql
 from pkg.graph.rows import fetch_known, unpack_rows, unpack_text
+from pkg.graph.texts import export_node, read_docstring
 from pkg.graph.unit import format_id, hash_key
 from pkg.graph.writing import parse_id
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
@@ -54,6 +52,16 @@ class NodeReader:
         """Read the FunctionName node of a function."""
         node = self.read_id(parse_id(format_id(hash_key(function.source, Label.FUNCTION_NAME.value, function.name))))
         return [node] if node else []
+
+    def rank(self, label: Label, words: Sequence[str]) -> Iterator[tuple[Node, float]]:
+        """Give the functions or imports that hold any of the words, best first by BM25, in which names weigh most."""
+        question = " OR ".join(f'"{word}"' for word in words)
+        for number, score in self._run(sql.SEARCH_WORDS, (question, sql.LABEL_NUMBERS[label])):
+            yield self.read_number(number), -score
+
+    def read_paths(self, node: Node) -> list[str]:
+        """Give the paths of the files or rows that hold a node."""
+        return [path for (path,) in self._run(sql.PATHS_OF, (parse_id(node.id),))]
 
     def find_name(self, name: str, source: str | None) -> list[Node]:
         """Read the functions and classes of a bare name, ordered by path and line."""
@@ -137,7 +145,7 @@ class NodeReader:
         if label is Label.FUNCTION:
             properties["docstring_source"] = "human" if docstring else "none"
         if isinstance(docstring, list):
-            properties["docstring"] = _read_docstring(text[start + docstring[0] : start + docstring[1]])
+            properties["docstring"] = read_docstring(text[start + docstring[0] : start + docstring[1]])
         return properties
 
     def _make_unit(self, row: tuple[Any, ...]) -> Node:
@@ -156,13 +164,18 @@ class NodeReader:
     def export_nodes(self, vectors: bool) -> Iterator[dict[str, Any]]:
         """Give every node as a JSON-ready line, ordered by label and id."""
         for row in self._run(sql.EXPORT_SOURCES).fetchall():
-            yield _export(_make_source(row), None)
+            yield export_node(_make_source(row))
         for row in self._run(sql.EXPORT_UNITS):
-            yield _export(self._make_unit(row), None) | {"parts": self._list_parts(row[0])}
+            yield export_node(self._make_unit(row)) | {"parts": self._list_parts(row[0])}
         for row in self._run(sql.EXPORT_NODES):
             node = self._make(row)
-            has_vector = vectors and node.label in EMBEDDED_LABELS
-            yield _export(node, fetch_known(self._connection, sql.GET_VECTOR, row[0])[0] if has_vector else None)
+            yield export_node(node, self._read_vector(row[0]) if vectors and node.label in EMBEDDED_LABELS else None)
+
+    def _read_vector(self, number: int) -> list[float]:
+        import numpy as np
+
+        vector: list[float] = np.frombuffer(fetch_known(self._connection, sql.GET_VECTOR, number)[0], "<f2").tolist()
+        return vector
 
 
 def _make_source(row: tuple[Any, ...]) -> Node:
@@ -171,30 +184,3 @@ def _make_source(row: tuple[Any, ...]) -> Node:
     return Node(
         format_id(identity % (1 << 64)), Label.SOURCE, name, "", name, name, kind, 0, 0, 0, 0, 0, "", "", properties
     )
-
-
-def _read_docstring(literal: bytes) -> str:
-    """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an escape that Python frowns on is the author's affair
-            return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return literal.decode("utf-8", "replace")
-
-
-def _export(node: Node, vector: bytes | None) -> dict[str, Any]:
-    line: dict[str, Any] = {"type": "node", "label": node.label.value, "id": node.id, "source": node.source}
-    for name in ("path", "name", "qualname", "kind", "content_hash"):
-        if getattr(node, name):
-            line[name] = getattr(node, name)
-    if node.start_line:
-        line |= {
-            name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")
-        }
-    line |= node.properties
-    if vector is not None:
-        import numpy as np
-
-        line["vector"] = np.frombuffer(vector, "<f2").astype(float).tolist()
-    return line

@@ -84,6 +84,9 @@ class GraphStore(Protocol):
     def ensure_schema(self, encoder: str, dimension: int) -> None:
         """Create what is missing; refuse a store made with another encoder or dimension."""
 
+    def encoder(self) -> tuple[str, int]:
+        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+
     def generation(self) -> int:
         """Count the writes that have ended; 0 for a store that holds nothing."""
 

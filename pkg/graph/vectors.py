@@ -58,7 +58,7 @@ class Segment:
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
         groups = self._fold(candidates)
         leaders = [group[0] for group in groups]
-        exact = _score(fetch([int(self.columns["number"][index]) for index in leaders]), query)
+        exact = score_vectors(fetch([int(self.columns["number"][index]) for index in leaders]), query)
         ids = self.columns["id"].view("<u8")
         order = sorted(range(len(groups)), key=lambda i: (-exact[i], int(ids[leaders[i]])))[:k]
         matches = tuple(Match(f"{int(ids[leaders[i]]):016x}", float(exact[i]), len(groups[i]) - 1) for i in order)
@@ -150,7 +150,7 @@ def _normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.asarray(vectors / norms, np.float32)
 
 
-def _score(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+def score_vectors(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     """Compute the true cosine of each row with the query; 0 where one of them is zero (P-14)."""
     rows, asked = vectors.astype(np.float64), query.astype(np.float64)
     norms = np.sqrt((rows * rows).sum(axis=1) * (asked * asked).sum())

@@ -1,16 +1,19 @@
-"""The stores that the contract suite runs against; a further one is one more entry of STORES."""
+"""The stores that the contract suite runs against; a further one is one more entry of LOCAL or SERVERS."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from fakes import FakeStore
+from neo4j_servers import SERVERS as VERSIONS
+from servers import open_empty_server
 
 from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.store import GraphStore
@@ -28,18 +31,42 @@ def share_embedded(folder: Path) -> OpenStore:
     return lambda: EmbeddedStore(folder / "graph.db", create=True)
 
 
-STORES: dict[str, Callable[[Path], OpenStore]] = {"embedded": share_embedded, "fake": share_fake}
+def share_server(version: str, folder: Path) -> OpenStore:
+    return open_empty_server(version)
 
 
-@pytest.fixture(params=sorted(STORES))
-def make_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
-    """Give a function that makes a new, empty store each time, for tests that need several."""
-    share, numbers = STORES[request.param], count()
+LOCAL: dict[str, Callable[[Path], OpenStore]] = {"embedded": share_embedded, "fake": share_fake}
+SERVERS: dict[str, Callable[[Path], OpenStore]] = {
+    f"neo4j-{version}": partial(share_server, version) for version in VERSIONS
+}
+STORES = LOCAL | SERVERS
+
+HOLDS_SNAPSHOTS = frozenset(LOCAL)
+"""Stores that show the old generation for as long as a snapshot lasts; the others say that it is gone."""
+
+_LOCAL = sorted(LOCAL)
+_SERVERS = [pytest.param(name, marks=pytest.mark.server) for name in sorted(SERVERS)]
+
+
+def _make_stores(kind: str) -> Iterator[OpenStore]:
+    share, numbers = STORES[kind], count()
     with TemporaryDirectory(dir=MEMORY) as folder, ExitStack() as opened:
         yield lambda: opened.enter_context(closing(share(Path(folder, str(next(numbers))))()))
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=_LOCAL)
+def make_local_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
+    """Give a function that makes a new, empty store each time, for tests that need hundreds."""
+    yield from _make_stores(request.param)
+
+
+@pytest.fixture(params=_SERVERS)
+def make_server_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
+    """Give a function that empties the database of a server each time, for tests that need a few dozen."""
+    yield from _make_stores(request.param)
+
+
+@pytest.fixture(params=[*_LOCAL, *_SERVERS])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenStore]:
     """Give a function that opens one and the same graph each time."""
     with ExitStack() as opened:
@@ -54,9 +81,6 @@ def store(open_store: OpenStore) -> GraphStore:
 
 
 @pytest.fixture
-def make_twin(request: pytest.FixtureRequest, store: GraphStore, tmp_path: Path) -> Iterator[OpenStore]:
-    """Give a function that makes another, empty store of the same kind."""
-    kind = request.node.callspec.params["open_store"]
-    with ExitStack() as opened:
-        share = STORES[kind](tmp_path / "twin")
-        yield lambda: opened.enter_context(closing(share()))
+def holds_snapshots(request: pytest.FixtureRequest, open_store: OpenStore) -> bool:
+    """Tell whether the store shows an old generation while a snapshot lasts."""
+    return request.node.callspec.params["open_store"] in HOLDS_SNAPSHOTS

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
+from contextlib import closing, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from contract.conftest import OpenStore
+from contract.conftest import MEMORY, OpenStore
 from contract.units import FILES, READER, WRITER, fill, find_id, names_of, prepare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pkg.errors import NodeNotFoundError
+from pkg.errors import NodeNotFoundError, StoreChangedError
+from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.store import GraphStore
 from pkg.model import Call, Edge, Label, NodeFilter, RelationType
 
@@ -282,15 +285,34 @@ def test_statistics_count_what_is_exported(filled: GraphStore) -> None:
     assert stats.sources == filled.sources()
 
 
-@settings(max_examples=settings().max_examples // 5, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(order=st.permutations(["a.py", "b.py", "c.py", "d.py"]), cut=st.integers(0, 4))
-def test_an_export_does_not_depend_on_the_order_of_writes(make_store: OpenStore, order: list[str], cut: int) -> None:
+SLOW = [HealthCheck.function_scoped_fixture]
+ORDERS = {"order": st.permutations(["a.py", "b.py", "c.py", "d.py"]), "cut": st.integers(0, 4)}
+
+
+@settings(max_examples=settings().max_examples // 5, suppress_health_check=SLOW)
+@given(**ORDERS)
+def test_an_export_does_not_depend_on_the_order_of_writes(
+    make_local_store: OpenStore, order: list[str], cut: int
+) -> None:
+    check_order(make_local_store(), order, cut)
+
+
+@settings(max_examples=settings().max_examples // 15, suppress_health_check=SLOW)
+@given(**ORDERS)
+def test_an_export_of_a_server_does_not_depend_on_the_order_of_writes(
+    make_server_store: OpenStore, order: list[str], cut: int
+) -> None:
+    check_order(make_server_store(), order, cut)
+
+
+def check_order(shuffled: GraphStore, order: list[str], cut: int) -> None:
+    """Fill a store in two writes and compare its export with that of an embedded store."""
     texts = {"a.py": READER, "b.py": WRITER, "c.py": NESTED, "d.py": READER}
-    straight, shuffled = make_store(), make_store()
-    fill(straight, texts)
     for part in (order[:cut], order[cut:]):
         fill(shuffled, {path: texts[path] for path in part})
-    assert list(map(json.dumps, shuffled.export(True))) == list(map(json.dumps, straight.export(True)))
+    with TemporaryDirectory(dir=MEMORY) as folder, closing(EmbeddedStore(Path(folder, "graph.db"), True)) as straight:
+        fill(straight, texts)
+        assert list(shuffled.export(True)) == list(straight.export(True))
 
 
 def test_an_export_is_sorted_and_the_same_each_time(filled: GraphStore) -> None:
@@ -315,18 +337,23 @@ def test_an_export_has_vectors_when_asked(filled: GraphStore) -> None:
     assert [line | {"vector": with_vectors[line["id"]]["vector"]} for line in plain] == list(with_vectors.values())
 
 
-def test_a_snapshot_holds_the_old_generation_while_a_writer_commits(open_store: OpenStore) -> None:
+def test_a_snapshot_holds_the_old_generation_while_a_writer_commits(
+    open_store: OpenStore, holds_snapshots: bool
+) -> None:
     writing, reading = open_store(), open_store()
     fill(writing, FILES)
-    with reading.snapshot():
+    whole = list(reading.export())
+    outcome = nullcontext() if holds_snapshots else pytest.raises(StoreChangedError, match="try again")
+    with outcome, reading.snapshot():
         with writing.write() as writer:
             writer.delete_file("demo", "pack/reader.py")
-        assert reading.generation() == 1
-        assert [node.path for node in reading.find_name("read")] == ["pack/reader.py"]
-        before = list(reading.export())
+        if holds_snapshots:
+            assert reading.generation() == 1
+            assert [node.path for node in reading.find_name("read")] == ["pack/reader.py"]
+            assert list(reading.export()) == whole
     assert reading.generation() == 2
     assert reading.find_name("read") == []
-    assert len(list(reading.export())) < len(before)
+    assert len(list(reading.export())) < len(whole)
 
 
 def test_a_reader_sees_nothing_of_a_write_that_has_not_ended(open_store: OpenStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -14,7 +15,7 @@ from contract.units import FILES, encode, encoder, fill, find_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pkg.errors import EncoderMismatchError
+from pkg.errors import EncoderMismatchError, StoreChangedError
 from pkg.graph.store import GraphStore
 from pkg.graph.unit import Fragment, NodeRow, Part, UnitGraph, format_id, hash_bytes, hash_key
 from pkg.model import BLOCK_KINDS, Label, Match, NodeFilter, Source, Status
@@ -140,16 +141,34 @@ FILTERS = st.none() | st.builds(
 )
 
 
-@settings(max_examples=settings().max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graph=graphs(), wheres=st.lists(FILTERS, min_size=1, max_size=5), k=st.sampled_from([1, 2, 3, 10, 10**9]))
+SEARCHES = {
+    "graph": graphs(),
+    "wheres": st.lists(FILTERS, min_size=1, max_size=5),
+    "k": st.sampled_from([1, 2, 3, 10, 10**9]),
+}
+Graph = tuple[list[Entry], npt.NDArray[np.float32]]
+SLOW = [HealthCheck.function_scoped_fixture]
+
+
+@settings(max_examples=settings().max_examples, suppress_health_check=SLOW)
+@given(**SEARCHES)
 def test_search_gives_what_brute_force_gives(
-    make_store: OpenStore,
-    graph: tuple[list[Entry], npt.NDArray[np.float32]],
-    wheres: list[NodeFilter | None],
-    k: int,
+    make_local_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int
 ) -> None:
+    check_search(make_local_store(), graph, wheres, k)
+
+
+@settings(max_examples=settings().max_examples // 10, suppress_health_check=SLOW)
+@given(**SEARCHES)
+def test_search_of_a_server_gives_what_brute_force_gives(
+    make_server_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int
+) -> None:
+    check_search(make_server_store(), graph, wheres, k)
+
+
+def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None], k: int) -> None:
+    """Compare each search of a graph with what comparing everything with everything gives."""
     entries, query = graph
-    store = make_store()
     fill_by_hand(store, entries)
     for label in (Label.FUNCTION, Label.BLOCK):
         of_label = [entry for entry in entries if entry.label is label]
@@ -251,14 +270,16 @@ def test_a_search_sees_the_last_write(open_store: OpenStore) -> None:
     assert reading.vector_search(Label.FUNCTION, query, 1).matches == before
 
 
-def test_a_search_inside_a_snapshot_sees_its_generation(open_store: OpenStore) -> None:
+def test_a_search_inside_a_snapshot_sees_its_generation(open_store: OpenStore, holds_snapshots: bool) -> None:
     writing, reading = open_store(), open_store()
     fill(writing, FILES)
     query = encode("zoom into a picture")
     before = reading.vector_search(Label.FUNCTION, query, 9)
-    with reading.snapshot():
+    outcome = nullcontext() if holds_snapshots else pytest.raises(StoreChangedError, match="try again")
+    with outcome, reading.snapshot():
         fill(writing, {"zoom.py": "def zoom(picture):\n    return picture.zoom()\n"}, "second")
-        assert reading.vector_search(Label.FUNCTION, query, 9) == before
+        if holds_snapshots:
+            assert reading.vector_search(Label.FUNCTION, query, 9) == before
     assert reading.vector_search(Label.FUNCTION, query, 9) != before
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from contract.conftest import OpenStore
 from contract.units import FILES, READER, WRITER, encoder, fill, find_id, names_of, prepare, put, put_names
+from fakes import FakeStore
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -138,11 +139,11 @@ def test_the_same_path_twice_in_one_write_leaves_the_last(store: GraphStore) -> 
     assert store.check() == []
 
 
-def test_a_deleted_file_takes_its_nodes_and_names_along(store: GraphStore, make_twin: Callable[[], GraphStore]) -> None:
+def test_a_deleted_file_takes_its_nodes_and_names_along(store: GraphStore) -> None:
     fill(store, FILES)
     with store.write() as writer:
         writer.delete_file("demo", "pack/reader.py")
-    other = make_twin()
+    other = FakeStore()
     fill(other, {"pack/writer.py": WRITER})
     assert lines(store) == lines(other)
     assert store.check() == []
@@ -224,6 +225,7 @@ def test_missing_names_are_those_without_a_node(store: GraphStore) -> None:
 
 def test_missing_names_come_in_their_order_from_a_first_one_on(store: GraphStore) -> None:
     text = "".join(f"def {name}():\n    return 1\n\n\n" for name in ("walk", "turn", "stop", "jump"))
+    store.ensure_schema(encoder().name, encoder().dimension)
     with store.write() as writer:
         writer.put_source(Source("demo", "repository", "/demo"))
         writer.replace_file(prepare("demo", {"a.py": text})[0])
@@ -277,13 +279,29 @@ VERSIONS = ["", ONE, TWO, ONE + TWO, READER, EDITED, "def broken(:\n", "import o
 STEPS = st.lists(st.tuples(st.sampled_from(["a.py", "b.py", "c.py"]), st.integers(-1, len(VERSIONS) - 1)), max_size=8)
 
 
+SLOW = [HealthCheck.function_scoped_fixture]
+
+
 @pytest.mark.parametrize("label", [Label.FILE, Label.ROW])
-@settings(max_examples=settings().max_examples // 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings().max_examples // 2, suppress_health_check=SLOW)
 @given(writes=st.lists(STEPS, min_size=1, max_size=4))
 def test_any_order_of_writes_ends_like_a_fresh_store(
-    make_store: Callable[[], GraphStore], label: Label, writes: list[list[tuple[str, int]]]
+    make_local_store: OpenStore, label: Label, writes: list[list[tuple[str, int]]]
 ) -> None:
-    grown, fresh = make_store(), make_store()
+    check_writes(make_local_store(), label, writes)
+
+
+@pytest.mark.parametrize("label", [Label.FILE, Label.ROW])
+@settings(max_examples=settings().max_examples // 15, suppress_health_check=SLOW)
+@given(writes=st.lists(STEPS, min_size=1, max_size=4))
+def test_any_order_of_writes_ends_like_a_fresh_store_on_a_server(
+    make_server_store: OpenStore, label: Label, writes: list[list[tuple[str, int]]]
+) -> None:
+    check_writes(make_server_store(), label, writes)
+
+
+def check_writes(grown: GraphStore, label: Label, writes: list[list[tuple[str, int]]]) -> None:
+    """Write in steps, and compare with what a store in memory makes of the end alone."""
     fill(grown, {}, label=label)
     texts: dict[str, str] = {}
     for steps in writes:
@@ -296,6 +314,7 @@ def test_any_order_of_writes_ends_like_a_fresh_store(
                     texts[path] = VERSIONS[version]
                     writer.replace_file(prepare("demo", {path: texts[path]}, label)[0])
             put_names(writer, "demo")
+    fresh = FakeStore()
     fill(fresh, texts, label=label)
     assert lines(grown) == lines(fresh)
     assert grown.check() == []

@@ -17,7 +17,8 @@ from contract.units import FILES, encode, fill, find_id
 
 from pkg.errors import StoreCorruptError, StoreError, StoreLockedError, StoreMissingError, StoreVersionError
 from pkg.graph import opening, sql
-from pkg.graph.embedded import EmbeddedStore, open_store
+from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.stores import open_store
 from pkg.model import Label
 
 ROOT = Path(__file__).parents[3]
@@ -62,7 +63,7 @@ def test_a_closed_store_is_one_file_and_its_vector_codes(path: Path) -> None:
     assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-vectors"]
 
 
-@pytest.mark.parametrize("address", ["graph.db", "mysql:///graph", "sqlite:///", "bolt://host", ""])
+@pytest.mark.parametrize("address", ["graph.db", "mysql:///graph", "sqlite:///", "https://host", ""])
 def test_an_unknown_address_is_refused(address: str) -> None:
     with pytest.raises(StoreError, match=r"expected sqlite:///"):
         open_store(address)

@@ -1,0 +1,181 @@
+"""Turn units into the parameters of one batch: nodes by label, relationships by type (DESIGN section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, PIECE_LABELS, STRUCTURE, UNIT_LABELS
+from pkg.graph.rows import pack_rows, pack_text
+from pkg.graph.texts import read_docstring
+from pkg.graph.unit import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key
+from pkg.model import EMBEDDED_LABELS, Label, RelationType
+
+Properties = dict[str, Any]
+NODE_BYTES = 300  # what a node takes in a message beside its text and its vector, about
+
+_LISTS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
+_TYPES = (*(each.value for each in STRUCTURE), HOLDS)
+
+
+def name_fragment(source: str, key: int) -> str:
+    """Give the id of a fragment: equal keys in one source are the same fragment."""
+    return format_id(hash_key(source, FRAGMENT, format_id(key)))
+
+
+def name_unit(unit: UnitGraph) -> str:
+    """Give the id of a file or row."""
+    return format_id(hash_key(unit.source, unit.path, unit.label.value))
+
+
+def name_source(source: str) -> str:
+    """Give the id of a source."""
+    return format_id(hash_key("Source", source))
+
+
+def make_name(source: str, name: str, vector: Sequence[float]) -> Properties:
+    """Give the properties of a FunctionName node."""
+    identity = format_id(hash_key(source, Label.FUNCTION_NAME.value, name))
+    content = format_id(hash_bytes(name.encode("utf-8", "replace")))
+    return {"id": identity, "source": source, "name": name, "content_hash": content, "embedding": vector}
+
+
+def measure_unit(unit: UnitGraph) -> int:
+    """Estimate the bytes of a unit in a message, so that batches are of a like size."""
+    fragments = [part.fragment for part in unit.parts if part.fragment is not None]
+    return NODE_BYTES + sum(
+        4 * len(each.text) + 5 * each.vectors.size + NODE_BYTES * len(each.nodes) for each in fragments
+    )
+
+
+Place = tuple[str, int]  # the list of a label and the position in it
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A fragment that a batch puts, with the nodes that hang from the files or rows that hold it."""
+
+    place: Place
+    tops: list[tuple[Place, RelationType, int]]  # node, type of the relationship, line in the fragment
+
+
+class Batch:
+    """The parameters of cypher.put_batch for some units, and what else they need."""
+
+    def __init__(self, units: Iterable[UnitGraph], stored: set[str]) -> None:
+        """Make the parameters; `stored` are the ids of fragments that need not be put again."""
+        self._stored = stored
+        self._nodes: dict[str, list[Properties]] = {name: [] for name in _LISTS}
+        self._edges: dict[str, list[tuple[Place, Place, int | None]]] = {name: [] for name in _TYPES}
+        self._held: dict[str, _Held] = {}
+        self.again: list[tuple[str, str, int]] = []  # unit, stored fragment, first line
+        self.missing: list[str] = []  # fragments that were announced as stored and are not
+        self.unit_ids: list[str] = []
+        for unit in units:
+            self._add_unit(unit)
+
+    @property
+    def ids(self) -> set[str]:
+        """Give the ids of all nodes that are put."""
+        return {node["id"] for nodes in self._nodes.values() for node in nodes}
+
+    def parameters(self) -> dict[str, Any]:
+        """Give the lists of nodes by label, and of (start, end, line) by type, ends as positions among all nodes."""
+        first, offsets = 0, {}
+        for name in _LISTS:
+            offsets[name] = first
+            first += len(self._nodes[name])
+        parameters: dict[str, Any] = {name.lower(): nodes for name, nodes in self._nodes.items()}
+        for name, edges in self._edges.items():
+            parameters[name] = [[offsets[a] + i, offsets[b] + j, line] for (a, i), (b, j), line in edges]
+        return parameters
+
+    def _add(self, label: str, properties: Properties) -> Place:
+        nodes = self._nodes[label]
+        nodes.append(properties)
+        return label, len(nodes) - 1
+
+    def _add_unit(self, unit: UnitGraph) -> None:
+        identity = name_unit(unit)
+        self.unit_ids.append(identity)
+        place = self._add(
+            unit.label.value,
+            {
+                "id": identity, "source": unit.source, "path": unit.path, "name": unit.path.rpartition("/")[2],
+                "fingerprint": unit.fingerprint, "content_hash": unit.content_hash, "language": unit.language,
+                "status": unit.status.value, "reason": unit.reason,
+            },
+        )  # fmt: skip
+        fragments = {(key, first_line): fragment for key, first_line, fragment in unit.parts}
+        for (key, first_line), fragment in fragments.items():
+            self._hold(unit, place, name_fragment(unit.source, key), first_line, fragment)
+
+    def _hold(self, unit: UnitGraph, place: Place, key: str, first_line: int, fragment: Fragment | None) -> None:
+        if key not in self._held:
+            if key in self._stored:
+                self.again.append((name_unit(unit), key, first_line))
+                return
+            if fragment is None:
+                self.missing.append(key)
+                return
+            self._held[key] = self._add_fragment(unit, key, fragment)
+        held = self._held[key]
+        self._edges[HOLDS].append((place, held.place, first_line))
+        for top, kind, line in held.tops:
+            self._edges[kind.value].append((place, top, first_line + line - 1))
+
+    def _add_fragment(self, unit: UnitGraph, key: str, fragment: Fragment) -> _Held:
+        texts = {"text": pack_text(fragment.text), "calls": pack_rows(fragment.calls)}
+        held = _Held(
+            self._add(FRAGMENT, {"id": key, "source": unit.source, "key": format_id(fragment.key)} | texts), []
+        )
+        shared = {"source": unit.source, "fragment": key}
+        if unit.label is Label.FILE:
+            shared["path"] = unit.path
+        words = {index: " ".join(texts) for index, *texts in fragment.words}
+        vectors = iter(fragment.vectors.astype(np.float32).tolist())
+        places: list[Place] = []
+        for index, node in enumerate(fragment.nodes):
+            properties = shared | _describe(node, index, fragment.text, words.get(index))
+            if node.label in EMBEDDED_LABELS:
+                properties["embedding"] = next(vectors)
+            places.append(self._add(node.label.value, properties))
+            if node.parent < 0:
+                kind = RelationType.IMPORTS if node.label is Label.IMPORT else RelationType.CONTAINS
+                held.tops.append((places[-1], kind, node.start_line))
+            else:
+                kind = _kind_inside(node, fragment.nodes[node.parent])
+                self._edges[kind.value].append((places[node.parent], places[-1], None))
+        return held
+
+
+def _kind_inside(node: NodeRow, parent: NodeRow) -> RelationType:
+    if node.label is not Label.BLOCK:
+        return RelationType.CONTAINS
+    return RelationType.CHILD if parent.label is Label.BLOCK else RelationType.HAS_BODY
+
+
+def _describe(node: NodeRow, position: int, text: bytes, words: str | None) -> Properties:
+    """Give the properties of a piece; lines count from the start of its fragment, which for a file is the file."""
+    content = text[node.start : node.end]
+    properties = {
+        "id": format_id(node.id), "name": node.name, "qualname": node.qualname, "kind": node.kind,
+        "start": node.start, "end": node.end, "start_line": node.start_line, "end_line": node.end_line,
+        "start_col": node.start - (text.rfind(b"\n", 0, node.start) + 1), "position": position,
+        "content": content.decode("utf-8", "replace"), "content_hash": format_id(node.content_hash),
+    }  # fmt: skip
+    if words is not None:
+        properties["words"] = words
+    if node.label is Label.BLOCK:
+        properties["depth"] = node.name.count("/")
+        properties["caption"] = f"{node.kind} line {node.start_line}"
+    own = dict(node.properties or {})
+    docstring = own.pop("docstring", None)
+    if isinstance(docstring, list):
+        properties["docstring"] = read_docstring(content[docstring[0] : docstring[1]])
+    if node.label is Label.FUNCTION:
+        properties["docstring_source"] = "human" if docstring else "none"
+    return properties | own

@@ -1,0 +1,170 @@
+"""Reach a Neo4j server: its address, who asks, and its faults in words that people can act on."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pkg.errors import StoreError, StoreFullError, StoreLockedError, StoreVersionError, UsageError
+from pkg.graph.stores import SERVER_SCHEMES
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+OLDEST = (5, 23)  # the first with all that cypher.py uses; vector indexes came with 5.13
+CONNECT_SECONDS = 10.0
+RETRY_SECONDS = 20.0  # how long a transient fault is tried again
+
+AskPassword = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens, and which of its databases is meant."""
+
+    uri: str  # scheme, host and port
+    database: str | None
+
+    def __str__(self) -> str:
+        return f"{self.uri}/{self.database}" if self.database else self.uri
+
+
+def parse_address(address: str) -> Address:
+    """Read neo4j://host[:port][/database]; a user or password in it is refused, because addresses are shown."""
+    parts = urlsplit(address)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    if parts.scheme not in SERVER_SCHEMES or not parts.hostname or port == -1:
+        raise StoreError(
+            f"store address '{_hide(address)}' is not understood; expected neo4j://host[:port][/database], or bolt://,"
+            " neo4j+s:// and bolt+s:// for encryption"
+        )
+    if parts.username or parts.password:
+        raise UsageError(
+            f"store address '{_hide(address)}' holds a user or password; expected them in PKG_NEO4J_USER and"
+            " PKG_NEO4J_PASSWORD"
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    uri = f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+    return Address(uri, parts.path.strip("/") or os.environ.get("PKG_NEO4J_DATABASE"))
+
+
+def _hide(address: str) -> str:
+    return re.sub(r"//[^/@]*@", "//***@", address)
+
+
+def is_exposed(address: Address) -> bool:
+    """Tell whether passwords and code would travel unencrypted to another machine."""
+    parts = urlsplit(address.uri)
+    host = parts.hostname or ""
+    try:
+        is_local = ip_address(host).is_loopback
+    except ValueError:
+        is_local = host == "localhost" or host.endswith(".localhost")
+    return not is_local and parts.scheme in ("neo4j", "bolt")
+
+
+def open_driver(address: Address, ask: AskPassword | None = None) -> Driver:
+    """Connect and log in with PKG_NEO4J_USER (neo4j) and PKG_NEO4J_PASSWORD; `ask` is called when that is not set.
+
+    Raises StoreError where the server is down, refuses the log-in, or is too old.
+    """
+    import neo4j
+
+    if is_exposed(address):
+        warnings.warn(
+            f"{address} is not this machine and the connection is not encrypted: password and code travel in the"
+            " clear; use neo4j+s:// or bolt+s://",
+            stacklevel=2,
+        )
+    user = os.environ.get("PKG_NEO4J_USER", "neo4j")
+    password = os.environ.get("PKG_NEO4J_PASSWORD") or (ask(f"Password of {user} at {address}") if ask else "")
+    driver = neo4j.GraphDatabase.driver(
+        address.uri,
+        auth=(user, password) if password else None,
+        connection_timeout=CONNECT_SECONDS,
+        max_transaction_retry_time=RETRY_SECONDS,
+        notifications_min_severity="OFF",
+        user_agent="programming-knowledge-graph",
+        telemetry_disabled=True,
+    )
+    try:
+        with translate_faults(address):
+            driver.verify_connectivity()
+    except BaseException:
+        driver.close()
+        raise
+    return driver
+
+
+def read_version(text: str) -> tuple[int, ...]:
+    """Read a server's version: 5.26.30 -> (5, 26, 30)."""
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+
+
+def check_version(address: Address, text: str) -> tuple[int, ...]:
+    """Refuse a server that is too old."""
+    version = read_version(text)
+    if version < OLDEST:
+        raise StoreVersionError(
+            f"{address} is Neo4j {text}; expected {'.'.join(map(str, OLDEST))} or newer (5.26 LTS is tested);"
+            " upgrade the server, or use an embedded --store sqlite:///graph.db"
+        )
+    return version
+
+
+_ADVICE = {
+    "Unauthorized": "set PKG_NEO4J_USER and PKG_NEO4J_PASSWORD to a user of the server",
+    "AuthenticationRateLimit": "wait a few seconds, then try again with the right password",
+    "CredentialsExpired": "the password must be changed first, in the Browser or with ALTER CURRENT USER",
+    "DatabaseNotFound": "name one that exists: neo4j://host/DATABASE, or PKG_NEO4J_DATABASE",
+    "Forbidden": "use a user that may do this, such as one with the role publisher",
+}
+
+
+@contextmanager
+def translate_faults(address: Address) -> Iterator[None]:
+    """Raise a StoreError in the place of what the driver raises; the message names the server."""
+    from neo4j import exceptions
+
+    try:
+        yield
+    except (exceptions.ServiceUnavailable, exceptions.SessionExpired) as fault:
+        raise StoreError(
+            f"cannot reach {address} ({_first_line(fault)}); start the server, or check host and port"
+        ) from fault
+    except exceptions.Neo4jError as fault:
+        raise _translate(address, fault.code or "", _first_line(fault.message or fault)) from fault
+    except exceptions.DriverError as fault:
+        raise StoreError(f"{address}: {_first_line(fault)}") from fault
+
+
+def _translate(address: Address, code: str, message: str) -> StoreError:
+    title = code.rpartition(".")[2]
+    if title in _ADVICE:
+        return StoreError(f"{address} refuses: {message}; {_ADVICE[title]}")
+    if "MemoryPool" in title or "OutOfMemory" in title or "TransactionOutOfMemory" in title:
+        return StoreFullError(
+            f"{address}: the write does not fit the memory for transactions ({message}); raise"
+            " server.memory.heap.max_size and db.memory.transaction.max, or remove the source and build it anew"
+        )
+    if title in ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout"):
+        return StoreLockedError(f"another process is writing {address}; wait for it to end, then try again")
+    if "space" in message.lower() or "disk" in message.lower():
+        return StoreFullError(f"{address} cannot write ({message}); free some space on the server's disk")
+    if code.startswith("Neo.TransientError"):
+        return StoreLockedError(f"{address} is busy ({message}); try again")
+    return StoreError(f"{address}: {message} ({code})")
+
+
+def _first_line(fault: object) -> str:
+    return (str(fault).strip().splitlines() or [type(fault).__name__])[0]

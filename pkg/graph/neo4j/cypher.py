@@ -1,0 +1,261 @@
+"""All Cypher of the Neo4j store; values travel as parameters, labels and types come from the enums."""
+
+from __future__ import annotations
+
+from pkg.model import EMBEDDED_LABELS, Label, RelationType
+
+STORE, FRAGMENT, HOLDS = "PkgStore", "Fragment", "HOLDS"
+"""What only the store itself uses, beside the labels and types of the model."""
+
+UNIT_LABELS = (Label.FILE, Label.ROW)
+PIECE_LABELS = (Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT)
+"""What is cut from the text of a file or row."""
+GRAPH_LABELS = (Label.SOURCE, *UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME, Label.LIBRARY, Label.CALL)
+INDEXED_WORDS = (Label.FUNCTION, Label.IMPORT)
+STRUCTURE = (RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD, RelationType.IMPORTS)
+TYPES = "|".join(each.value for each in RelationType)
+_DOWNWARD = "CONTAINS|HAS_BODY|CHILD"
+_STRUCTURE = "|".join(each.value for each in STRUCTURE)
+
+GET_VERSION = """CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel'
+    RETURN versions[0] AS version"""
+
+
+def name_vector_index(label: Label) -> str:
+    """Name the vector index of a label."""
+    return f"pkg_{label.value.lower()}_vector"
+
+
+def name_word_index(label: Label) -> str:
+    """Name the full-text index of a label."""
+    return f"pkg_{label.value.lower()}_words"
+
+
+def list_schema() -> list[str]:
+    """Give the statements that make all constraints and indexes but those of the vectors."""
+    unique = "CREATE CONSTRAINT pkg_{name}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE"
+    lookup = "CREATE INDEX pkg_{name}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})"
+    words = "CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.words] {options}"
+    options = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-no-stop-words'}}"
+    labels = (STORE, FRAGMENT, *(label.value for label in GRAPH_LABELS))
+    statements = [unique.format(name=label.lower(), label=label) for label in labels]
+    for label, key in _LOOK_UPS:
+        statements.append(lookup.format(name=label.lower(), label=label, key=key))
+    for each in INDEXED_WORDS:
+        statements.append(words.format(name=name_word_index(each), label=each.value, options=options))
+    return statements
+
+
+_LOOK_UPS = (
+    *((label.value, "source") for label in (*UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME)),
+    (FRAGMENT, "source"),
+    *((label.value, "name") for label in (Label.CLASS, Label.FUNCTION, Label.FUNCTION_NAME)),
+    *((label.value, "content_hash") for label in EMBEDDED_LABELS),
+)
+
+SHOW_VECTOR_INDEXES = """SHOW VECTOR INDEXES YIELD name, state, populationPercent, options WHERE name STARTS WITH 'pkg_'
+    RETURN name, state, populationPercent AS percent, options.indexConfig['vector.dimensions'] AS dimension"""
+CREATE_VECTOR_INDEX = """CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
+    OPTIONS {{indexConfig: {{`vector.dimensions`: {dimension:d}, `vector.similarity_function`: 'cosine',
+    `vector.quantization.enabled`: false}}}}"""
+"""Without quantization, which makes scores wrong by up to 0.04 on 5.26 and recall worse on both, and builds slower."""
+CREATE_FILTERED_INDEX = """CYPHER 25 CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
+    WITH [n.source] OPTIONS {{indexConfig: {{`vector.dimensions`: {dimension:d}, `vector.similarity_function`: 'cosine',
+    `vector.quantization.enabled`: false, `vector.default_search_expansion_factor`: 10.0}}}}"""
+DROP_INDEX = "DROP INDEX {name} IF EXISTS"
+AWAIT_INDEXES = "CALL db.awaitIndexes(300)"
+
+# The state of the store: what readers look at first and last, and what a writer locks.
+
+GET_VIEW = f"""OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) OPTIONAL MATCH (c:{STORE} {{id: 'commit'}})
+    RETURN s.generation AS generation, s.encoder AS encoder, s.dimension AS dimension, s.version AS version,
+    coalesce(c.number, 0) AS number,
+    COLLECT {{ MATCH (n:Source) WHERE n.state = 'ready' RETURN n {{.*}} }} AS sources"""
+GET_STAMP = f"""OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) OPTIONAL MATCH (c:{STORE} {{id: 'commit'}})
+    RETURN s.generation AS generation, coalesce(c.number, 0) AS number"""
+PUT_ENCODER = f"""MERGE (s:{STORE} {{id: 'store'}}) ON CREATE SET s.generation = 0
+    SET s.version = coalesce(s.version, $version), s.encoder = coalesce(s.encoder, $encoder),
+    s.dimension = coalesce(s.dimension, $dimension)
+    MERGE (c:{STORE} {{id: 'commit'}}) ON CREATE SET c.number = 0
+    RETURN s.encoder AS encoder, s.dimension AS dimension, s.version AS version"""
+LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
+RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1"
+MARK_COMMIT = f"MATCH (c:{STORE} {{id: 'commit'}}) SET c.number = $number"
+
+# Sources.
+
+GET_SOURCE_STATE = "MATCH (n:Source {id: $id}) RETURN n {.*} AS source"
+PUT_SOURCE = "MERGE (n:Source {id: $id}) SET n += $properties"
+COUNT_OF_SOURCE = "MATCH (n:{label}) WHERE n.source = $source RETURN count(n) AS count"
+LIST_UNFINISHED = "MATCH (n:Source) WHERE n.state = 'deleting' RETURN n.name AS name"
+DELETE_SOME = "MATCH (n:{label}) WHERE n.source = $source WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count"
+DELETE_SOURCE_NODE = "MATCH (n:Source {id: $id}) DETACH DELETE n"
+LIST_FINGERPRINTS = """MATCH (u:File|Row) WHERE u.source = $source
+    RETURN u.path AS path, u.fingerprint AS fingerprint, u.content_hash AS content ORDER BY path"""
+PUT_FINGERPRINT = "MATCH (u:File|Row) WHERE u.source = $source AND u.id IN $ids SET u.fingerprint = $fingerprint"
+
+# Writing units: what stood there is released, the new nodes are put, and what did not come again is deleted.
+
+_UNIT = "CALL (id) { MATCH (u:File {id: id}) RETURN u UNION ALL MATCH (u:Row {id: id}) RETURN u }"
+FIND_UNITS = f"""UNWIND $ids AS id {_UNIT}
+    RETURN elementId(u) AS unit"""
+RELEASE_FRAGMENTS = f"""MATCH (u) WHERE elementId(u) IN $units MATCH (u)-[h:{HOLDS}]->(f) DELETE h
+    WITH DISTINCT f WHERE NOT EXISTS {{ ()-[:{HOLDS}]->(f) }}
+    RETURN f.id AS id, elementId(f) AS element"""
+RELEASE_TOPS = """MATCH (u) WHERE elementId(u) IN $units MATCH (u)-[r:CONTAINS|IMPORTS]->(t)
+    DELETE r WITH DISTINCT t WHERE t.fragment IN $fragments RETURN elementId(t) AS top"""
+RELEASE_INSIDE = f"""MATCH (t) WHERE elementId(t) IN $tops MATCH (t)-[:{_DOWNWARD}*0..]->(n)
+    RETURN DISTINCT n.id AS id, elementId(n) AS element"""
+GET_IDS = "MATCH (n) WHERE elementId(n) IN $elements RETURN n.id AS id, elementId(n) AS element"
+LOOSEN = f"MATCH (n) WHERE elementId(n) IN $elements MATCH (n)-[r:{_DOWNWARD}]->() DELETE r"
+CLEAR_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements SET n = {}"
+"""Comes before DELETE_ELEMENTS: 2026.08 finds a node that one transaction changed and deleted in its indexes still."""
+DELETE_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements DETACH DELETE n"
+FIND_FRAGMENTS = f"UNWIND $ids AS id MATCH (f:{FRAGMENT} {{id: id}}) RETURN f.id AS id"
+
+
+def put_batch(merge: bool) -> str:
+    """Write the statement that puts a batch of units: nodes by label, then relationships by type.
+
+    Relationships name their ends by position in the list of all nodes of the batch, so that no index is asked.
+    `merge` finds nodes that exist by their id and keeps their other relationships; else all are new.
+    """
+    make = "MERGE (n:{label} {{id: p.id}})" if merge else "CREATE (n:{label})"
+    labels = [label.value for label in (*UNIT_LABELS, *PIECE_LABELS)] + [FRAGMENT]
+    lists = [label.lower() for label in labels]
+    parts = [
+        f"CALL () {{ UNWIND ${name} AS p {make.format(label=label)} SET n = p RETURN collect(n) AS {name}s }}"
+        for label, name in zip(labels, lists, strict=True)
+    ]
+    parts.append("WITH " + " + ".join(f"{name}s" for name in lists) + " AS nodes")
+    for name in (*(each.value for each in STRUCTURE), HOLDS):
+        parts.append(
+            f"CALL (nodes) {{ UNWIND ${name} AS r WITH nodes[r[0]] AS a, nodes[r[1]] AS b, r[2] AS line"
+            f" CREATE (a)-[e:{name}]->(b) SET e.line = line }}"
+        )
+    return "\n".join(parts) + "\nFINISH"
+
+
+HOLD_AGAIN = f"""UNWIND $again AS r MATCH (f:{FRAGMENT} {{id: r[1]}})
+    CALL (r, f) {{ MATCH (f)<-[:{HOLDS}]-(other)-[e:CONTAINS|IMPORTS]->(t) WHERE t.fragment = f.id
+        RETURN collect(DISTINCT t) AS tops }}
+    WITH r, f, tops, r[0] AS id {_UNIT}
+    CREATE (u)-[:{HOLDS} {{line: r[2]}}]->(f)
+    FOREACH (t IN [t IN tops WHERE t:Import] | CREATE (u)-[:IMPORTS {{line: t.start_line + r[2] - 1}}]->(t))
+    FOREACH (t IN [t IN tops WHERE NOT t:Import] | CREATE (u)-[:CONTAINS {{line: t.start_line + r[2] - 1}}]->(t))"""
+CONTAIN_UNITS = f"""MATCH (s:Source {{id: $source}}) UNWIND $ids AS id {_UNIT}
+    MERGE (s)-[:CONTAINS]->(u)"""
+
+# Function names.
+
+MISSING_NAMES = """MATCH (f:Function) WHERE f.source = $source AND f.name >= $first
+    AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) }
+    WITH DISTINCT f.name AS name WHERE NOT EXISTS { MATCH (n:FunctionName {name: name}) WHERE n.source = $source }
+    RETURN name ORDER BY name LIMIT $limit"""
+PUT_NAMES = "UNWIND $names AS p CREATE (n:FunctionName) SET n = p"
+LINK_NAMES = """MATCH (f:Function) WHERE f.source = $source AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) }
+    WITH f LIMIT $limit MATCH (n:FunctionName {name: f.name}) WHERE n.source = $source
+    CREATE (n)-[:NAMES]->(f) RETURN count(*) AS count"""
+DELETE_ORPHAN_NAMES = (
+    """MATCH (n:FunctionName) WHERE n.source = $source AND NOT EXISTS { (n)-[:NAMES]->() } DETACH DELETE n"""
+)
+
+_EACH_LABEL = " UNION ALL ".join(
+    f"MATCH (n:{label.value} {{id: id}}) WHERE n.source IN $ready RETURN n" for label in GRAPH_LABELS
+)
+_BY_ID = f"CALL (id) {{ {_EACH_LABEL} }}"
+
+
+def put_relations(kind: RelationType) -> str:
+    """Write the statement that puts relationships of a type between nodes that exist."""
+    ends = [f"WITH *, edge.{end} AS id {_BY_ID.replace('RETURN n', f'RETURN n AS {end}')}" for end in ("start", "end")]
+    return "\n".join(
+        ("UNWIND $edges AS edge", *ends, f"CREATE (start)-[r:{kind.value}]->(end) SET r += edge.properties")
+    )
+
+
+# Reading.
+
+_PLACE = f"""CALL (n) {{ OPTIONAL MATCH (f:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
+    RETURN u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
+_NODE = "labels(n)[0] AS label, n {.*, embedding: null, words: null} AS node, path, first_line"
+GET_NODES = f"UNWIND $ids AS id {_BY_ID} {_PLACE} RETURN {_NODE}"
+FIND_NAME = f"""CALL () {{ MATCH (n:Function {{name: $name}}) WHERE n.source IN $ready RETURN n
+    UNION ALL MATCH (n:Class {{name: $name}}) WHERE n.source IN $ready RETURN n }} {_PLACE} RETURN {_NODE}"""
+INSIDE_PIECE = f"""UNWIND [$id] AS id {_BY_ID}
+    CALL (n) {{ MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE NOT o:Block RETURN o }}
+    MATCH (o)-[:{_DOWNWARD}*0..]->(m) WHERE m <> n AND m.start >= n.start AND m.end <= n.end WITH DISTINCT m AS n
+    {_PLACE} RETURN {_NODE}"""
+INSIDE_UNIT = f"""UNWIND [$id] AS id {_BY_ID} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
+    MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
+    MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}
+    RETURN held, fragment, {_NODE} ORDER BY held, fragment, n.start, n.end DESC, n.position"""
+GET_CALLS = f"""UNWIND [$id] AS id {_BY_ID} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
+    RETURN f.calls AS calls, n.start_line AS start_line, n.end_line AS end_line, first_line"""
+GET_NAME_OF = """MATCH (n:FunctionName)-[:NAMES]->(:Function {id: $id}) RETURN n.id AS id"""
+PATHS_OF = f"UNWIND [$id] AS id {_BY_ID} MATCH (:{FRAGMENT} {{id: n.fragment}})<-[:{HOLDS}]-(u) RETURN u.path AS path"
+GET_ELEMENT = f"UNWIND [$id] AS id {_BY_ID} RETURN elementId(n) AS element"
+_EDGE = "type(r) AS type, r {.line, .rule, .confidence} AS facts, elementId(m) AS other"
+EDGES_OUT = f"""MATCH (n) WHERE elementId(n) IN $elements MATCH (n)-[r:{TYPES}]->(m) WHERE m.source IN $ready
+    RETURN n.id AS start, m.id AS end, {_EDGE}"""
+EDGES_IN = f"""MATCH (n) WHERE elementId(n) IN $elements MATCH (n)<-[r:{TYPES}]-(m) WHERE m.source IN $ready
+    RETURN m.id AS start, n.id AS end, {_EDGE}"""
+
+COUNT_LABEL = "MATCH (n:{label}) WHERE n.source IN $ready RETURN count(n) AS count"
+COUNT_TYPE = "MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source IN $ready RETURN count(r) AS count"
+LIST_PARTIAL = """MATCH (u:File|Row) WHERE u.source IN $ready AND (u.status <> 'ok' OR u.reason IS NOT NULL)
+    RETURN u.path AS path, coalesce(u.reason, u.status) AS reason ORDER BY path"""
+
+EXPORT_LABEL = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE}
+    RETURN labels(n)[0] AS label, n {{.*, words: null}} AS node, path, first_line"""
+EXPORT_UNITS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id
+    CALL (n) {{ OPTIONAL MATCH (n)-[h:{HOLDS}]->(f) WITH h, f ORDER BY h.line, f.key
+        RETURN collect([h.line, f.text]) AS parts }}
+    RETURN labels(n)[0] AS label, n {{.*}} AS node, null AS path, null AS first_line, parts"""
+EXPORT_TYPE = """MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source IN $ready
+    RETURN n.id AS start, m.id AS end, r {{.line, .rule, .confidence}} AS facts ORDER BY start, end, r.line, r.rule"""
+
+# Searching.
+
+_PASSES = """n.source IN $names AND ($kinds IS NULL OR n.kind IN $kinds)
+    AND ($fragments IS NULL OR n.fragment IN $fragments)"""
+FRAGMENTS_AT = f"""MATCH (u:File|Row) WHERE u.source IN $names AND u.path =~ $pattern MATCH (u)-[:{HOLDS}]->(f)
+    RETURN collect(DISTINCT f.id) AS fragments"""
+COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
+_FOUND = "RETURN n.id AS id, n.content_hash AS content, n.embedding AS vector"
+SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
+    WITH n, coalesce(vector.similarity.cosine(n.embedding, $vector), 0.5) AS score ORDER BY score DESC, n.id
+    LIMIT $look {_FOUND}, score"""
+SCAN_ALL = f"MATCH (n:{{label}}) WHERE {_PASSES} WITH n ORDER BY n.id LIMIT $look {_FOUND}, 0.5 AS score"
+QUERY_INDEX = f"""CALL db.index.vector.queryNodes($index, $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
+    {_FOUND}, score"""
+SAME_CONTENT = f"""UNWIND $contents AS content MATCH (n:{{label}})
+    WHERE n.content_hash = content AND {_PASSES} RETURN content, min(n.id) AS id, count(n) AS count"""
+SEARCH_WORDS = """CALL db.index.fulltext.queryNodes($index, $question, {limit: $look}) YIELD node, score
+    RETURN node.id AS id, node.source AS source, score ORDER BY score DESC, id"""
+
+
+def search_index(label: Label) -> str:
+    """Write the search of a vector index that filters by source inside the index (2026.x)."""
+    return f"""CYPHER 25 MATCH (n:{label.value}) SEARCH n IN (VECTOR INDEX {name_vector_index(label)} FOR $vector
+    WHERE n.source IN $names LIMIT $look) SCORE AS score WHERE {_PASSES} {_FOUND}, score"""
+
+
+# Damage and contradictions: each counts what must be none in a sound store.
+
+CHECKS = {
+    "pieces without a fragment": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
+        AND NOT EXISTS {{ MATCH (f:{FRAGMENT} {{id: n.fragment}}) }} RETURN count(n) AS count""",
+    "fragments without a file or row": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
+        AND NOT EXISTS {{ ()-[:{HOLDS}]->(f) }} RETURN count(f) AS count""",
+    "files or rows without a source": """MATCH (u:File|Row) WHERE u.source IN $ready
+        AND NOT EXISTS { (:Source)-[:CONTAINS]->(u) } RETURN count(u) AS count""",
+    "pieces that nothing contains": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
+        AND NOT EXISTS {{ ()-[:{_STRUCTURE}]->(n) }} RETURN count(n) AS count""",
+    "embedded nodes without a vector": """MATCH (n:Function|Block|FunctionName|Import) WHERE n.source IN $ready
+        AND n.embedding IS NULL RETURN count(n) AS count""",
+    "functions without a name node": """MATCH (f:Function) WHERE f.source IN $ready
+        AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) } RETURN count(f) AS count""",
+    "function names without a function": """MATCH (n:FunctionName) WHERE n.source IN $ready
+        AND NOT EXISTS { (n)-[:NAMES]->(:Function) } RETURN count(n) AS count""",
+}

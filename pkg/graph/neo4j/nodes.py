@@ -1,0 +1,65 @@
+"""Turn records into the nodes and relationships of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pkg.model import Edge, Label, Node, RelationType
+
+_OWN = ("alias", "bases", "decorators", "imported", "is_async", "level", "module")  # what a build notes of a piece
+_OF_LABEL = {
+    Label.SOURCE: ("root", "revision"),
+    Label.FILE: ("language", "status", "reason"),
+    Label.ROW: ("language", "status", "reason"),
+}
+_PIECE = (*_OWN, "docstring_source", "docstring")
+
+
+def make_node(record: Mapping[str, Any]) -> Node:
+    """Make a node of a record with label, node, path and first_line."""
+    label, found = Label(record["label"]), record["node"]
+    properties = {name: found[name] for name in _OF_LABEL.get(label, _PIECE) if found.get(name) is not None}
+    name = found["name"]
+    if label in (Label.FILE, Label.ROW):
+        return _make(found, label, found["path"], name, found["path"], None, found["content_hash"], properties)
+    if "start_line" not in found:  # a source or a function name
+        kind, content = (found.get("kind"), "") if label is Label.SOURCE else (None, name)
+        hashed = found.get("content_hash", "")
+        return _make(found, label, "", name, name, kind, hashed, properties, content)
+    first = (record["first_line"] or 1) - 1
+    return Node(
+        found["id"], label, found["source"], record["path"] or "", name, found["qualname"], found.get("kind"),
+        found["start"], found["end"], found["start_line"] + first, found["end_line"] + first, found["start_col"],
+        found["content"], found["content_hash"], properties,
+    )  # fmt: skip
+
+
+def _make(
+    found: Mapping[str, Any],
+    label: Label,
+    path: str,
+    name: str,
+    qualname: str,
+    kind: str | None,
+    content_hash: str,
+    properties: Mapping[str, Any],
+    content: str = "",
+) -> Node:
+    return Node(
+        found["id"], label, found["source"], path, name, qualname, kind, 0, 0, 0, 0, 0, content, content_hash,
+        properties,
+    )  # fmt: skip
+
+
+def make_edge(record: Mapping[str, Any], kind: str) -> Edge:
+    """Make a relationship of a record with start, end and facts."""
+    facts = record["facts"]
+    return Edge(
+        RelationType(kind),
+        record["start"],
+        record["end"],
+        facts.get("line"),
+        facts.get("rule"),
+        facts.get("confidence"),
+    )

@@ -1,0 +1,163 @@
+"""Nearest neighbours on the server: by the index of one label, which is asked for more until k of k remain.
+
+The index ranks by (1 + cosine) / 2 (A-15) and is approximate; the vectors of the candidates come along, so that scores
+are true cosines in double precision and equal scores are ordered by id, as in every store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.session import Reader, View
+from pkg.graph.neo4j.writing import count_key
+from pkg.graph.vectors import score_vectors
+from pkg.model import Label, Match, Matches, NodeFilter
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+FIRST_LOOK = (
+    200  # candidates looked at first: with 100 the ten best overlap by .97 with the exact ones, with 200 by .99
+)
+LOOK_FACTOR = 20
+INDEX_LIMIT = 10_000  # hits that 2026.x gives at most, whatever is asked
+EXACT_BELOW = 2_000  # nodes that pass a filter and are all compared: cheaper than asking the index, and exact
+SAME_SCORE = 1e-6  # how far the server's single precision can be off
+
+Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    id: str
+    content: str
+    score: float  # true cosine
+
+
+class VectorSearch:
+    """One search of a label in one view."""
+
+    def __init__(self, reader: Reader, view: View, label: Label, where: NodeFilter | None, has_filters: bool) -> None:
+        self._reader = reader
+        self._label = label
+        self._where = where or NodeFilter()
+        self._has_filters = has_filters
+        ready = view.ready
+        self._names = ready if self._where.source is None else [name for name in ready if name == self._where.source]
+        self._total = sum(int(view.sources[name].get(count_key(label), 0)) for name in ready)
+        self._of_sources = sum(int(view.sources[name].get(count_key(label), 0)) for name in self._names)
+        self._is_whole = len(self._names) == len(ready)
+
+    def search(self, vector: Vector, k: int) -> Matches:
+        """Find the k nodes of highest cosine with distinct content, ties by id."""
+        filters = self._find_filters()
+        allowed = self._count_allowed(filters)
+        if k < 1 or not allowed:
+            return Matches((), self._total, self._total - allowed, 0)
+        candidates = self._find_candidates(vector, k, allowed, filters)
+        leaders = _fold(candidates)[:k]
+        same = self._count_same([leader.content for leader in leaders], filters)
+        matches = tuple(Match(same[leader.content][0], leader.score, same[leader.content][1] - 1) for leader in leaders)
+        ordered = tuple(sorted(matches, key=lambda match: (-match.score, match.id)))
+        return Matches(ordered, self._total, self._total - allowed, sum(match.same_content for match in ordered))
+
+    def _find_filters(self) -> dict[str, Any]:
+        """Give the parameters that narrow a search: sources, kinds, and the fragments of the paths that match."""
+        kinds = None if self._where.kinds is None else sorted(self._where.kinds)
+        fragments = None
+        if self._where.path is not None:
+            pattern = to_java_pattern(self._where.path)
+            fragments = self._reader.run(cypher.FRAGMENTS_AT, names=self._names, pattern=pattern)[0]["fragments"]
+        return {"names": self._names, "kinds": kinds, "fragments": fragments}
+
+    def _count_allowed(self, filters: dict[str, Any]) -> int:
+        if filters["kinds"] is None and filters["fragments"] is None:
+            return self._of_sources
+        found = self._reader.run(cypher.COUNT_PASSING.format(label=self._label.value), **filters)
+        return int(found[0]["count"])
+
+    def _find_candidates(self, vector: Vector, k: int, allowed: int, filters: dict[str, Any]) -> list[_Candidate]:
+        """Look at more and more of the nearest until k of distinct content stand clear of those not looked at."""
+        look = max(LOOK_FACTOR * min(k, allowed), FIRST_LOOK)
+        ask = self._scan if allowed <= EXACT_BELOW or not vector.any() else self._ask_index
+        while True:
+            found = ask(vector, look, filters)
+            candidates = _score(found, vector)
+            leaders = _fold(candidates)
+            is_all = len(found) >= allowed
+            if is_all or (len(leaders) >= k and _lowest(found) < leaders[k - 1].score - SAME_SCORE):
+                return candidates
+            if len(found) < look or look * 4 > INDEX_LIMIT:  # the index does not hold or does not give them all
+                ask = self._scan
+            look *= 4
+
+    def _scan(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[Record]:
+        """Let the server compare all nodes that pass; a question without words is as far from all."""
+        statement = cypher.SCAN_VECTORS if vector.any() else cypher.SCAN_ALL
+        parameters = filters | {"vector": vector.tolist(), "look": look}
+        return self._reader.run(statement.format(label=self._label.value), **parameters)
+
+    def _ask_index(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[Record]:
+        index = cypher.name_vector_index(self._label)
+        parameters = filters | {"vector": vector.tolist(), "look": look}
+        if self._has_filters:
+            return self._reader.run(cypher.search_index(self._label), **parameters)
+        share = self._of_sources / max(self._total, 1)
+        ask = min(int(look / max(share, 0.01)) + 1, self._total)  # so many that look of them pass, if spread evenly
+        return self._reader.run(cypher.QUERY_INDEX, index=index, ask=ask, **parameters)
+
+    def _count_same(self, contents: list[str], filters: dict[str, Any]) -> dict[str, tuple[str, int]]:
+        """Give the lowest id and the number of the nodes of each content that pass."""
+        statement = cypher.SAME_CONTENT.format(label=self._label.value)
+        rows = self._reader.run(statement, contents=contents, **filters)
+        return {row["content"]: (row["id"], row["count"]) for row in rows}
+
+
+def to_java_pattern(glob: str) -> str:
+    r"""Translate a path glob to a regular expression that Java reads as Python does: (?s:...) without \Z."""
+    pattern = translate(glob).replace("(?>", "(?:")
+    for end in (r"\Z", r"\z"):
+        pattern = pattern.removesuffix(end)
+    return pattern
+
+
+def _score(found: list[Record], query: Vector) -> list[_Candidate]:
+    if not found:
+        return []
+    vectors = np.array([record["vector"] for record in found], np.float32).astype(np.float16)
+    scores = score_vectors(vectors, query).tolist()
+    return [_Candidate(row["id"], row["content"], score) for row, score in zip(found, scores, strict=True)]
+
+
+def _fold(candidates: list[_Candidate]) -> list[_Candidate]:
+    """Keep the first of each content, best first, ties by id."""
+    leaders: dict[str, _Candidate] = {}
+    for candidate in sorted(candidates, key=lambda each: (-each.score, each.id)):
+        leaders.setdefault(candidate.content, candidate)
+    return list(leaders.values())
+
+
+def _lowest(found: list[Record]) -> float:
+    """Give the lowest cosine that the server reports (A-15)."""
+    return min(2 * float(record["score"]) - 1 for record in found) if found else -1.0
+
+
+def rank_words(reader: Reader, label: Label, question: str, ready: list[str]) -> Iterator[tuple[str, float]]:
+    """Give id and score of the nodes of a label that hold any of the words, best first, ties by id."""
+    index, look, done = cypher.name_word_index(label), 100, 0
+    while True:
+        rows = reader.run(cypher.SEARCH_WORDS, index=index, question=question, look=look)
+        is_all = len(rows) < look
+        # Of equal scores the limit takes any: those at its end are given when the next look has seen them all.
+        sure = rows if is_all else [row for row in rows if row["score"] > rows[-1]["score"]]
+        yield from ((row["id"], float(row["score"])) for row in sure[done:] if row["source"] in ready)
+        if is_all:
+            return
+        done, look = len(sure), look * 10

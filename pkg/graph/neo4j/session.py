@@ -1,0 +1,101 @@
+"""Run statements on the server, and read one generation of the graph."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import StoreChangedError
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.connection import Address, translate_faults
+
+if TYPE_CHECKING:
+    from neo4j import Driver, ManagedTransaction, Record, Session
+
+COMMIT_SECONDS = 5.0  # how long a reader waits for a commit to end; a killed writer leaves one that never does
+_STEP = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a reader knows of the generation that it reads."""
+
+    generation: int
+    number: int  # of the commit; odd while one is under way
+    encoder: str
+    dimension: int
+    sources: dict[str, dict[str, Any]]  # properties of the sources that are complete
+
+    @property
+    def ready(self) -> list[str]:
+        """List the names of the sources that are complete; the nodes of others are not shown."""
+        return sorted(self.sources)
+
+
+class Reader:
+    """Read in sessions that the server lets only read; keep one view still for as long as a snapshot lasts."""
+
+    def __init__(self, driver: Driver, address: Address) -> None:
+        self._driver = driver
+        self._address = address
+        self._view: View | None = None
+
+    def _open(self) -> Session:
+        return self._driver.session(database=self._address.database, default_access_mode="READ")
+
+    def run(self, statement: str, **parameters: Any) -> list[Record]:
+        """Run one statement in a managed read transaction, which tries again after transient faults."""
+        with translate_faults(self._address), self._open() as session:
+            return session.execute_read(_fetch, statement, parameters)
+
+    def stream(self, statement: str, **parameters: Any) -> Iterator[Record]:
+        """Run one statement and give its records as they come."""
+        with translate_faults(self._address), self._open() as session:
+            yield from session.run(statement, parameters)
+
+    def first(self, statement: str, **parameters: Any) -> Record | None:
+        """Give the first record of a statement; None when there is none."""
+        return next(iter(self.run(statement, **parameters)), None)
+
+    @property
+    def view(self) -> View:
+        """Give the view of the snapshot, or the present one."""
+        return self._view or self._load_view()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[View]:
+        """Read one generation; a StoreChangedError at the end says that a write ended meanwhile.
+
+        Neo4j isolates statements, not groups of them: so the number of the last commit is compared at the end.
+        """
+        if self._view is not None:
+            yield self._view
+            return
+        self._view = view = self._load_view()
+        try:
+            yield view
+        finally:
+            self._view = None
+        self._check_unchanged(view)
+
+    def _check_unchanged(self, view: View) -> None:
+        found = self.run(cypher.GET_STAMP)[0]
+        if (found["generation"] or 0, found["number"]) != (view.generation, view.number):
+            raise StoreChangedError(f"a write ended while {self._address} was read; try again to see the new graph")
+
+    def _load_view(self) -> View:
+        end = time.monotonic() + COMMIT_SECONDS
+        while True:
+            found = self.run(cypher.GET_VIEW)[0]
+            if found["number"] % 2 == 0 or time.monotonic() > end:
+                break
+            time.sleep(_STEP)
+        sources = {source["name"]: source for source in found["sources"]}
+        return View(found["generation"] or 0, found["number"], found["encoder"] or "", found["dimension"] or 0, sources)
+
+
+def _fetch(transaction: ManagedTransaction, statement: str, parameters: dict[str, Any]) -> list[Record]:
+    return list(transaction.run(statement, parameters))

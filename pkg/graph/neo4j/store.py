@@ -1,0 +1,397 @@
+"""The Neo4j store: the contract of pkg/graph/store.py on a server."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
+from pkg.graph.lexical import WordSearch
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.batches import name_source
+from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver, parse_address, translate_faults
+from pkg.graph.neo4j.nodes import make_edge, make_node
+from pkg.graph.neo4j.session import Reader
+from pkg.graph.neo4j.writing import Neo4jWriter, delete_nodes
+from pkg.graph.rows import unpack_rows, unpack_text
+from pkg.graph.store import StoreStats
+from pkg.graph.texts import export_edge, export_header, export_node
+from pkg.model import EMBEDDED_LABELS, Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from neo4j import ManagedTransaction, Transaction
+
+SCHEMA_VERSION = 1
+LOCK_SECONDS = 5.0  # how long to wait for another writer before saying that the store is locked
+INDEX_STEP = 0.2  # seconds between two looks at an index that is being filled
+HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
+
+WatchIndex = Callable[[str, float], None]  # name of an index and how much of it is filled, in percent
+
+
+class Neo4jStore:
+    """A graph on a server; readers see one generation, one writer at a time replaces it."""
+
+    def __init__(
+        self,
+        address: str,
+        create: bool = False,
+        *,
+        ask: AskPassword | None = None,
+        watch: WatchIndex | None = None,
+    ) -> None:
+        """Connect; `ask` gives a password that the environment does not, `watch` is told how indexes fill."""
+        self._address = parse_address(address)
+        self._driver = open_driver(self._address, ask)
+        self._reader = Reader(self._driver, self._address)
+        self._watch = watch
+        try:
+            self._version = check_version(self._address, self._reader.run(cypher.GET_VERSION)[0]["version"])
+            self._check_schema(create)
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_schema(self, create: bool) -> None:
+        found = self._reader.run(cypher.GET_VIEW)[0]
+        if found["version"] is None and not create:
+            raise StoreMissingError(f"no graph at {self.address}; run: pkg build PATH --store {self.address}")
+        if (found["version"] or 0) > SCHEMA_VERSION:
+            raise StoreVersionError(
+                f"{self.address} has schema version {found['version']}; this PKG reads up to {SCHEMA_VERSION};"
+                " upgrade PKG, or build anew into another database"
+            )
+
+    @property
+    def address(self) -> str:
+        """Name the place, such as neo4j://host."""
+        return str(self._address)
+
+    def close(self) -> None:
+        """Release the connections."""
+        self._driver.close()
+
+    def ensure_schema(self, encoder: str, dimension: int) -> None:
+        """Create what is missing; refuse a store made with another encoder or dimension."""
+        view = self._reader.view
+        if (view.encoder, view.dimension) != (encoder, dimension):
+            self._run_apart(cypher.list_schema())
+            parameters = {"encoder": encoder, "dimension": dimension, "version": SCHEMA_VERSION}
+            found = self._write(lambda run: run.run(cypher.PUT_ENCODER, parameters).single(strict=True))
+            if (found["encoder"], found["dimension"]) != (encoder, dimension):
+                raise EncoderMismatchError(
+                    f"{self.address} holds vectors of encoder '{found['encoder']}' with {found['dimension']}"
+                    f" dimensions, not of '{encoder}' with {dimension}; use that encoder, or another --store"
+                )
+
+    def _run_apart(self, statements: Iterable[str]) -> None:
+        """Run statements that change the schema, each in a transaction of its own as the server wants it."""
+        with translate_faults(self._address), self._driver.session(database=self._address.database) as session:
+            for statement in statements:
+                session.run(statement).consume()
+
+    def _write(self, work: Callable[[ManagedTransaction | Transaction], Any]) -> Any:
+        """Run work in a managed transaction, which tries again after transient faults."""
+        with translate_faults(self._address), self._driver.session(database=self._address.database) as session:
+            return session.execute_write(work)
+
+    def encoder(self) -> tuple[str, int]:
+        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+        view = self._reader.view
+        return view.encoder, view.dimension
+
+    def generation(self) -> int:
+        """Count the writes that have ended; 0 for a store that holds nothing."""
+        return self._reader.view.generation
+
+    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source, those of an unfinished load too."""
+        for record in self._reader.stream(cypher.LIST_FINGERPRINTS, source=source):
+            yield record["path"], record["fingerprint"], record["content"]
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""
+        with self._reader.snapshot():
+            yield
+
+    def sources(self) -> tuple[Source, ...]:
+        """List the sources by name."""
+        found = self._reader.view.sources
+        return tuple(
+            Source(name, found[name]["kind"], found[name]["root"], found[name].get("revision"))
+            for name in sorted(found)
+        )
+
+    def source_fingerprint(self, source: str) -> str | None:
+        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+        found = self._reader.view.sources.get(source)
+        return found["fingerprint"] if found else None
+
+    @contextmanager
+    def write(self) -> Iterator[Neo4jWriter]:
+        """Open the one write; leaving it by an exception undoes all of it but what an unfinished first load has."""
+        self._sweep()
+        with self._driver.session(database=self._address.database) as session:
+            with translate_faults(self._address):
+                self._lock_briefly()
+                main = session.begin_transaction()
+                main.run(cypher.LOCK_STORE, writer=_name_writer()).consume()
+            try:
+                with translate_faults(self._address):
+                    writer = Neo4jWriter(main, self._write, self._reader.view.ready)
+                    yield writer
+                    writer.finish()
+                    if writer.loaded:
+                        self._complete_indexes()
+                    writer.publish()
+                    self._commit(main, writer.changed)
+            finally:
+                if not main.closed():
+                    main.rollback()
+        self._sweep()
+
+    def _lock_briefly(self) -> None:
+        """Wait a while for another writer to end, and say so when it does not."""
+        with self._driver.session(database=self._address.database) as session:
+            try:
+                with session.begin_transaction(timeout=LOCK_SECONDS) as probe:
+                    probe.run(cypher.LOCK_STORE, writer=_name_writer()).consume()
+            except Exception as fault:
+                if "timeout" in str(fault).lower() or "Timed" in str(getattr(fault, "code", "")):
+                    raise StoreLockedError(
+                        f"another process is writing {self.address}; wait for it to end, then try again"
+                    ) from fault
+                raise
+
+    def _commit(self, main: Transaction, changed: bool) -> None:
+        """Commit between two marks, so that a reader can tell that a commit was under way while it read."""
+        if not changed:
+            main.commit()
+            return
+        number = self._reader.run(cypher.GET_STAMP)[0]["number"] // 2 * 2
+        self._write(lambda run: run.run(cypher.MARK_COMMIT, number=number + 1).consume())
+        try:
+            main.commit()
+        finally:
+            self._write(lambda run: run.run(cypher.MARK_COMMIT, number=number + 2).consume())
+
+    def _sweep(self) -> None:
+        """Delete what removed sources have left."""
+        for record in self._reader.run(cypher.LIST_UNFINISHED):
+            name = record["name"]
+            while self._write(lambda run: delete_nodes(run, name)):  # noqa: B023
+                pass
+            self._write(lambda run: run.run(cypher.DELETE_SOURCE_NODE, id=name_source(name)).consume())  # noqa: B023
+
+    @cached_property
+    def _has_filters(self) -> bool:
+        return self._version >= HAS_INDEX_FILTERS
+
+    def _complete_indexes(self) -> None:
+        """Create the vector indexes that are missing or of another dimension, and wait until all are filled."""
+        dimension = self._reader.view.dimension
+        found = {row["name"]: row["dimension"] for row in self._reader.run(cypher.SHOW_VECTOR_INDEXES)}
+        create = cypher.CREATE_FILTERED_INDEX if self._has_filters else cypher.CREATE_VECTOR_INDEX
+        for label in EMBEDDED_LABELS:
+            name = cypher.name_vector_index(label)
+            if name in found and found[name] != dimension:
+                self._run_apart([cypher.DROP_INDEX.format(name=name)])
+            self._run_apart([create.format(name=name, label=label.value, dimension=dimension)])
+        self._await_indexes()
+
+    def _await_indexes(self) -> None:
+        while waiting := [row for row in self._reader.run(cypher.SHOW_VECTOR_INDEXES) if row["state"] != "ONLINE"]:
+            if self._watch is not None:
+                self._watch(waiting[0]["name"], waiting[0]["percent"])
+            time.sleep(INDEX_STEP)
+
+    def vector_search(
+        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+    ) -> Matches:
+        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17).
+
+        Exact up to some thousand nodes; above, the index is approximate and gives k of k all the same.
+        """
+        from pkg.graph.neo4j.searching import VectorSearch
+
+        with self._reader.snapshot() as view:
+            if len(vector) != (view.dimension or len(vector)):
+                raise EncoderMismatchError(
+                    f"the query vector has {len(vector)} dimensions; {self.address} holds {view.dimension}"
+                    f" (encoder '{view.encoder}'); encode the query with that encoder"
+                )
+            return VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
+
+    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the words, best first by the server's full-text score."""
+        with self._reader.snapshot():
+            return WordSearch(self).search(label, terms, k, where)
+
+    def rank(self, label: Label, words: Sequence[str]) -> Iterator[tuple[Node, float]]:
+        """Give the functions or imports that hold any of the words, best first, ties by id."""
+        from pkg.graph.neo4j.searching import rank_words
+
+        question = " OR ".join(f'"{word}"' for word in words)
+        for node_id, score in rank_words(self._reader, label, question, self._reader.view.ready):
+            yield self.get([node_id])[0], score
+
+    def read_names(self, function: Node) -> list[Node]:
+        """Read the FunctionName node of a function."""
+        return self.get([record["id"] for record in self._reader.run(cypher.GET_NAME_OF, id=function.id)])
+
+    def read_inside(self, node: Node) -> list[Node]:
+        """Read what lies inside a node's span."""
+        return self.subtree(node.id)
+
+    def read_paths(self, node: Node) -> list[str]:
+        """Give the paths of the files or rows that hold a node."""
+        rows = self._reader.run(cypher.PATHS_OF, id=node.id, ready=self._reader.view.ready)
+        return [row["path"] for row in rows]
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        """Find the functions and classes of that bare name, ordered by path and line."""
+        with self._reader.snapshot() as view:
+            ready = view.ready if source is None else [each for each in view.ready if each == source]
+            nodes = [make_node(record) for record in self._reader.run(cypher.FIND_NAME, name=name, ready=ready)]
+        return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
+
+    def get(self, ids: Sequence[str]) -> list[Node]:
+        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+        if not ids:
+            return []
+        with self._reader.snapshot() as view:
+            wanted = [each for each in dict.fromkeys(ids) if each.isascii()]
+            records = self._reader.run(cypher.GET_NODES, ids=wanted, ready=view.ready)
+        found = {record["node"]["id"]: make_node(record) for record in records}
+        for each in ids:
+            if each not in found:
+                raise NodeNotFoundError(
+                    f"no node '{each}' in {self.address}; expected an id of 16 hex digits that a query gave"
+                )
+        return [found[each] for each in ids]
+
+    def subtree(self, node_id: str) -> list[Node]:
+        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+        with self._reader.snapshot() as view:
+            (node,) = self.get([node_id])
+            if node.label in cypher.UNIT_LABELS:
+                return [
+                    make_node(record) for record in self._reader.run(cypher.INSIDE_UNIT, id=node_id, ready=view.ready)
+                ]
+            if node.label not in cypher.PIECE_LABELS or node.label is Label.IMPORT:
+                return []
+            found = self._reader.run(cypher.INSIDE_PIECE, id=node_id, ready=view.ready)
+        found.sort(key=lambda row: (row["node"]["start"], -row["node"]["end"], row["node"]["position"]))
+        # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
+        is_body = node.kind == "body"
+        inside = map(make_node, found)
+        return [each for each in inside if is_body or (each.start, each.end) != (node.start, node.end)]
+
+    def calls(self, node_id: str) -> list[Call]:
+        """List the call sites on the lines of a node, in the order of the text."""
+        with self._reader.snapshot() as view:
+            self.get([node_id])
+            row = self._reader.first(cypher.GET_CALLS, id=node_id, ready=view.ready)
+        if row is None:
+            return []
+        offset = (row["first_line"] or 1) - 1
+        return [
+            Call(expression, line + offset, None)
+            for expression, line, _ in unpack_rows(row["calls"])
+            if row["start_line"] <= line <= row["end_line"]
+        ]
+
+    def neighbours(
+        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+    ) -> list[Edge]:
+        """List the relationships within depth steps; direction is out, in or both."""
+        wanted = None if types is None else set(types)
+        statements = [
+            *([cypher.EDGES_OUT] if direction in ("out", "both") else []),
+            *([cypher.EDGES_IN] if direction in ("in", "both") else []),
+        ]
+        edges: dict[Edge, None] = {}
+        with self._reader.snapshot() as view:
+            self.get([node_id])
+            start = self._reader.run(cypher.GET_ELEMENT, id=node_id, ready=view.ready)[0]["element"]
+            seen = frontier = {start}
+            for _ in range(depth):
+                reached: set[str] = set()
+                for statement in statements if frontier else ():
+                    for row in self._reader.run(statement, elements=sorted(frontier), ready=view.ready):
+                        edge = make_edge(row, row["type"])
+                        if wanted is None or edge.type in wanted:
+                            edges[edge] = None
+                            reached.add(row["other"])
+                frontier = reached - seen
+                seen = seen | reached
+        return sorted(edges, key=lambda edge: (edge.type, edge.start, edge.end, edge.line or 0))
+
+    def stats(self) -> StoreStats:
+        """Count what the store holds."""
+        with self._reader.snapshot() as view:
+            nodes = {label.value: self._count(cypher.COUNT_LABEL, label=label.value) for label in cypher.GRAPH_LABELS}
+            relations = {each.value: self._count(cypher.COUNT_TYPE, type=each.value) for each in RelationType}
+            partial = [
+                Skip(row["path"], row["reason"]) for row in self._reader.run(cypher.LIST_PARTIAL, ready=view.ready)
+            ]
+            found = [view.sources[name] for name in view.ready]
+            return StoreStats(
+                generation=view.generation,
+                encoder=view.encoder,
+                dimension=view.dimension,
+                sources=self.sources(),
+                nodes={name: count for name, count in sorted(nodes.items()) if count or name == Label.SOURCE.value},
+                relations={name: count for name, count in sorted(relations.items()) if count},
+                partial=tuple(partial),
+                skipped=tuple(Skip(**skip) for source in found for skip in json.loads(source["skipped"])),
+                stages={source["name"]: json.loads(source["stages"]) for source in found},
+            )
+
+    def _count(self, statement: str, **names: str) -> int:
+        return int(self._reader.run(statement.format(**names), ready=self._reader.view.ready)[0]["count"])
+
+    def check(self) -> list[str]:
+        """Look for contradictions; an empty list says that all is well."""
+        with self._reader.snapshot() as view:
+            counts = {
+                fault: self._reader.run(statement, ready=view.ready)[0]["count"]
+                for fault, statement in cypher.CHECKS.items()
+            }
+        return [f"{count} {fault}" for fault, count in counts.items() if count]
+
+    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        with self._reader.snapshot() as view:
+            yield export_header(view.encoder, view.dimension)
+            for label in Label:
+                yield from self._export_label(label, vectors, view.ready)
+            for each in sorted(RelationType, key=lambda each: each.value):
+                statement = cypher.EXPORT_TYPE.format(type=each.value)
+                for row in self._reader.stream(statement, ready=view.ready):
+                    yield export_edge(make_edge(row, each.value))
+
+    def _export_label(self, label: Label, vectors: bool, ready: list[str]) -> Iterator[dict[str, Any]]:
+        statement = cypher.EXPORT_UNITS if label in cypher.UNIT_LABELS else cypher.EXPORT_LABEL
+        for row in self._reader.stream(statement, label=label.value, ready=ready):
+            has_vector = vectors and label in EMBEDDED_LABELS
+            line = export_node(make_node(row), row["node"]["embedding"] if has_vector else None)
+            if label in cypher.UNIT_LABELS:
+                line["parts"] = [(number, _decode(text)) for number, text in row["parts"] if text is not None]
+            yield line
+
+
+def _decode(packed: bytes) -> str:
+    return unpack_text(packed).decode("utf-8", "surrogateescape")
+
+
+def _name_writer() -> str:
+    return f"process {os.getpid()}"

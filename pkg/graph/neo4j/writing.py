@@ -1,0 +1,274 @@
+"""The write to a Neo4j server: all or nothing for whoever reads, though a first load takes many transactions.
+
+- The main transaction locks the store's node from the first moment to the last: a second writer waits, and where this
+  process dies the server ends the transaction and with it the lock.
+- A source that is complete is changed inside the main transaction, so that its commit shows everything at once.
+- A source that is loaded for the first time is written in batches of their own, each whole files or rows. Its state is
+  `loading`, and no reader shows the nodes of such a source, until the main transaction makes it `ready`. What a
+  build that died has loaded stays hidden, and the next build of the source goes on from there.
+- A source that is removed is hidden by the main transaction and deleted in batches afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkg.errors import StoreError
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.batches import Batch, make_name, measure_unit, name_fragment, name_source, name_unit
+from pkg.graph.unit import UnitGraph, format_id, hash_key
+from pkg.model import Edge, Label, RelationType, Skip, Source
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from neo4j import ManagedTransaction, Record, Transaction
+
+BATCH_BYTES = 4_000_000  # of one message: enough to spread its costs, little enough for the server's memory
+LINKS_AT_ONCE = 10_000  # NAMES relationships made in one transaction of a first load
+LOADING, READY, DELETING = "loading", "ready", "deleting"
+
+Work = Callable[["ManagedTransaction | Transaction"], Any]
+RunBatch = Callable[[Work], Any]  # runs work in a managed transaction of its own
+
+
+class Neo4jWriter:
+    """Collect units and put them in batches; Neo4jStore opens and ends the main transaction around it."""
+
+    def __init__(self, main: Transaction, run_batch: RunBatch, ready: list[str]) -> None:
+        """Start a write inside an open transaction; `ready` are the sources that readers see."""
+        self._main = main
+        self._ready = ready
+        self._run_batch = run_batch
+        self._states: dict[str, str] = {}
+        self._before: dict[str, dict[str, Any]] = {}  # sources as they were
+        self._units: dict[str, UnitGraph] = {}  # by id, not put yet
+        self._size = 0
+        self._touched: set[str] = set()  # sources whose nodes have changed
+        self.loaded: set[str] = set()  # sources that become ready with this write
+        self.deleted: list[str] = []  # sources to delete when this write has ended
+        self.changed = False
+
+    def put_source(
+        self,
+        source: Source,
+        fingerprint: str = "",
+        skipped: Sequence[Skip] = (),
+        stages: Mapping[str, float] | None = None,
+    ) -> None:
+        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
+        if source.name in self.deleted:
+            raise StoreError(f"source '{source.name}' was removed in this very write; build it in another")
+        state = self._find_state(source.name)
+        shown: dict[str, Any] = {"name": source.name, "source": source.name, "kind": source.kind, "root": source.root}
+        shown |= {"revision": source.revision, "id": name_source(source.name)}
+        notes = {"fingerprint": fingerprint, "skipped": json.dumps([asdict(skip) for skip in skipped])}
+        notes["stages"] = json.dumps(stages or {})
+        before = self._before.get(source.name, {})
+        if state == READY:
+            self.changed = self.changed or any(before.get(key) != value for key, value in shown.items())
+            self._put_source(self._main, shown | notes)
+            return
+        if before and (before["root"], before["kind"]) != (source.root, source.kind):
+            while self._run_batch(lambda run: delete_nodes(run, source.name)):
+                pass
+        self.changed = True
+        self.loaded.add(source.name)
+        self._states[source.name] = LOADING
+        self._before[source.name] = shown
+        self._run_batch(lambda run: self._put_source(run, shown | notes | {"state": LOADING}))
+
+    def _put_source(self, run: ManagedTransaction | Transaction, properties: dict[str, Any]) -> None:
+        run.run(cypher.PUT_SOURCE, id=properties["id"], properties=properties).consume()
+
+    def _find_state(self, source: str) -> str | None:
+        """Tell whether a source is ready or loading; None when there is none."""
+        if source not in self._states:
+            found = self._main.run(cypher.GET_SOURCE_STATE, id=name_source(source)).single()
+            if found is None or found["source"].get("state") == DELETING:
+                return None
+            self._before[source] = dict(found["source"])
+            self._states[source] = found["source"]["state"]
+        return self._states[source]
+
+    def _check_source(self, source: str) -> None:
+        if source in self.deleted or self._find_state(source) is None:
+            raise StoreError(f"no source '{source}' in the store; expected put_source before its files")
+
+    def _run(self, source: str, work: Work) -> Any:
+        """Run work where it belongs: in the main transaction for a source that readers see, else in its own."""
+        return work(self._main) if self._states[source] == READY else self._run_batch(work)
+
+    def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
+        """Note that a file was touched though its content is the same; this alone makes no new generation."""
+        self._check_source(source)
+        ids = _name_units(source, path)
+        parameters = {"source": source, "ids": ids, "fingerprint": fingerprint}
+        self._run(source, lambda run: run.run(cypher.PUT_FINGERPRINT, parameters).consume())
+
+    def replace_file(self, unit: UnitGraph) -> None:
+        """Put one file or row in the place of what the source held at its path."""
+        self._check_source(unit.source)
+        identity = name_unit(unit)
+        if identity in self._units or any(other.source != unit.source for other in self._units.values()):
+            self.flush()
+        self._units[identity] = unit
+        self._size += measure_unit(unit)
+        self._touch(unit.source)
+        if self._size >= BATCH_BYTES:
+            self.flush()
+
+    def _touch(self, source: str) -> None:
+        self._touched.add(source)
+        self.changed = True
+
+    def delete_file(self, source: str, path: str) -> None:
+        """Remove one file or row and all that only it contains."""
+        self._check_source(source)
+        self.flush()
+        ids = _name_units(source, path)
+        if self._run(source, lambda run: _delete_units(run, ids)):
+            self._touch(source)
+
+    def delete_source(self, source: str) -> None:
+        """Remove a source with everything in it."""
+        self._check_source(source)
+        self.flush()
+        properties = {"id": name_source(source), "state": DELETING}
+        self._put_source(self._main, properties)
+        self.deleted.append(source)
+        self.loaded.discard(source)
+        self._touched.discard(source)
+        self.changed = True
+
+    def flush(self) -> None:
+        """Put the units that are still in memory."""
+        if not self._units:
+            return
+        units, self._units, self._size = list(self._units.values()), {}, 0
+        self._run(units[0].source, lambda run: _put_units(run, units))
+
+    def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
+        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
+        self._check_source(source)
+        self.flush()
+        parameters = {"source": source, "first": first, "limit": limit}
+        return [record["name"] for record in self._fetch(source, cypher.MISSING_NAMES, parameters)]
+
+    def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Add the FunctionName nodes that are missing, with their vectors."""
+        self._check_source(source)
+        names = [make_name(source, name, vector.astype(np.float32).tolist()) for name, vector in vectors.items()]
+        if names:
+            self._touch(source)
+            self._run(source, lambda run: run.run(cypher.PUT_NAMES, names=names).consume())
+
+    def put_relations(self, relations: Iterable[Edge]) -> None:
+        """Add relationships between nodes that exist."""
+        self.flush()
+        known = sorted({*self._ready, *self.loaded}.difference(self.deleted))
+        edges: dict[RelationType, list[dict[str, Any]]] = {}
+        for edge in relations:
+            facts = {"line": edge.line, "rule": edge.rule, "confidence": edge.confidence}
+            edges.setdefault(edge.type, []).append({"start": edge.start, "end": edge.end, "properties": facts})
+        for kind, listed in edges.items():
+            self._main.run(cypher.put_relations(kind), edges=listed, ready=known).consume()
+            self.changed = True
+
+    def finish(self) -> None:
+        """Put what is left, and link or delete function names."""
+        self.flush()
+        for source in sorted(self._touched):
+            self._finish_names(source)
+
+    def publish(self) -> None:
+        """Make the loaded sources ready, count what the changed ones hold, and raise the generation."""
+        for source in sorted(self._touched | self.loaded):
+            counts = {count_key(label): self._count(label, source) for label in cypher.GRAPH_LABELS[1:]}
+            self._put_source(self._main, {"id": name_source(source), "state": READY} | counts)
+        if self.changed:
+            self._main.run(cypher.RAISE_GENERATION).consume()
+
+    def _count(self, label: Label, source: str) -> int:
+        found = self._main.run(cypher.COUNT_OF_SOURCE.format(label=label.value), source=source).single(strict=True)
+        return int(found["count"])
+
+    def _finish_names(self, source: str) -> None:
+        limit = {"source": source, "limit": LINKS_AT_ONCE}
+        while self._fetch(source, cypher.LINK_NAMES, limit)[0]["count"] == LINKS_AT_ONCE:
+            pass
+        self._run(source, lambda run: run.run(cypher.DELETE_ORPHAN_NAMES, source=source).consume())
+
+    def _fetch(self, source: str, statement: str, parameters: dict[str, Any]) -> list[Record]:
+        found: list[Record] = self._run(source, lambda run: list(run.run(statement, parameters)))
+        return found
+
+
+def count_key(label: Label) -> str:
+    """Name the property of a source that counts its nodes of a label."""
+    return f"count_{label.value}"
+
+
+def delete_nodes(run: ManagedTransaction | Transaction, source: str) -> int:
+    """Delete some thousand nodes of a source, the source itself not; give how many."""
+    for label in (cypher.FRAGMENT, *(each.value for each in cypher.GRAPH_LABELS[1:])):
+        found = run.run(cypher.DELETE_SOME.format(label=label), source=source).single(strict=True)
+        if found["count"]:
+            return int(found["count"])
+    return 0
+
+
+def _name_units(source: str, path: str) -> list[str]:
+    """Give the ids that a file or a row at a path has."""
+    return [format_id(hash_key(source, path, label.value)) for label in cypher.UNIT_LABELS]
+
+
+def _put_units(run: ManagedTransaction | Transaction, units: list[UnitGraph]) -> None:
+    """Put whole units in the place of what stood at their paths."""
+    ids = [name_unit(unit) for unit in units]
+    gone = _release(run, ids)
+    keys = sorted({name_fragment(unit.source, part.key) for unit in units for part in unit.parts})
+    stored = {record["id"] for record in run.run(cypher.FIND_FRAGMENTS, ids=keys)} - gone.keys()
+    batch = Batch(units, stored)
+    if batch.missing:
+        raise StoreError(f"fragment {batch.missing[0]} was announced as stored, and is not; run the build again")
+    run.run(cypher.put_batch(merge=bool(gone)), batch.parameters()).consume()
+    if batch.again:
+        run.run(cypher.HOLD_AGAIN, again=batch.again).consume()
+    run.run(cypher.CONTAIN_UNITS, source=name_source(units[0].source), ids=ids).consume()
+    _delete_gone(run, gone, batch.ids)
+
+
+def _delete_units(run: ManagedTransaction | Transaction, ids: list[str]) -> bool:
+    gone = _release(run, ids)
+    _delete_gone(run, gone, set())
+    return bool(gone)
+
+
+def _release(run: ManagedTransaction | Transaction, ids: list[str]) -> dict[str, str]:
+    """Take units apart and give what nothing holds any more, the units among them: id -> element.
+
+    Nodes are kept for now: those whose id comes again keep their other relationships.
+    """
+    units = [record["unit"] for record in run.run(cypher.FIND_UNITS, ids=ids)]
+    if not units:
+        return {}
+    fragments = _by_id(run.run(cypher.RELEASE_FRAGMENTS, units=units))
+    tops = [record["top"] for record in run.run(cypher.RELEASE_TOPS, units=units, fragments=list(fragments))]
+    inside = _by_id(run.run(cypher.RELEASE_INSIDE, tops=tops))
+    run.run(cypher.LOOSEN, elements=list(inside.values())).consume()
+    return fragments | inside | _by_id(run.run(cypher.GET_IDS, elements=units))
+
+
+def _by_id(records: Iterable[Record]) -> dict[str, str]:
+    return {record["id"]: record["element"] for record in records}
+
+
+def _delete_gone(run: ManagedTransaction | Transaction, gone: dict[str, str], kept: set[str]) -> None:
+    elements = [element for identity, element in gone.items() if identity not in kept]
+    for statement in (cypher.CLEAR_ELEMENTS, cypher.DELETE_ELEMENTS) if elements else ():
+        run.run(statement, elements=elements).consume()

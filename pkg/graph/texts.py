@@ -1,0 +1,48 @@
+"""What every store makes of the text behind its nodes: docstrings, and the lines of an export."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from typing import Any
+
+from pkg.model import Edge, Node
+
+
+def read_docstring(literal: bytes) -> str:
+    """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python frowns on is the author's affair
+            return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return literal.decode("utf-8", "replace")
+
+
+def export_header(encoder: str, dimension: int) -> dict[str, Any]:
+    """Make the first line of an export."""
+    return {"type": "graph", "version": 1, "encoder": encoder, "dimension": dimension}
+
+
+def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]:
+    """Make the line of a node (DESIGN section 4)."""
+    line: dict[str, Any] = {"type": "node", "label": node.label.value, "id": node.id, "source": node.source}
+    for name in ("path", "name", "qualname", "kind", "content_hash"):
+        if getattr(node, name):
+            line[name] = getattr(node, name)
+    if node.start_line:
+        line |= {
+            name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")
+        }
+    line |= node.properties
+    if vector is not None:
+        line["vector"] = vector
+    return line
+
+
+def export_edge(edge: Edge) -> dict[str, Any]:
+    """Make the line of a relationship (DESIGN section 4)."""
+    line = {"type": "relation", "name": edge.type.value, "start": edge.start, "end": edge.end}
+    facts = {"line": edge.line, "rule": edge.rule, "confidence": edge.confidence}
+    return line | {name: value for name, value in facts.items() if value is not None}
