@@ -38,7 +38,7 @@ try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
 test: $(VENV)/dev.stamp ## run the quick tests (offline, under a minute)
 	$(BIN)/python -m pytest $(TESTS)
 
-test-servers: $(VENV)/dev.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
+test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
 	$(BIN)/python -m pytest $(TESTS) -m server
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
@@ -64,4 +64,8 @@ $(VENV)/run.stamp: pyproject.toml requirements/build.txt requirements/run.txt | 
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 	$(PIP) install -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/servers.stamp: $(VENV)/dev.stamp requirements/servers.txt
+	$(PIP) install -r requirements/servers.txt
 	@touch $@

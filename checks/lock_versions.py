@@ -78,12 +78,15 @@ def write(name: str, lines: list[str]) -> None:
 
 
 def main(interpreters: list[str]) -> None:
-    """Lock what it takes to build, to run and to develop PKG."""
+    """Lock what it takes to build, to run and to develop PKG, and to test it with servers."""
     pythons = {read_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
     write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND)))
     write("run.txt", render(run))
-    write("dev.txt", ["-r run.txt", *render(subtract(resolve_everywhere(pythons, ".[dev]"), run))])
+    dev = resolve_everywhere(pythons, ".[dev]")
+    write("dev.txt", ["-r run.txt", *render(subtract(dev, run))])
+    servers = resolve_everywhere(pythons, ".[dev,graphrag]")
+    write("servers.txt", ["-r dev.txt", *render(subtract(servers, dev))])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 ...     result = graph.query("parse a date from a string")
 """
 
-from pkg.api import Graph, build, open_graph, restore
+from pkg.api import Graph, build, open_graph, restore, verify
 from pkg.build import BuildReport
 from pkg.errors import PkgError
 from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
@@ -27,4 +27,5 @@ __all__ = [
     "build",
     "open_graph",
     "restore",
+    "verify",
 ]

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.build import BuildOptions, BuildReport, Progress, build_export
 from pkg.build import build as run_build
 from pkg.config import default_store
+from pkg.errors import StoreChangedError
 from pkg.graph.stores import open_store
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore, StoreStats
+    from pkg.graph.verify import Verification
     from pkg.model import Node, QueryResult
+
+RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
+
+Found = TypeVar("Found")
 
 
 def build(
@@ -47,9 +53,20 @@ def restore(path: str, *, store: str | None = None, encoder: str = "hashing", jo
         return build_export(path, target, BuildOptions(encoder, jobs))
 
 
-def open_graph(store: str | None = None) -> Graph:
-    """Open the graph at an address for questions; without one PKG_STORE, else the user's own store."""
-    return Graph(open_store(find_address(store)))
+def open_graph(store: str | None = None, *, ask: Callable[[str], str] | None = None) -> Graph:
+    """Open the graph at an address for questions; without one PKG_STORE, else the user's own store.
+
+    ask: called for the password of a server where PKG_NEO4J_PASSWORD is not set.
+    """
+    return Graph(open_store(find_address(store), ask=ask))
+
+
+def verify(a: str, b: str, *, vectors: bool = False, ask: Callable[[str], str] | None = None) -> Verification:
+    """Compare the graphs at two addresses, node by node and relationship by relationship; vectors when asked to."""
+    from pkg.graph.verify import verify_stores
+
+    with closing(open_store(a, ask=ask)) as first, closing(open_store(b, ask=ask)) as second:
+        return verify_stores(first, second, vectors)
 
 
 class Graph:
@@ -80,7 +97,7 @@ class Graph:
             raise UsageError(
                 f"{fault}; expected the fields of QueryOptions: {', '.join(QueryOptions.__slots__)}"
             ) from None
-        return run_query(self.store, self._load_encoder(), text, chosen)
+        return _read_again(lambda: run_query(self.store, self._load_encoder(), text, chosen))
 
     def prompt(self, result: QueryResult) -> str:
         """Write the augmented prompt of a result (P-19, P-20)."""
@@ -90,11 +107,11 @@ class Graph:
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of a bare name."""
-        return self.store.find_name(name, source)
+        return _read_again(lambda: self.store.find_name(name, source))
 
     def stats(self) -> StoreStats:
         """Count what the graph holds."""
-        return self.store.stats()
+        return _read_again(self.store.stats)
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Give the whole graph as JSON-ready lines, sorted and byte-stable."""
@@ -110,6 +127,14 @@ class Graph:
                 raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
             self._encoder = load_encoder(name)
         return self._encoder
+
+
+def _read_again(read: Callable[[], Found]) -> Found:
+    """Read, and read again where a write has ended meanwhile; a StoreChangedError when that goes on and on."""
+    for _ in range(RETRIES):
+        with suppress(StoreChangedError):
+            return read()
+    return read()
 
 
 def find_address(store: str | None) -> str:

@@ -16,17 +16,27 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import click
 
 from pkg import __version__
-from pkg.config import default_store, read_settings
+from pkg.config import read_settings
 from pkg.errors import PathError, PkgError, UsageError
-from pkg.terminal import OUTPUT_FAULTS, decode_word, discard_output, prepare_streams, show_controls
+from pkg.options import json_option, store_options, two_stores_options
+from pkg.progress import ProgressBar
+from pkg.terminal import (
+    OUTPUT_FAULTS,
+    ask_password,
+    can_ask,
+    decode_word,
+    discard_output,
+    plain_warnings,
+    prepare_streams,
+    show_controls,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rich.console import RenderableType
-    from rich.progress import Progress as Bar
 
-    from pkg.build import BuildReport
+    from pkg.build import BuildReport, Progress
     from pkg.graph.store import GraphStore
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
@@ -39,7 +49,8 @@ class _Group(click.Group):
         """Run with streams that can be used; an output that takes no more is a failure."""
         prepare_streams()
         try:
-            return super().main(*args, **extra)
+            with plain_warnings(lambda text: click.echo(f"pkg: warning: {text}", err=True)):
+                return super().main(*args, **extra)
         except OSError as fault:
             if fault.errno not in OUTPUT_FAULTS:
                 raise
@@ -89,17 +100,6 @@ def _decode(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     return value if value is None else decode_word(value)
 
 
-def _store_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--store", envvar="PKG_STORE", default=default_store, metavar="ADDRESS",
-        help="Where the graph lives, such as sqlite:///graph.db; PKG_STORE sets it too. Default: your data folder.",
-    )(command)  # fmt: skip
-
-
-def _json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--json", "as_json", is_flag=True, help="Write JSON lines even to a terminal.")(command)
-
-
 def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Iterable[RenderableType]]) -> None:
     """Write JSON lines into a pipe or when asked to, and a view for a person into a terminal."""
     if as_json or not sys.stdout.isatty():
@@ -115,8 +115,8 @@ def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Ite
 
 def _open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any]]:
     """Open the file to export to; the store itself would be lost before it is read."""
-    place = Path(store.partition(":///")[2])
-    if output and Path(output).exists() and place.exists() and Path(output).samefile(place):
+    scheme, _, place = store.partition(":///")
+    if output and scheme == "sqlite" and _is_same_file(Path(output), Path(place)):
         raise UsageError(f"{output} is the store {store} itself; expected another file to export to")
     try:
         return click.open_file(output or "-", "w", encoding="utf-8", atomic=output is not None)
@@ -124,32 +124,13 @@ def _open_output(output: str | None, store: str) -> AbstractContextManager[IO[An
         raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
 
 
-class _ProgressBar:
-    """Show a bar on standard error once there is something to read and somebody to watch."""
+def _is_same_file(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
-    def __init__(self) -> None:
-        self._bar: Bar | None = None
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` bytes were read; 0 stands for a total that is not known."""
-        if self._bar is None:
-            self._bar = self._start()
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total or None)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _start(self) -> Bar:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = TextColumn("reading"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.add_task("build", total=None)
-        bar.start()
-        return bar
+def _choose_ask() -> Callable[[str], str] | None:
+    """Choose how a server's password is got that the environment lacks: from the person, when one is there."""
+    return ask_password if can_ask() else None
 
 
 @main.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
@@ -158,7 +139,7 @@ class _ProgressBar:
     "--source", envvar="PKG_SOURCE", callback=_decode,
     help="Name of the source; default: the name of the folder or file.",
 )  # fmt: skip
-@_store_option
+@store_options
 @click.option(
     "--field", envvar="PKG_FIELD", callback=_decode, help="Field of a corpus row that holds code, such as output."
 )
@@ -172,7 +153,7 @@ class _ProgressBar:
 )
 @click.option("--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again.")
 @click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead.")
-@_json_option
+@json_option
 def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool, **options: Any) -> None:
     """Build or update the graph of PATH.
 
@@ -181,14 +162,21 @@ def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool,
     the last build is read again.
     """
     from pkg import render
+    from pkg.api import Graph
     from pkg.graph.stores import open_store
 
     if remove and from_export:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
-    with closing(open_store(store, create=not remove)) as target:
-        reports = [_remove(target, decode_word(path))] if remove else _build(path, target, from_export, options)
-        for report in reports:
-            _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, target.stats()))  # noqa: B023
+    with closing(ProgressBar()) as bar:
+        progress, watch = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
+        with Graph(open_store(store, create=not remove, ask=_choose_ask(), watch=watch)) as graph:
+            if remove:
+                reports = [_remove(graph.store, decode_word(path))]
+            else:
+                reports = _build(path, graph.store, from_export, progress, options)
+            bar.close()
+            for report in reports:
+                _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
 
 
 def _remove(store: GraphStore, source: str) -> BuildReport:
@@ -197,18 +185,19 @@ def _remove(store: GraphStore, source: str) -> BuildReport:
     return remove_source(store, source)
 
 
-def _build(path: str, store: GraphStore, from_export: bool, options: dict[str, Any]) -> list[BuildReport]:
+def _build(
+    path: str, store: GraphStore, from_export: bool, progress: Progress | None, options: dict[str, Any]
+) -> list[BuildReport]:
     from pkg.build import BuildOptions, build_export
     from pkg.build import build as run_build
 
-    with closing(_ProgressBar()) as bar:
-        chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), bar if sys.stderr.isatty() else None)
-        return build_export(path, store, chosen) if from_export else [run_build(path, store, chosen, **options)]
+    chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), progress)
+    return build_export(path, store, chosen) if from_export else [run_build(path, store, chosen, **options)]
 
 
 @main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
 @click.argument("text", callback=_decode)
-@_store_option
+@store_options
 @click.option(
     "--mode", envvar="PKG_MODE", type=click.Choice(["block", "function", "both"]), default="block", show_default=True,
     help="Look for blocks, whole functions, or both.",
@@ -249,7 +238,7 @@ def _build(path: str, store: GraphStore, from_export: bool, options: dict[str, A
 )
 @click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget.")
 @click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead.")
-@_json_option
+@json_option
 def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input."""
     from pkg import render
@@ -257,7 +246,7 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    with open_graph(store) as graph:
+    with open_graph(store, ask=_choose_ask()) as graph:
         result = graph.query(text, **options)
         if prompt:
             answer = graph.prompt(result)
@@ -267,35 +256,72 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
 
 
 @main.command(epilog="Example:  pkg stats --json")
-@_store_option
-@_json_option
+@store_options
+@json_option
 def stats(store: str, as_json: bool) -> None:
     """Count nodes and relationships, and list what was left out and what each stage cost."""
     from pkg import render
     from pkg.api import open_graph
 
-    with open_graph(store) as graph:
+    with open_graph(store, ask=_choose_ask()) as graph:
         found = graph.stats()
     _emit(as_json, [render.stats_line(found)], lambda: render.view_stats(found))
 
 
 @main.command(epilog="Example:  pkg export > graph.jsonl   and back:  pkg build graph.jsonl --from-export")
-@_store_option
+@store_options
 @click.option("--vectors", is_flag=True, help="Write the vectors too.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write; default: standard output.")
-def export(store: str, vectors: bool, output: str | None) -> None:
+@click.option(
+    "--neo4j-admin", "bulk", type=click.Path(file_okay=False), metavar="DIR",
+    help="Write CSV files for neo4j-admin database import into a new or empty folder instead.",
+)  # fmt: skip
+def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> None:
     """Write the whole graph as sorted JSON lines; the same graph gives the same bytes."""
     from pkg.api import open_graph
 
-    with open_graph(store) as graph, _open_output(output, graph.store.address) as file:
+    if bulk is not None:
+        if vectors or output:
+            raise UsageError("--neo4j-admin excludes --vectors and --output; its files always hold the vectors")
+        _export_bulk(store, bulk)
+        return
+    with open_graph(store, ask=_choose_ask()) as graph, _open_output(output, graph.store.address) as file:
         for line in graph.export(vectors):
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
         file.flush()
 
 
+def _export_bulk(store: str, folder: str) -> None:
+    from pkg.api import open_graph
+    from pkg.build.bulk import export_bulk
+
+    with open_graph(store, ask=_choose_ask()) as graph:
+        report = export_bulk(graph.store, folder, jobs=0)
+    nodes, relations = sum(report.nodes.values()), sum(report.relations.values())
+    click.echo(f"{nodes:,} nodes, {relations:,} relationships; next: {Path(folder, 'README.md')}", err=True)
+
+
+@main.command(epilog="Example:  pkg verify --store sqlite:///graph.db --store neo4j://host")
+@two_stores_options
+@click.option("--vectors", is_flag=True, help="Compare the vectors too.")
+@json_option
+def verify(stores: tuple[str, str], vectors: bool, as_json: bool) -> None:
+    """Compare two stores node by node and relationship by relationship.
+
+    Exits 1 when they differ, and names the first differences; graphs of the same input are equal in every store.
+    """
+    from pkg import render
+    from pkg.api import verify as run_verify
+
+    found = run_verify(*stores, vectors=vectors, ask=_choose_ask())
+    _emit(as_json, render.verification_lines(found), lambda: render.view_verification(found))
+    if not found.is_equal:
+        raise SystemExit(1)
+
+
 @main.command(epilog="Example:  pkg doctor")
-@_store_option
-@_json_option
+@store_options
+@json_option
 def doctor(store: str, as_json: bool) -> None:
     """Check the environment, the store and the optional tools; say how to get what is missing.
 
@@ -304,10 +330,39 @@ def doctor(store: str, as_json: bool) -> None:
     from pkg import render
     from pkg.doctor import examine
 
-    findings = examine(store)
+    findings = examine(store, _choose_ask())
     _emit(as_json, map(asdict, findings), lambda: [render.view_findings(findings)])
     if any(finding.state == "broken" for finding in findings):
         raise SystemExit(1)
+
+
+@main.command(epilog="Example:  pkg browser --store neo4j://localhost --open   or   pkg browser --export guide")
+@store_options
+@click.option("--http", metavar="PORT", help="Port or address of the page; default: port 7474 of the graph's server.")
+@click.option("--open", "is_opened", is_flag=True, help="Open the page in the system's browser, first query filled in.")
+@click.option(
+    "--export", "folder", type=click.Path(path_type=Path), metavar="DIR",
+    help="Write the saved queries and the style sheet into a folder instead; needs no store.",
+)  # fmt: skip
+@json_option
+def browser(store: str, http: str | None, is_opened: bool, folder: Path | None, as_json: bool) -> None:
+    """Tell where the Neo4j Browser shows the graph, with saved queries and colours for it."""
+    from pkg.graph.neo4j import guide
+
+    if folder is not None:
+        files = guide.export_guide(folder)
+        _emit(as_json, ({"type": "file", "path": str(file)} for file in files), lambda: _as_text(*map(str, files)))
+        return
+    found = guide.read_guide(store, http)
+    _emit(as_json, guide.render_lines(found), lambda: _as_text(guide.render_text(found)))
+    if is_opened:
+        guide.open_page(found.start)
+
+
+def _as_text(*lines: str) -> list[RenderableType]:
+    from rich.text import Text
+
+    return [Text(line) for line in lines]
 
 
 @main.command(epilog="Example:  pkg completion bash >> ~/.bashrc")

@@ -7,13 +7,18 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pkg.errors import PkgError, StoreMissingError
+
+if TYPE_CHECKING:
+    from pkg.graph.neo4j.connection import Address
 
 WAIT_SECONDS = 10.0  # for a tool that is asked for its version
 
@@ -22,6 +27,9 @@ _PACKAGES = (  # module, what it is for, how to get it
     ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
     ("sentence_transformers", "neural encoders", "pip install sentence-transformers"),
 )
+
+
+AskPassword = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +42,13 @@ class Finding:
     advice: str = ""
 
 
-def examine(store: str) -> list[Finding]:
-    """Look at everything; nothing is changed and nothing is sent anywhere."""
+def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
+    """Look at everything; nothing is changed, and nothing is sent anywhere but to the server of the store."""
+    ask = cache(ask) if ask else None  # the server is entered twice
     return [
         _examine_python(),
         _examine_sqlite(),
-        *_examine_store(store),
+        *_examine_place(store, ask),
         _examine_encoder(),
         *_examine_tools(),
         *_examine_packages(),
@@ -64,12 +73,66 @@ def _examine_sqlite() -> Finding:
     return Finding("sqlite", "ok", f"{sqlite3.sqlite_version} with FTS5")
 
 
-def _examine_store(address: str) -> Iterator[Finding]:
-    """Open the store and run its integrity check."""
-    from pkg.graph.stores import open_store
+def _examine_place(address: str, ask: AskPassword | None) -> Iterator[Finding]:
+    """Look at the server first: where it is out of reach, there is nothing to say of the store."""
+    server = list(_examine_server(address, ask))
+    yield from server
+    if all(finding.state != "broken" for finding in server[:1]):
+        yield from _examine_store(address, ask)
+
+
+def _examine_server(address: str, ask: AskPassword | None) -> Iterator[Finding]:
+    """Ask a server for its version and its indexes, and tell whether others can read what is sent to it."""
+    from pkg.graph.stores import is_server
+
+    if not is_server(address):
+        yield Finding("neo4j server", "missing", "the store is a file", "only needed for a store that many share")
+        return
+    from pkg.graph.neo4j import cypher
+    from pkg.graph.neo4j.connection import check_version, open_driver, parse_address
+    from pkg.graph.neo4j.session import Reader
 
     try:
-        with closing(open_store(address)) as store:
+        place = parse_address(address)
+        with open_driver(place, ask) as driver:
+            reader = Reader(driver, place)
+            version = reader.run(cypher.GET_VERSION)[0]["version"]
+            check_version(place, version)
+            waiting = {row["name"]: row["state"] for row in reader.run(cypher.SHOW_VECTOR_INDEXES)}
+    except PkgError as fault:
+        yield Finding("neo4j server", "broken", str(fault))
+        return
+    yield Finding("neo4j server", "ok", f"Neo4j {version} at {place}")
+    yield _examine_encryption(place)
+    yield _examine_indexes(waiting)
+
+
+def _examine_encryption(place: Address) -> Finding:
+    from pkg.graph.neo4j.connection import is_exposed
+
+    scheme = place.uri.partition("://")[0]
+    if is_exposed(place):
+        advice = f"use {scheme}+s:// once the server has a certificate"
+        return Finding("encryption", "missing", "password and code travel in the clear to another machine", advice)
+    return Finding("encryption", "ok", scheme if "+" in scheme else "not needed, the server is this machine")
+
+
+def _examine_indexes(states: dict[str, str]) -> Finding:
+    """Tell whether the vector indexes are there and filled; the first build makes them."""
+    if not states:
+        return Finding("indexes", "missing", "no vector index", "run: pkg build PATH")
+    waiting = [f"{name} is {state.lower()}" for name, state in sorted(states.items()) if state != "ONLINE"]
+    if waiting:
+        return Finding("indexes", "broken", "; ".join(waiting), "wait for it to be online, or run pkg build again")
+    return Finding("indexes", "ok", f"{len(states)} vector indexes online")
+
+
+def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
+    """Open the store and run its integrity check."""
+    from pkg.graph.stores import is_server, open_store
+
+    try:
+        with closing(open_store(address, ask=ask)) as store:
             faults = store.check()
             generation = store.generation()
     except StoreMissingError:
@@ -78,8 +141,9 @@ def _examine_store(address: str) -> Iterator[Finding]:
     except PkgError as fault:
         yield Finding("store", "broken", str(fault))
         return
+    mend = "remove the sources with pkg build --remove" if is_server(address) else "move the store away"
     for damage in faults:
-        yield Finding("store", "broken", damage, "move the store away and run pkg build again")
+        yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
     if not faults:
         yield Finding("store", "ok", f"{address}, generation {generation}, integrity check clean")
 
@@ -106,11 +170,6 @@ def _examine_tools() -> Iterator[Finding]:
     yield _examine_program(
         "java", ["java", "-version"], "a Neo4j server of your own", "apt install openjdk-17-jre-headless"
     )
-    address = os.environ.get("PKG_NEO4J_URI")
-    if address:
-        yield Finding("neo4j server", "ok", f"PKG_NEO4J_URI is {address}")
-    else:
-        yield Finding("neo4j server", "missing", "PKG_NEO4J_URI is not set", "only needed for a shared server store")
 
 
 def _examine_program(name: str, command: list[str], purpose: str, advice: str) -> Finding:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pkg.build import BuildReport
     from pkg.doctor import Finding
     from pkg.graph.store import StoreStats
+    from pkg.graph.verify import Difference, Verification
     from pkg.model import Hit, QueryResult
 
 SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
@@ -125,10 +126,40 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
     for source, stages in stats.stages.items():
         yield _table(f"stage of {source}", ("CPU seconds",), [(name, f"{value:.2f}") for name, value in stages.items()])
     for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
-        yield _table(title, ("bytes",), [(name, f"{size:,}") for name, size in sizes.items()])
+        if sizes:  # a server does not tell them
+            yield _table(title, ("bytes",), [(name, f"{size:,}") for name, size in sizes.items()])
     for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
         if skips:
             yield _table(title, ("reason",), [(skip.path, skip.reason) for skip in skips])
+
+
+def verification_lines(found: Verification) -> Iterator[dict[str, Any]]:
+    """Give one line a difference, then the line of counts."""
+    for each in found.differences:
+        yield {"type": "difference", **asdict(each)}
+    counts = asdict(found)
+    del counts["differences"]
+    yield {"type": "verification", "equal": found.is_equal, **counts}
+
+
+def view_verification(found: Verification) -> Iterator[RenderableType]:
+    """Show how many of each kind the two stores hold, and the first differences."""
+    for title, tallies in (("node", found.nodes), ("relationship", found.relations)):
+        rows = [(each.name, f"{each.a:,}", f"{each.b:,}", f"{each.different:,}") for each in tallies]
+        yield _table(title, ("A", "B", "different"), rows)
+    if found.differences:
+        differences = [(each.label, each.id, each.path, each.qualname, _say(each)) for each in found.differences]
+        yield _table("difference", ("id", "path", "name", "what"), differences)
+    if found.different > len(found.differences):
+        yield f"and {found.different - len(found.differences):,} more"
+    result = f"{found.different:,} differences between" if found.different else "no difference between"
+    yield f"[bold]{result}[/] A, {_escape(found.a)}, and B, {_escape(found.b)}"
+
+
+def _say(difference: Difference) -> str:
+    if difference.where == "both":
+        return f"other {', '.join(difference.properties)}"
+    return f"only in {difference.where.upper()}"
 
 
 def view_findings(findings: Sequence[Finding]) -> Table:

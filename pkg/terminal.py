@@ -6,6 +6,11 @@ import errno
 import io
 import os
 import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
 
 OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Numbers of the errors that say that an output takes no more."""
@@ -40,3 +45,42 @@ def discard_output() -> None:
 def decode_word(word: str) -> str:
     """Read a word of the command line as UTF-8 whatever the locale; bytes that are not UTF-8 are replaced."""
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def ask_password(question: str) -> str:
+    """Ask for a password that is not shown while it is typed; "" where the person gives none."""
+    from getpass import getpass
+
+    try:
+        return getpass(f"{question}: ", sys.stderr)
+    except EOFError:
+        return ""
+
+
+def can_ask() -> bool:
+    """Tell whether somebody is there to answer: both what is read and what is told go to a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+@contextmanager
+def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
+    """Say our own warnings as one line each, without the place in the code, and each only once."""
+    with warnings.catch_warnings():
+        show_foreign, shown = warnings.showwarning, set[str]()
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if Path(__file__).parent not in Path(filename).parents:
+                show_foreign(message, category, filename, lineno, file, line)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                say(show_controls(str(message)))
+
+        warnings.showwarning = show
+        yield

@@ -107,6 +107,9 @@ class FakeWriter:
         self.state.relations += relations
         self.changed = self.changed or len(self.state.relations) > before
 
+    def flush(self) -> None:
+        """Do nothing: all is in memory."""
+
     def finish(self) -> None:
         """Drop what nothing refers to any more."""
         self._sweep()

@@ -111,7 +111,9 @@ def write_units(writer: StoreWriter, found: Input, todo: Todo, options: BuildOpt
     for unit in prepare_all(name, tally.load(todo.units), options.encoder, workers, clock.seconds):
         with clock.stage("store"):
             tally.put(unit)
-    tally.remove_unseen()
+    with clock.stage("store"):
+        tally.remove_unseen()
+        writer.flush()
     with clock.stage("names"):
         _put_names(writer, name, options.encoder)
     writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())

@@ -2,7 +2,8 @@
 
 One suite in tests/contract runs against every store. The rules that it holds them to:
 
-- a write is all or nothing; a reader sees the old or the new generation, never a mixture;
+- a write is all or nothing; a reader sees the old or the new generation, never a mixture (where the database cannot
+  hold the old one still, a snapshot that a write has ended in is refused, and asking again gives the new one);
 - k asked is k returned whenever k exist, after filters and folding;
 - scores are true cosines; equal scores are ordered by id;
 - a wrong encoder or dimension is refused with both named.
@@ -58,6 +59,9 @@ class StoreWriter(Protocol):
     def replace_file(self, unit: UnitGraph) -> None:
         """Put one file or row in the place of what the source held at its path."""
 
+    def flush(self) -> None:
+        """Send the database what is still collected in memory."""
+
     def delete_file(self, source: str, path: str) -> None:
         """Remove one file or row and all that only it contains."""
 
@@ -94,7 +98,7 @@ class GraphStore(Protocol):
         """Give (path, fingerprint, content hash) of every unit of a source."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Hold one generation still for all reads inside the block."""
+        """Read one generation in the block: it is held still, or StoreChangedError at the end says that it is gone."""
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""

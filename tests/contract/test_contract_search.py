@@ -246,6 +246,16 @@ def test_an_empty_store_answers_with_nothing(store: GraphStore, label: Label, ha
     assert (found.matches, found.searched) == ((), 0)
 
 
+def test_code_without_words_is_found_last(store: GraphStore) -> None:
+    fill(
+        store,
+        {"shape.py": "class Shape:\n    def area(self): ...\n\n    def grow(self, by):\n        self.size += by\n"},
+    )
+    found = store.vector_search(Label.BLOCK, encode("the size grows"), 9).matches
+    assert [node.content for node in store.get([match.id for match in found])] == ["self.size += by", "..."]
+    assert found[1].score == 0
+
+
 def test_none_asked_is_none_given(store: GraphStore) -> None:
     fill(store, FILES)
     found = store.vector_search(Label.BLOCK, encode("read"), 0)

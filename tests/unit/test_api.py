@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import pkg
-from pkg.errors import StoreMissingError, UsageError
+from pkg.api import RETRIES
+from pkg.errors import StoreChangedError, StoreMissingError, UsageError
+from pkg.graph.embedded import EmbeddedStore
 
 CODE = '''\
 def clamp(value, low, high):
@@ -79,3 +83,43 @@ def test_without_an_address_the_environment_and_then_the_users_store_count(
 
 def test_nothing_is_written_into_the_analysed_folder(store: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "code").rglob("*")) == ["limits.py"]
+
+
+class BusyStore(EmbeddedStore):
+    """A store that is written so often while it is read."""
+
+    def __init__(self, address: str, writes: int) -> None:
+        super().__init__(address.removeprefix("sqlite:///"))
+        self.writes, self.depth = writes, 0
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        self.depth += 1
+        try:
+            with super().snapshot():
+                yield
+        finally:
+            self.depth -= 1
+        if self.writes and not self.depth:
+            self.writes -= 1
+            raise StoreChangedError("a write ended while the store was read; try again to see the new graph")
+
+
+def test_a_read_that_a_write_falls_into_is_done_again(store: str) -> None:
+    with pkg.Graph(BusyStore(store, RETRIES)) as graph:
+        assert graph.query("keep a value between limits").hits
+    with pkg.Graph(BusyStore(store, RETRIES)) as graph:
+        assert graph.stats().nodes["Function"] == len(graph.find_name("clamp")) == 1
+
+
+def test_a_store_that_is_written_all_the_time_is_given_up(store: str) -> None:
+    with pkg.Graph(BusyStore(store, RETRIES + 1)) as graph, pytest.raises(StoreChangedError):
+        graph.query("keep a value between limits")
+
+
+def test_two_stores_are_compared_by_their_addresses(store: str, tmp_path: Path) -> None:
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    pkg.build(tmp_path / "code", store=other)
+    assert pkg.verify(store, other, vectors=True).is_equal
+    with pytest.raises(StoreMissingError):
+        pkg.verify(store, f"sqlite:///{tmp_path / 'nothing.db'}")

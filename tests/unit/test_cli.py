@@ -170,6 +170,63 @@ def test_a_store_address_of_another_kind_is_refused() -> None:
     assert (result.exit_code, "expected sqlite:///" in result.stderr) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["stats", "--store", "sqlite:///graph.db", "--database", "code"], "--database code does not fit the store"),
+        (["stats", "--store", "bolt://localhost/a", "--database", "b"], "names the database 'a' and --database names"),
+        (["verify"], "expected two stores to compare, seen 0"),
+        (["verify", "--store", "sqlite:///graph.db"], "expected two stores to compare, seen 1"),
+        (["verify", *["--store", "sqlite:///graph.db"] * 2, "--database", "code"], "fits neither store"),
+    ],
+)
+def test_a_store_that_is_put_together_wrongly_is_wrong_use(words: list[str], said: str) -> None:
+    result = run(*words)
+    assert (result.exit_code, said in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("address", ["bolt://localhost:1/code", "bolt://localhost:1", "bolt://localhost:1/"])
+def test_a_database_becomes_part_of_the_address(address: str) -> None:
+    result = run("stats", "--store", address, "--database", "code")
+    assert (result.exit_code, "cannot reach bolt://localhost:1/code" in result.stderr) == (1, True)
+
+
+def test_a_database_in_the_environment_does_not_concern_a_file(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PKG_NEO4J_DATABASE", "code")
+    assert read_lines(run("stats", "--store", graph))[0]["generation"] == 1
+
+
+def test_an_unencrypted_foreign_server_is_warned_of_in_one_line() -> None:
+    done = subprocess.run([*COMMAND, "stats", "--store", "bolt://0.0.0.0:1"], capture_output=True, text=True)
+    warning, error = done.stderr.splitlines()
+    assert warning.startswith("pkg: warning: bolt://0.0.0.0:1 is not this machine and the connection is not encrypted")
+    assert (done.returncode, error.startswith("pkg: cannot reach bolt://0.0.0.0:1")) == (1, True)
+
+
+def test_equal_stores_verify_and_others_do_not(graph: str, repository: Path, tmp_path: Path) -> None:
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    assert run("build", str(repository), "--store", other).exit_code == 0
+    (summary,) = read_lines(run("verify", "--store", graph, "--store", other, "--vectors"))
+    assert (summary["equal"], summary["different"]) == (True, 0)
+    (repository / "mail.py").write_text(MAIL.replace("failed", "lost"))
+    assert run("build", str(repository), "--store", other).exit_code == 0
+    result = run("verify", "--store", graph, "--store", other)
+    *differences, summary = map(json.loads, result.stdout.splitlines())
+    assert (result.exit_code, summary["equal"], summary["different"]) == (1, False, len(differences))
+    assert {each["path"] for each in differences} == {"mail.py"}
+
+
+def test_a_person_sees_what_differs_and_where(graph: str, tmp_path: Path) -> None:
+    assert "no difference between A" in run_in_terminal("verify", "--store", graph, "--store", graph)
+    full = f"sqlite:///{tmp_path / 'full.db'}"
+    assert run("build", "post", "--remove", "--store", graph).exit_code == 0
+    assert run("build", str(tmp_path / "post"), "--store", full).exit_code == 0
+    text = run_in_terminal("verify", "--store", graph, "--store", full, code=1)
+    assert "Function" in text
+    assert "only in B" in text
+    assert "differences between A" in text
+
+
 def test_debug_shows_the_trace(graph: str) -> None:
     result = CliRunner().invoke(main, ["--debug", "query", "", "--store", graph])
     assert result.exception is not None
@@ -239,14 +296,14 @@ def test_settings_come_from_flags_then_environment_then_file(
     assert run("query", "mail").exit_code == 2
 
 
-def run_in_terminal(*words: str, **variables: str) -> str:
+def run_in_terminal(*words: str, code: int = 0, **variables: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", IN_TERMINAL, *COMMAND, *words],
         env=os.environ | {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"} | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        check=True,
     )
+    assert done.returncode == code, done.stdout
     return done.stdout.decode().replace("\r\n", "\n")
 
 
@@ -338,3 +395,21 @@ def test_an_export_never_replaces_its_own_store(graph: str) -> None:
     result = run("export", "--store", graph, "--output", graph.removeprefix("sqlite:///"))
     assert (result.exit_code, "is the store" in result.stderr) == (2, True)
     assert read_lines(run("stats", "--store", graph))[0]["nodes"]
+
+
+def test_browser_tells_the_address_and_the_saved_queries() -> None:
+    done = run("browser", "--store", "neo4j://shop.example")
+    assert done.exit_code == 0
+    assert "http://shop.example:7474/browser/" in done.stdout
+    assert "function-blocks" in done.stdout
+
+
+def test_browser_needs_a_server(store: str) -> None:
+    done = run("browser", "--store", store)
+    assert done.exit_code == 1
+    assert "expected" in done.stderr
+
+
+def test_browser_writes_its_queries_and_colours_into_a_folder(tmp_path: Path) -> None:
+    assert run("browser", "--export", str(tmp_path / "guide")).exit_code == 0
+    assert (tmp_path / "guide" / "style.grass").read_text().startswith("node")

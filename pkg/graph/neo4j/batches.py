@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from pkg.graph.rows import pack_rows, pack_text
 from pkg.graph.texts import read_docstring
 from pkg.graph.unit import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key
 from pkg.model import EMBEDDED_LABELS, Label, RelationType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Properties = dict[str, Any]
 NODE_BYTES = 300  # what a node takes in a message beside its text and its vector, about
@@ -36,7 +39,19 @@ def name_source(source: str) -> str:
     return format_id(hash_key("Source", source))
 
 
-def make_name(source: str, name: str, vector: Sequence[float]) -> Properties:
+def list_vectors(matrix: npt.NDArray[np.float16], packed: bool) -> list[Any]:
+    """Give the rows of a matrix as a server takes them: packed as its vector type, else as lists of floats.
+
+    A list takes nine bytes for each float and the driver a step of its own; packed, the client needs a tenth.
+    """
+    if not packed:
+        return list(matrix.astype(np.float32).tolist())
+    from neo4j.vector import Vector
+
+    return [Vector(row.tobytes(), "f32", byteorder="big") for row in matrix.astype(">f4")]
+
+
+def make_name(source: str, name: str, vector: Any) -> Properties:
     """Give the properties of a FunctionName node."""
     identity = format_id(hash_key(source, Label.FUNCTION_NAME.value, name))
     content = format_id(hash_bytes(name.encode("utf-8", "replace")))
@@ -65,9 +80,10 @@ class _Held:
 class Batch:
     """The parameters of cypher.put_batch for some units, and what else they need."""
 
-    def __init__(self, units: Iterable[UnitGraph], stored: set[str]) -> None:
+    def __init__(self, units: Iterable[UnitGraph], stored: set[str], packed: bool = False) -> None:
         """Make the parameters; `stored` are the ids of fragments that need not be put again."""
         self._stored = stored
+        self._packed = packed
         self._nodes: dict[str, list[Properties]] = {name: [] for name in _LISTS}
         self._edges: dict[str, list[tuple[Place, Place, int | None]]] = {name: [] for name in _TYPES}
         self._held: dict[str, _Held] = {}
@@ -136,7 +152,7 @@ class Batch:
         if unit.label is Label.FILE:
             shared["path"] = unit.path
         words = {index: " ".join(texts) for index, *texts in fragment.words}
-        vectors = iter(fragment.vectors.astype(np.float32).tolist())
+        vectors = iter(list_vectors(fragment.vectors, self._packed))
         places: list[Place] = []
         for index, node in enumerate(fragment.nodes):
             properties = shared | _describe(node, index, fragment.text, words.get(index))

@@ -1,18 +1,19 @@
-"""Reach a Neo4j server: its address, who asks, and its faults in words that people can act on."""
+"""Reach a Neo4j server: its address, and who asks."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from pkg.errors import StoreError, StoreFullError, StoreLockedError, StoreVersionError, UsageError
+from pkg.errors import StoreError, StoreVersionError, UsageError
+from pkg.graph.neo4j.faults import translate_faults
 from pkg.graph.stores import SERVER_SCHEMES
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 OLDEST = (5, 23)  # the first with all that cypher.py uses; vector indexes came with 5.13
 CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 30.0  # for a connection as a whole, where something listens and may not answer
 RETRY_SECONDS = 20.0  # how long a transient fault is tried again
+SYSTEM = "system"  # the database in which a server keeps users and the list of the others
 
 AskPassword = Callable[[str], str]
 
@@ -55,7 +58,10 @@ def parse_address(address: str) -> Address:
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     uri = f"{parts.scheme}://{host}" + (f":{port}" if port else "")
-    return Address(uri, parts.path.strip("/") or os.environ.get("PKG_NEO4J_DATABASE"))
+    database = parts.path.strip("/") or os.environ.get("PKG_NEO4J_DATABASE")
+    if database == SYSTEM:
+        raise StoreError(f"database '{SYSTEM}' of {uri} holds no graphs; expected another, such as {uri}/neo4j")
+    return Address(uri, database)
 
 
 def _hide(address: str) -> str:
@@ -80,6 +86,7 @@ def open_driver(address: Address, ask: AskPassword | None = None) -> Driver:
     """
     import neo4j
 
+    logging.getLogger("neo4j").addHandler(logging.NullHandler())  # else Python prints what translate_faults says better
     if is_exposed(address):
         warnings.warn(
             f"{address} is not this machine and the connection is not encrypted: password and code travel in the"
@@ -92,6 +99,7 @@ def open_driver(address: Address, ask: AskPassword | None = None) -> Driver:
         address.uri,
         auth=(user, password) if password else None,
         connection_timeout=CONNECT_SECONDS,
+        connection_acquisition_timeout=ANSWER_SECONDS,
         max_transaction_retry_time=RETRY_SECONDS,
         notifications_min_severity="OFF",
         user_agent="programming-knowledge-graph",
@@ -120,51 +128,3 @@ def check_version(address: Address, text: str) -> tuple[int, ...]:
             " upgrade the server, or use an embedded --store sqlite:///graph.db"
         )
     return version
-
-
-_ADVICE = {
-    "Unauthorized": "set PKG_NEO4J_USER and PKG_NEO4J_PASSWORD to a user of the server",
-    "AuthenticationRateLimit": "wait a few seconds, then try again with the right password",
-    "CredentialsExpired": "the password must be changed first, in the Browser or with ALTER CURRENT USER",
-    "DatabaseNotFound": "name one that exists: neo4j://host/DATABASE, or PKG_NEO4J_DATABASE",
-    "Forbidden": "use a user that may do this, such as one with the role publisher",
-}
-
-
-@contextmanager
-def translate_faults(address: Address) -> Iterator[None]:
-    """Raise a StoreError in the place of what the driver raises; the message names the server."""
-    from neo4j import exceptions
-
-    try:
-        yield
-    except (exceptions.ServiceUnavailable, exceptions.SessionExpired) as fault:
-        raise StoreError(
-            f"cannot reach {address} ({_first_line(fault)}); start the server, or check host and port"
-        ) from fault
-    except exceptions.Neo4jError as fault:
-        raise _translate(address, fault.code or "", _first_line(fault.message or fault)) from fault
-    except exceptions.DriverError as fault:
-        raise StoreError(f"{address}: {_first_line(fault)}") from fault
-
-
-def _translate(address: Address, code: str, message: str) -> StoreError:
-    title = code.rpartition(".")[2]
-    if title in _ADVICE:
-        return StoreError(f"{address} refuses: {message}; {_ADVICE[title]}")
-    if "MemoryPool" in title or "OutOfMemory" in title or "TransactionOutOfMemory" in title:
-        return StoreFullError(
-            f"{address}: the write does not fit the memory for transactions ({message}); raise"
-            " server.memory.heap.max_size and db.memory.transaction.max, or remove the source and build it anew"
-        )
-    if title in ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout"):
-        return StoreLockedError(f"another process is writing {address}; wait for it to end, then try again")
-    if "space" in message.lower() or "disk" in message.lower():
-        return StoreFullError(f"{address} cannot write ({message}); free some space on the server's disk")
-    if code.startswith("Neo.TransientError"):
-        return StoreLockedError(f"{address} is busy ({message}); try again")
-    return StoreError(f"{address}: {message} ({code})")
-
-
-def _first_line(fault: object) -> str:
-    return (str(fault).strip().splitlines() or [type(fault).__name__])[0]

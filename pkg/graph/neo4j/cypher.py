@@ -53,8 +53,10 @@ _LOOK_UPS = (
     *((label.value, "content_hash") for label in EMBEDDED_LABELS),
 )
 
-SHOW_VECTOR_INDEXES = """SHOW VECTOR INDEXES YIELD name, state, populationPercent, options WHERE name STARTS WITH 'pkg_'
-    RETURN name, state, populationPercent AS percent, options.indexConfig['vector.dimensions'] AS dimension"""
+SHOW_VECTOR_INDEXES = """SHOW VECTOR INDEXES YIELD name, state, populationPercent, failureMessage, options
+    WHERE name STARTS WITH 'pkg_'
+    RETURN name, state, populationPercent AS percent, failureMessage AS failure,
+    options.indexConfig['vector.dimensions'] AS dimension"""
 CREATE_VECTOR_INDEX = """CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
     OPTIONS {{indexConfig: {{`vector.dimensions`: {dimension:d}, `vector.similarity_function`: 'cosine',
     `vector.quantization.enabled`: false}}}}"""
@@ -62,15 +64,19 @@ CREATE_VECTOR_INDEX = """CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}
 CREATE_FILTERED_INDEX = """CYPHER 25 CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
     WITH [n.source] OPTIONS {{indexConfig: {{`vector.dimensions`: {dimension:d}, `vector.similarity_function`: 'cosine',
     `vector.quantization.enabled`: false, `vector.default_search_expansion_factor`: 10.0}}}}"""
+SHOW_CONSTRAINTS = "SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'pkg_' RETURN name"
+SHOW_INDEXES = "SHOW INDEXES YIELD name WHERE name STARTS WITH 'pkg_' RETURN name"
+DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"
 DROP_INDEX = "DROP INDEX {name} IF EXISTS"
-AWAIT_INDEXES = "CALL db.awaitIndexes(300)"
+AWAIT_INDEXES = "CALL db.awaitIndexes(3600)"
 
 # The state of the store: what readers look at first and last, and what a writer locks.
 
 GET_VIEW = f"""OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) OPTIONAL MATCH (c:{STORE} {{id: 'commit'}})
     RETURN s.generation AS generation, s.encoder AS encoder, s.dimension AS dimension, s.version AS version,
-    coalesce(c.number, 0) AS number,
-    COLLECT {{ MATCH (n:Source) WHERE n.state = 'ready' RETURN n {{.*}} }} AS sources"""
+    coalesce(c.number, 0) AS number, (timestamp() - coalesce(c.at, 0)) / 1000.0 AS age,
+    COLLECT {{ MATCH (n:Source) WHERE n.state = 'ready' AND n.source = n.name AND n.skipped IS NOT NULL
+        RETURN n {{.*}} }} AS sources"""
 GET_STAMP = f"""OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) OPTIONAL MATCH (c:{STORE} {{id: 'commit'}})
     RETURN s.generation AS generation, coalesce(c.number, 0) AS number"""
 PUT_ENCODER = f"""MERGE (s:{STORE} {{id: 'store'}}) ON CREATE SET s.generation = 0
@@ -79,15 +85,17 @@ PUT_ENCODER = f"""MERGE (s:{STORE} {{id: 'store'}}) ON CREATE SET s.generation =
     MERGE (c:{STORE} {{id: 'commit'}}) ON CREATE SET c.number = 0
     RETURN s.encoder AS encoder, s.dimension AS dimension, s.version AS version"""
 LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
+ASK_NOTHING = "RETURN 1"
 RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1"
-MARK_COMMIT = f"MATCH (c:{STORE} {{id: 'commit'}}) SET c.number = $number"
+MARK_COMMIT = f"""MATCH (c:{STORE} {{id: 'commit'}}) WHERE c.number < $number
+    SET c.number = $number, c.at = timestamp()"""
 
 # Sources.
 
 GET_SOURCE_STATE = "MATCH (n:Source {id: $id}) RETURN n {.*} AS source"
 PUT_SOURCE = "MERGE (n:Source {id: $id}) SET n += $properties"
 COUNT_OF_SOURCE = "MATCH (n:{label}) WHERE n.source = $source RETURN count(n) AS count"
-LIST_UNFINISHED = "MATCH (n:Source) WHERE n.state = 'deleting' RETURN n.name AS name"
+LIST_UNFINISHED = "MATCH (n:Source) WHERE n.state = 'deleting' AND n.source = n.name RETURN n.name AS name, n.id AS id"
 DELETE_SOME = "MATCH (n:{label}) WHERE n.source = $source WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count"
 DELETE_SOURCE_NODE = "MATCH (n:Source {id: $id}) DETACH DELETE n"
 LIST_FINGERPRINTS = """MATCH (u:File|Row) WHERE u.source = $source
@@ -114,19 +122,25 @@ DELETE_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements DETACH DELETE n"
 FIND_FRAGMENTS = f"UNWIND $ids AS id MATCH (f:{FRAGMENT} {{id: id}}) RETURN f.id AS id"
 
 
-def put_batch(merge: bool) -> str:
+_WITH_LIST = "p {.*, embedding: toFloatList(p.embedding)}"  # a vector that travels packed, kept as a list of floats
+
+
+def put_batch(merge: bool, packed: bool = False) -> str:
     """Write the statement that puts a batch of units: nodes by label, then relationships by type.
 
     Relationships name their ends by position in the list of all nodes of the batch, so that no index is asked.
     `merge` finds nodes that exist by their id and keeps their other relationships; else all are new.
+    `packed` says that vectors come as values of the server's vector type (2026.x).
     """
     make = "MERGE (n:{label} {{id: p.id}})" if merge else "CREATE (n:{label})"
     labels = [label.value for label in (*UNIT_LABELS, *PIECE_LABELS)] + [FRAGMENT]
     lists = [label.lower() for label in labels]
-    parts = [
-        f"CALL () {{ UNWIND ${name} AS p {make.format(label=label)} SET n = p RETURN collect(n) AS {name}s }}"
-        for label, name in zip(labels, lists, strict=True)
-    ]
+    parts = ["CYPHER 25"] if packed else []
+    for label, name in zip(labels, lists, strict=True):
+        taken = _WITH_LIST if packed and label in EMBEDDED_LABELS else "p"
+        parts.append(
+            f"CALL () {{ UNWIND ${name} AS p {make.format(label=label)} SET n = {taken} RETURN collect(n) AS {name}s }}"
+        )
     parts.append("WITH " + " + ".join(f"{name}s" for name in lists) + " AS nodes")
     for name in (*(each.value for each in STRUCTURE), HOLDS):
         parts.append(
@@ -153,8 +167,10 @@ MISSING_NAMES = """MATCH (f:Function) WHERE f.source = $source AND f.name >= $fi
     WITH DISTINCT f.name AS name WHERE NOT EXISTS { MATCH (n:FunctionName {name: name}) WHERE n.source = $source }
     RETURN name ORDER BY name LIMIT $limit"""
 PUT_NAMES = "UNWIND $names AS p CREATE (n:FunctionName) SET n = p"
+PUT_PACKED_NAMES = f"CYPHER 25 UNWIND $names AS p CREATE (n:FunctionName) SET n = {_WITH_LIST}"
 LINK_NAMES = """MATCH (f:Function) WHERE f.source = $source AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) }
-    WITH f LIMIT $limit MATCH (n:FunctionName {name: f.name}) WHERE n.source = $source
+    WITH f LIMIT $limit MATCH (n:FunctionName {name: f.name}) USING INDEX n:FunctionName(name)
+    WHERE n.source = $source
     CREATE (n)-[:NAMES]->(f) RETURN count(*) AS count"""
 DELETE_ORPHAN_NAMES = (
     """MATCH (n:FunctionName) WHERE n.source = $source AND NOT EXISTS { (n)-[:NAMES]->() } DETACH DELETE n"""
@@ -178,20 +194,24 @@ def put_relations(kind: RelationType) -> str:
 
 _PLACE = f"""CALL (n) {{ OPTIONAL MATCH (f:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
     RETURN u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
-_NODE = "labels(n)[0] AS label, n {.*, embedding: null, words: null} AS node, path, first_line"
-GET_NODES = f"UNWIND $ids AS id {_BY_ID} {_PLACE} RETURN {_NODE}"
-FIND_NAME = f"""CALL () {{ MATCH (n:Function {{name: $name}}) WHERE n.source IN $ready RETURN n
-    UNION ALL MATCH (n:Class {{name: $name}}) WHERE n.source IN $ready RETURN n }} {_PLACE} RETURN {_NODE}"""
-INSIDE_PIECE = f"""UNWIND [$id] AS id {_BY_ID}
+_OURS = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
+_NODE = f"""[each IN labels(n) WHERE each IN {_OURS}][0] AS label, n {{.*, embedding: null, words: null}} AS node, path,
+    first_line"""
+GET_NODES = f"UNWIND $ids AS id {_BY_ID} {_PLACE} RETURN id, {_NODE}"
+FIND_NAMES = f"""UNWIND $ids AS id
+    CALL (id) {{ MATCH (n:Function {{name: id}}) USING INDEX n:Function(name) WHERE n.source IN $ready RETURN n
+    UNION ALL MATCH (n:Class {{name: id}}) USING INDEX n:Class(name) WHERE n.source IN $ready RETURN n }}
+    {_PLACE} RETURN id, {_NODE}"""
+INSIDE_PIECE = f"""UNWIND $ids AS id {_BY_ID}
     CALL (n) {{ MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE NOT o:Block RETURN o }}
-    MATCH (o)-[:{_DOWNWARD}*0..]->(m) WHERE m <> n AND m.start >= n.start AND m.end <= n.end WITH DISTINCT m AS n
-    {_PLACE} RETURN {_NODE}"""
+    MATCH (o)-[:{_DOWNWARD}*0..]->(m) WHERE m <> n AND m.start >= n.start AND m.end <= n.end
+    WITH DISTINCT id, m AS n {_PLACE} RETURN id, {_NODE}"""
 INSIDE_UNIT = f"""UNWIND [$id] AS id {_BY_ID} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
     MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
     MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}
     RETURN held, fragment, {_NODE} ORDER BY held, fragment, n.start, n.end DESC, n.position"""
-GET_CALLS = f"""UNWIND [$id] AS id {_BY_ID} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
-    RETURN f.calls AS calls, n.start_line AS start_line, n.end_line AS end_line, first_line"""
+GET_CALLS = f"""UNWIND $ids AS id {_BY_ID} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
+    RETURN id, f.calls AS calls, n.start_line AS start_line, n.end_line AS end_line, first_line"""
 GET_NAME_OF = """MATCH (n:FunctionName)-[:NAMES]->(:Function {id: $id}) RETURN n.id AS id"""
 PATHS_OF = f"UNWIND [$id] AS id {_BY_ID} MATCH (:{FRAGMENT} {{id: n.fragment}})<-[:{HOLDS}]-(u) RETURN u.path AS path"
 GET_ELEMENT = f"UNWIND [$id] AS id {_BY_ID} RETURN elementId(n) AS element"
@@ -207,11 +227,11 @@ LIST_PARTIAL = """MATCH (u:File|Row) WHERE u.source IN $ready AND (u.status <> '
     RETURN u.path AS path, coalesce(u.reason, u.status) AS reason ORDER BY path"""
 
 EXPORT_LABEL = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE}
-    RETURN labels(n)[0] AS label, n {{.*, words: null}} AS node, path, first_line"""
+    RETURN $label AS label, n {{.*, words: null}} AS node, path, first_line"""
 EXPORT_UNITS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id
     CALL (n) {{ OPTIONAL MATCH (n)-[h:{HOLDS}]->(f) WITH h, f ORDER BY h.line, f.key
         RETURN collect([h.line, f.text]) AS parts }}
-    RETURN labels(n)[0] AS label, n {{.*}} AS node, null AS path, null AS first_line, parts"""
+    RETURN $label AS label, n {{.*}} AS node, null AS path, null AS first_line, parts"""
 EXPORT_TYPE = """MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source IN $ready
     RETURN n.id AS start, m.id AS end, r {{.line, .rule, .confidence}} AS facts ORDER BY start, end, r.line, r.rule"""
 
@@ -224,7 +244,8 @@ FRAGMENTS_AT = f"""MATCH (u:File|Row) WHERE u.source IN $names AND u.path =~ $pa
 COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
 _FOUND = "RETURN n.id AS id, n.content_hash AS content, n.embedding AS vector"
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
-    WITH n, coalesce(vector.similarity.cosine(n.embedding, $vector), 0.5) AS score ORDER BY score DESC, n.id
+    WITH n, CASE WHEN any(x IN n.embedding WHERE x <> 0) THEN vector.similarity.cosine(n.embedding, $vector)
+        ELSE 0.5 END AS score ORDER BY score DESC, n.id
     LIMIT $look {_FOUND}, score"""
 SCAN_ALL = f"MATCH (n:{{label}}) WHERE {_PASSES} WITH n ORDER BY n.id LIMIT $look {_FOUND}, 0.5 AS score"
 QUERY_INDEX = f"""CALL db.index.vector.queryNodes($index, $ask, $vector) YIELD node AS n, score WHERE {_PASSES}

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import StoreChangedError
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.connection import Address, translate_faults
+from pkg.graph.neo4j.connection import Address
+from pkg.graph.neo4j.faults import translate_faults
 
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction, Record, Session
 
-COMMIT_SECONDS = 5.0  # how long a reader waits for a commit to end; a killed writer leaves one that never does
+COMMIT_SECONDS = 30.0  # from when on a mark of a commit is not believed: a killed writer leaves one for ever
 _STEP = 0.02
 
 
@@ -87,12 +88,10 @@ class Reader:
             raise StoreChangedError(f"a write ended while {self._address} was read; try again to see the new graph")
 
     def _load_view(self) -> View:
-        end = time.monotonic() + COMMIT_SECONDS
-        while True:
-            found = self.run(cypher.GET_VIEW)[0]
-            if found["number"] % 2 == 0 or time.monotonic() > end:
-                break
+        found = self.run(cypher.GET_VIEW)[0]
+        while found["number"] % 2 and found["age"] < COMMIT_SECONDS:
             time.sleep(_STEP)
+            found = self.run(cypher.GET_VIEW)[0]
         sources = {source["name"]: source for source in found["sources"]}
         return View(found["generation"] or 0, found["number"], found["encoder"] or "", found["dimension"] or 0, sources)
 

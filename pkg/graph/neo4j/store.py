@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
 from pkg.graph.lexical import WordSearch
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import name_source
-from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver, parse_address, translate_faults
+from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver, parse_address
+from pkg.graph.neo4j.faults import translate_faults
+from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
 from pkg.graph.neo4j.nodes import make_edge, make_node
+from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.session import Reader
 from pkg.graph.neo4j.writing import Neo4jWriter, delete_nodes
 from pkg.graph.rows import unpack_rows, unpack_text
@@ -26,14 +28,12 @@ from pkg.model import EMBEDDED_LABELS, Call, Edge, Label, Matches, Node, NodeFil
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from neo4j import ManagedTransaction, Transaction
+    from neo4j import ManagedTransaction, Record, Transaction
 
 SCHEMA_VERSION = 1
-LOCK_SECONDS = 5.0  # how long to wait for another writer before saying that the store is locked
-INDEX_STEP = 0.2  # seconds between two looks at an index that is being filled
+MATCHES_AT_ONCE = 50  # matches of a search whose texts, blocks and calls are fetched together
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
-
-WatchIndex = Callable[[str, float], None]  # name of an index and how much of it is filled, in percent
+HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
 
 
 class Neo4jStore:
@@ -51,7 +51,9 @@ class Neo4jStore:
         self._address = parse_address(address)
         self._driver = open_driver(self._address, ask)
         self._reader = Reader(self._driver, self._address)
-        self._watch = watch
+        self._kept: dict[tuple[str, ...], dict[str, list[Record]]] | None = None  # of a snapshot, by what was asked
+        self._matched: set[str] = set()  # found while the snapshot lasts
+        self._schema = Schema(self._driver, self._address, self._reader, watch)
         try:
             self._version = check_version(self._address, self._reader.run(cypher.GET_VERSION)[0]["version"])
             self._check_schema(create)
@@ -82,7 +84,7 @@ class Neo4jStore:
         """Create what is missing; refuse a store made with another encoder or dimension."""
         view = self._reader.view
         if (view.encoder, view.dimension) != (encoder, dimension):
-            self._run_apart(cypher.list_schema())
+            self._schema.create(is_new=not view.encoder)
             parameters = {"encoder": encoder, "dimension": dimension, "version": SCHEMA_VERSION}
             found = self._write(lambda run: run.run(cypher.PUT_ENCODER, parameters).single(strict=True))
             if (found["encoder"], found["dimension"]) != (encoder, dimension):
@@ -90,16 +92,15 @@ class Neo4jStore:
                     f"{self.address} holds vectors of encoder '{found['encoder']}' with {found['dimension']}"
                     f" dimensions, not of '{encoder}' with {dimension}; use that encoder, or another --store"
                 )
-
-    def _run_apart(self, statements: Iterable[str]) -> None:
-        """Run statements that change the schema, each in a transaction of its own as the server wants it."""
-        with translate_faults(self._address), self._driver.session(database=self._address.database) as session:
-            for statement in statements:
-                session.run(statement).consume()
+        elif view.sources:
+            self._schema.complete_vectors(dimension, self._has_filters)
 
     def _write(self, work: Callable[[ManagedTransaction | Transaction], Any]) -> Any:
         """Run work in a managed transaction, which tries again after transient faults."""
-        with translate_faults(self._address), self._driver.session(database=self._address.database) as session:
+        with (
+            translate_faults(self._address, is_writing=True),
+            self._driver.session(database=self._address.database) as session,
+        ):
             return session.execute_write(work)
 
     def encoder(self) -> tuple[str, int]:
@@ -119,8 +120,32 @@ class Neo4jStore:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""
-        with self._reader.snapshot():
+        if self._kept is not None:
             yield
+            return
+        self._kept = {}
+        try:
+            with self._reader.snapshot():
+                yield
+        finally:
+            self._kept, self._matched = None, set()
+
+    def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str]) -> dict[str, list[Record]]:
+        """Run a statement on ids or names and give the records of each.
+
+        A snapshot keeps them, and for one match of a search asks about all of them: whoever looks at the matches one
+        by one waits for the server once.
+        """
+        kept = {} if self._kept is None else self._kept.setdefault((statement, *ready), {})
+        missing = {each for each in ids if each not in kept}
+        if not missing:
+            return kept
+        if not missing.isdisjoint(self._matched):
+            missing.update(each for each in self._matched if each not in kept)
+        kept.update((each, []) for each in missing)
+        for record in self._reader.run(statement, ids=sorted(missing), ready=ready):
+            kept[record["id"]].append(record)
+        return kept
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""
@@ -138,80 +163,43 @@ class Neo4jStore:
     @contextmanager
     def write(self) -> Iterator[Neo4jWriter]:
         """Open the one write; leaving it by an exception undoes all of it but what an unfinished first load has."""
-        self._sweep()
-        with self._driver.session(database=self._address.database) as session:
-            with translate_faults(self._address):
-                self._lock_briefly()
-                main = session.begin_transaction()
-                main.run(cypher.LOCK_STORE, writer=_name_writer()).consume()
-            try:
-                with translate_faults(self._address):
-                    writer = Neo4jWriter(main, self._write, self._reader.view.ready)
-                    yield writer
-                    writer.finish()
-                    if writer.loaded:
-                        self._complete_indexes()
-                    writer.publish()
-                    self._commit(main, writer.changed)
-            finally:
-                if not main.closed():
-                    main.rollback()
-        self._sweep()
+        with hold_lock(self._driver, self._address) as main:
+            number = mend_mark(self._reader.run(cypher.GET_STAMP)[0]["number"], self._put_mark)
+            self._sweep()
+            with translate_faults(self._address, is_writing=True):
+                writer = Neo4jWriter(main, self._write, self._reader.view.ready, self._has_vector_type)
+                yield writer
+                writer.finish()
+                if writer.loaded:
+                    self._schema.complete_vectors(self._reader.view.dimension, self._has_filters)
+                writer.publish()
+                if writer.changed:
+                    commit_between_marks(main, number, self._put_mark)
+                else:
+                    main.commit()
+        if writer.deleted:
+            with suppress(StoreLockedError), hold_lock(self._driver, self._address):  # the next writer does it as well
+                self._sweep()
 
-    def _lock_briefly(self) -> None:
-        """Wait a while for another writer to end, and say so when it does not."""
-        with self._driver.session(database=self._address.database) as session:
-            try:
-                with session.begin_transaction(timeout=LOCK_SECONDS) as probe:
-                    probe.run(cypher.LOCK_STORE, writer=_name_writer()).consume()
-            except Exception as fault:
-                if "timeout" in str(fault).lower() or "Timed" in str(getattr(fault, "code", "")):
-                    raise StoreLockedError(
-                        f"another process is writing {self.address}; wait for it to end, then try again"
-                    ) from fault
-                raise
-
-    def _commit(self, main: Transaction, changed: bool) -> None:
-        """Commit between two marks, so that a reader can tell that a commit was under way while it read."""
-        if not changed:
-            main.commit()
-            return
-        number = self._reader.run(cypher.GET_STAMP)[0]["number"] // 2 * 2
-        self._write(lambda run: run.run(cypher.MARK_COMMIT, number=number + 1).consume())
-        try:
-            main.commit()
-        finally:
-            self._write(lambda run: run.run(cypher.MARK_COMMIT, number=number + 2).consume())
+    def _put_mark(self, number: int) -> None:
+        self._write(lambda run: run.run(cypher.MARK_COMMIT, number=number).consume())
 
     def _sweep(self) -> None:
-        """Delete what removed sources have left."""
+        """Delete what removed sources have left; under the lock, so that none of them is loaded again meanwhile."""
         for record in self._reader.run(cypher.LIST_UNFINISHED):
-            name = record["name"]
-            while self._write(lambda run: delete_nodes(run, name)):  # noqa: B023
-                pass
-            self._write(lambda run: run.run(cypher.DELETE_SOURCE_NODE, id=name_source(name)).consume())  # noqa: B023
+            name, identity = record["name"], name_source(record["name"])
+            if record["id"] == identity:  # else it is no source of ours
+                while self._write(lambda run: delete_nodes(run, name)):  # noqa: B023
+                    pass
+                self._write(lambda run: run.run(cypher.DELETE_SOURCE_NODE, id=identity).consume())  # noqa: B023
 
     @cached_property
     def _has_filters(self) -> bool:
         return self._version >= HAS_INDEX_FILTERS
 
-    def _complete_indexes(self) -> None:
-        """Create the vector indexes that are missing or of another dimension, and wait until all are filled."""
-        dimension = self._reader.view.dimension
-        found = {row["name"]: row["dimension"] for row in self._reader.run(cypher.SHOW_VECTOR_INDEXES)}
-        create = cypher.CREATE_FILTERED_INDEX if self._has_filters else cypher.CREATE_VECTOR_INDEX
-        for label in EMBEDDED_LABELS:
-            name = cypher.name_vector_index(label)
-            if name in found and found[name] != dimension:
-                self._run_apart([cypher.DROP_INDEX.format(name=name)])
-            self._run_apart([create.format(name=name, label=label.value, dimension=dimension)])
-        self._await_indexes()
-
-    def _await_indexes(self) -> None:
-        while waiting := [row for row in self._reader.run(cypher.SHOW_VECTOR_INDEXES) if row["state"] != "ONLINE"]:
-            if self._watch is not None:
-                self._watch(waiting[0]["name"], waiting[0]["percent"])
-            time.sleep(INDEX_STEP)
+    @cached_property
+    def _has_vector_type(self) -> bool:
+        return self._version >= HAS_VECTOR_TYPE and find_spec("neo4j.vector") is not None
 
     def vector_search(
         self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
@@ -228,7 +216,10 @@ class Neo4jStore:
                     f"the query vector has {len(vector)} dimensions; {self.address} holds {view.dimension}"
                     f" (encoder '{view.encoder}'); encode the query with that encoder"
                 )
-            return VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
+            found = VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
+        if self._kept is not None:
+            self._matched.update(match.id for match in found.matches[:MATCHES_AT_ONCE])
+        return found
 
     def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the words, best first by the server's full-text score."""
@@ -260,7 +251,8 @@ class Neo4jStore:
         """Find the functions and classes of that bare name, ordered by path and line."""
         with self._reader.snapshot() as view:
             ready = view.ready if source is None else [each for each in view.ready if each == source]
-            nodes = [make_node(record) for record in self._reader.run(cypher.FIND_NAME, name=name, ready=ready)]
+            records = self._ask_each(cypher.FIND_NAMES, [name], ready)
+            nodes = [make_node(record) for record in records[name]]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def get(self, ids: Sequence[str]) -> list[Node]:
@@ -268,9 +260,9 @@ class Neo4jStore:
         if not ids:
             return []
         with self._reader.snapshot() as view:
-            wanted = [each for each in dict.fromkeys(ids) if each.isascii()]
-            records = self._reader.run(cypher.GET_NODES, ids=wanted, ready=view.ready)
-        found = {record["node"]["id"]: make_node(record) for record in records}
+            wanted = [each for each in ids if each.isascii()]
+            records = self._ask_each(cypher.GET_NODES, wanted, view.ready)
+        found = {each: make_node(records[each][0]) for each in dict.fromkeys(ids) if records.get(each)}
         for each in ids:
             if each not in found:
                 raise NodeNotFoundError(
@@ -288,8 +280,8 @@ class Neo4jStore:
                 ]
             if node.label not in cypher.PIECE_LABELS or node.label is Label.IMPORT:
                 return []
-            found = self._reader.run(cypher.INSIDE_PIECE, id=node_id, ready=view.ready)
-        found.sort(key=lambda row: (row["node"]["start"], -row["node"]["end"], row["node"]["position"]))
+            found = self._ask_each(cypher.INSIDE_PIECE, [node_id], view.ready)[node_id]
+        found = sorted(found, key=lambda row: (row["node"]["start"], -row["node"]["end"], row["node"]["position"]))
         # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
         is_body = node.kind == "body"
         inside = map(make_node, found)
@@ -299,15 +291,8 @@ class Neo4jStore:
         """List the call sites on the lines of a node, in the order of the text."""
         with self._reader.snapshot() as view:
             self.get([node_id])
-            row = self._reader.first(cypher.GET_CALLS, id=node_id, ready=view.ready)
-        if row is None:
-            return []
-        offset = (row["first_line"] or 1) - 1
-        return [
-            Call(expression, line + offset, None)
-            for expression, line, _ in unpack_rows(row["calls"])
-            if row["start_line"] <= line <= row["end_line"]
-        ]
+            rows = self._ask_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
+        return [call for row in rows for call in _list_calls(row)]
 
     def neighbours(
         self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
@@ -389,9 +374,13 @@ class Neo4jStore:
             yield line
 
 
+def _list_calls(row: Record) -> Iterator[Call]:
+    """Give the calls on the lines of a node, from those of its fragment."""
+    offset = (row["first_line"] or 1) - 1
+    for expression, line, _ in unpack_rows(row["calls"]):
+        if row["start_line"] <= line <= row["end_line"]:
+            yield Call(expression, line + offset, None)
+
+
 def _decode(packed: bytes) -> str:
     return unpack_text(packed).decode("utf-8", "surrogateescape")
-
-
-def _name_writer() -> str:
-    return f"process {os.getpid()}"

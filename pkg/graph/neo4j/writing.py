@@ -1,12 +1,12 @@
 """The write to a Neo4j server: all or nothing for whoever reads, though a first load takes many transactions.
 
 - The main transaction locks the store's node from the first moment to the last: a second writer waits, and where this
-  process dies the server ends the transaction and with it the lock.
+  process dies the server ends the transaction and with it the lock. It is asked before each batch whether it is there.
 - A source that is complete is changed inside the main transaction, so that its commit shows everything at once.
 - A source that is loaded for the first time is written in batches of their own, each whole files or rows. Its state is
   `loading`, and no reader shows the nodes of such a source, until the main transaction makes it `ready`. What a
   build that died has loaded stays hidden, and the next build of the source goes on from there.
-- A source that is removed is hidden by the main transaction and deleted in batches afterwards.
+- A source that is removed is hidden by the main transaction and deleted in batches afterwards, under the lock too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ import numpy as np
 
 from pkg.errors import StoreError
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.batches import Batch, make_name, measure_unit, name_fragment, name_source, name_unit
+from pkg.graph.neo4j.batches import (
+    Batch,
+    list_vectors,
+    make_name,
+    measure_unit,
+    name_fragment,
+    name_source,
+    name_unit,
+)
 from pkg.graph.unit import UnitGraph, format_id, hash_key
 from pkg.model import Edge, Label, RelationType, Skip, Source
 
@@ -39,9 +47,13 @@ RunBatch = Callable[[Work], Any]  # runs work in a managed transaction of its ow
 class Neo4jWriter:
     """Collect units and put them in batches; Neo4jStore opens and ends the main transaction around it."""
 
-    def __init__(self, main: Transaction, run_batch: RunBatch, ready: list[str]) -> None:
-        """Start a write inside an open transaction; `ready` are the sources that readers see."""
+    def __init__(self, main: Transaction, run_batch: RunBatch, ready: list[str], packed: bool = False) -> None:
+        """Start a write inside an open transaction; `ready` are the sources that readers see.
+
+        `packed` says that the server and the driver know vectors as a type, in which they travel fastest.
+        """
         self._main = main
+        self._packed = packed
         self._ready = ready
         self._run_batch = run_batch
         self._states: dict[str, str] = {}
@@ -73,7 +85,7 @@ class Neo4jWriter:
             self.changed = self.changed or any(before.get(key) != value for key, value in shown.items())
             self._put_source(self._main, shown | notes)
             return
-        if before and (before["root"], before["kind"]) != (source.root, source.kind):
+        if before and before["kind"] != source.kind:  # of another root, what has the same content is kept
             while self._run_batch(lambda run: delete_nodes(run, source.name)):
                 pass
         self.changed = True
@@ -101,7 +113,10 @@ class Neo4jWriter:
 
     def _run(self, source: str, work: Work) -> Any:
         """Run work where it belongs: in the main transaction for a source that readers see, else in its own."""
-        return work(self._main) if self._states[source] == READY else self._run_batch(work)
+        if self._states[source] == READY:
+            return work(self._main)
+        self._main.run(cypher.ASK_NOTHING).consume()  # fails where the main transaction, and with it the lock, is lost
+        return self._run_batch(work)
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
         """Note that a file was touched though its content is the same; this alone makes no new generation."""
@@ -150,7 +165,7 @@ class Neo4jWriter:
         if not self._units:
             return
         units, self._units, self._size = list(self._units.values()), {}, 0
-        self._run(units[0].source, lambda run: _put_units(run, units))
+        self._run(units[0].source, lambda run: _put_units(run, units, self._packed))
 
     def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
         """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
@@ -162,10 +177,13 @@ class Neo4jWriter:
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Add the FunctionName nodes that are missing, with their vectors."""
         self._check_source(source)
-        names = [make_name(source, name, vector.astype(np.float32).tolist()) for name, vector in vectors.items()]
-        if names:
-            self._touch(source)
-            self._run(source, lambda run: run.run(cypher.PUT_NAMES, names=names).consume())
+        if not vectors:
+            return
+        rows = list_vectors(np.stack(list(vectors.values())), self._packed)
+        names = [make_name(source, name, row) for name, row in zip(vectors, rows, strict=True)]
+        statement = cypher.PUT_PACKED_NAMES if self._packed else cypher.PUT_NAMES
+        self._touch(source)
+        self._run(source, lambda run: run.run(statement, names=names).consume())
 
     def put_relations(self, relations: Iterable[Edge]) -> None:
         """Add relationships between nodes that exist."""
@@ -227,16 +245,16 @@ def _name_units(source: str, path: str) -> list[str]:
     return [format_id(hash_key(source, path, label.value)) for label in cypher.UNIT_LABELS]
 
 
-def _put_units(run: ManagedTransaction | Transaction, units: list[UnitGraph]) -> None:
+def _put_units(run: ManagedTransaction | Transaction, units: list[UnitGraph], packed: bool) -> None:
     """Put whole units in the place of what stood at their paths."""
     ids = [name_unit(unit) for unit in units]
     gone = _release(run, ids)
     keys = sorted({name_fragment(unit.source, part.key) for unit in units for part in unit.parts})
     stored = {record["id"] for record in run.run(cypher.FIND_FRAGMENTS, ids=keys)} - gone.keys()
-    batch = Batch(units, stored)
+    batch = Batch(units, stored, packed)
     if batch.missing:
         raise StoreError(f"fragment {batch.missing[0]} was announced as stored, and is not; run the build again")
-    run.run(cypher.put_batch(merge=bool(gone)), batch.parameters()).consume()
+    run.run(cypher.put_batch(bool(gone), packed), batch.parameters()).consume()
     if batch.again:
         run.run(cypher.HOLD_AGAIN, again=batch.again).consume()
     run.run(cypher.CONTAIN_UNITS, source=name_source(units[0].source), ids=ids).consume()

@@ -1,0 +1,379 @@
+"""Load a graph of the paper's size into a Neo4j server, stage by stage, and ask it (P-10, P-15).
+
+    python benchmarks/neo4j_load.py --data FOLDER [--cache FOLDER] [--version 2026.08.1]
+
+The graph is of real packages in one source: at least 425,058 nodes and 434,518 relationships, fragments of text and
+what holds them not counted. Elements are nodes and relationships. The client extracts and encodes first, which is not
+counted as loading. Then the graph goes into an empty server twice: with vectors cut to one number and no vector index,
+and with all. A small corpus follows as the second source, while the vector indexes stand. Rates should reach their
+target, times and counts should not exceed it. Client and server take turns, so the one with more CPU seconds is the
+bound of a stage; `others` says how many cores other work kept busy meanwhile.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from measure import ROOT, Figures, make_parser, open_folder, read_options, write_result
+from packages import DJANGO, NETWORKX, PANDAS, SCIKIT_LEARN, SYMPY, unpack_package
+from shared_data import CORPORA, find_files, read_questions
+
+if TYPE_CHECKING:
+    from pkg.build.inputs import Input
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.neo4j.store import Neo4jStore
+    from pkg.graph.neo4j.writing import Neo4jWriter
+    from pkg.graph.unit import UnitGraph
+
+PACKAGES = (DJANGO, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
+NODES, RELATIONS = 425_058, 434_518  # of the paper's graph (P-10)
+SECOND = "corpus/thealgorithms_functions.jsonl.gz"
+SOURCE, ENCODER, VERSION = "packages", "hashing", "2026.08.1"
+MODES = ("block", "function")
+TIMED, WARM = 250, 25  # questions of which the time is taken, and asked before them
+K = 10
+RATE, PLAIN_RATE, PAPER_RATE = 3000, 8000, 434  # elements a second: all, without vectors, the paper's
+P50, P95 = 30.0, 100.0  # milliseconds
+TWO_FILES = ("django/django/db/models/query.py", "django/django/http/request.py")
+ADDED = "\n\ndef added(values):\n    for value in values:\n        yield value\n"
+UPDATE = 1.0  # CPU seconds of the client for two changed files
+NAMES_AT_ONCE = 4096
+HEAP, PAGES = "4g", "2g"
+
+
+class EnoughError(Exception):
+    """End a write that is measured up to here and not wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a stage took."""
+
+    wall: float
+    client: float  # CPU seconds of this process
+    server: float  # CPU seconds of the server
+    others: float  # cores that other work kept busy
+
+    def describe(self) -> Figures:
+        """Round the figures and name who used more of the processor."""
+        bound = "client" if self.client > self.server else "server"
+        figures = {"wall_seconds": self.wall, "client_cpu_seconds": self.client, "server_cpu_seconds": self.server}
+        return {name: round(value, 2) for name, value in figures.items()} | {
+            "others_cores": round(self.others, 2),
+            "bound": bound,
+        }
+
+
+class Clock:
+    """Take the cost of one stage after the other."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._last = self._read()
+
+    def lap(self) -> Cost:
+        """Give the cost since the last lap."""
+        last, self._last = self._last, self._read()
+        wall, client, server, busy = (new - old for new, old in zip(self._last, last, strict=True))
+        return Cost(wall, client, server, max(0.0, busy - client - server) / max(wall, 0.01))
+
+    def _read(self) -> tuple[float, float, float, float]:
+        return time.perf_counter(), time.process_time(), read_cpu(self._pid), read_busy()
+
+
+def read_cpu(pid: int) -> float:
+    """Give the CPU seconds that a process has used; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(") ")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def read_busy() -> float:
+    """Give the CPU seconds that all processes together have used; 0 where the system does not tell."""
+    try:
+        user, nice, system = Path("/proc/stat").read_text(encoding="ascii").split()[1:4]
+    except OSError:
+        return 0.0
+    return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+# The graph: prepared once, kept in a file, and read again for each load.
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What is loaded: the units of the packages, prepared and kept in a file."""
+
+    tree: Path
+    units: Path
+    found: Input
+    encoder: Encoder
+    figures: Figures  # what the client spent on it, and what it holds
+
+    @property
+    def elements(self) -> int:
+        """Count nodes and relationships."""
+        return int(self.figures["nodes"] + self.figures["relations"])
+
+    def read_units(self) -> Iterator[UnitGraph]:
+        """Read the prepared units one by one."""
+        with self.units.open("rb") as file, suppress(EOFError):
+            while True:
+                yield pickle.load(file)
+
+
+def prepare_graph(cache: Path, work: Path) -> Graph:
+    """Extract and encode all files of the packages into a file; give what that cost and what the graph will hold."""
+    from pkg.build.inputs import find_input
+    from pkg.encode.registry import load_encoder
+
+    tree, units = work / "tree", work / "units.pickle"
+    for package in PACKAGES:
+        unpack_package(package, cache, tree)
+    found = find_input(str(tree), SOURCE, None, None)
+    figures = write_units(found, units)
+    if figures["nodes"] < NODES or figures["relations"] < RELATIONS:
+        sys.exit(f"{figures['nodes']} nodes and {figures['relations']} relationships; add a package to PACKAGES")
+    return Graph(tree, units, found, load_encoder(ENCODER), figures)
+
+
+def write_units(found: Input, target: Path) -> Figures:
+    """Extract and encode the units of an input; give the CPU seconds of that and the size of the graph."""
+    from pkg.build.inputs import LoadedUnit
+    from pkg.build.workers import prepare_all
+
+    seconds: dict[str, float] = {}
+    loaded = (unit for unit in (entry.load() for entry in found.entries or ()) if isinstance(unit, LoadedUnit))
+    nodes, relations, names = 1, 0, set()
+    with target.open("wb") as file:
+        for unit in prepare_all(SOURCE, loaded, ENCODER, 1, seconds):
+            pickle.dump(unit, file, pickle.HIGHEST_PROTOCOL)
+            rows = [row for part in unit.parts if part.fragment for row in part.fragment.nodes]
+            functions = [row.name for row in rows if row.label.value == "Function"]
+            nodes, relations = nodes + 1 + len(rows), relations + 1 + len(rows) + len(functions)
+            names.update(functions)
+    figures = {f"{stage}_cpu_seconds": round(spent, 2) for stage, spent in seconds.items()}
+    return figures | {"nodes": nodes + len(names), "relations": relations}
+
+
+def strip_vectors(unit: UnitGraph) -> UnitGraph:
+    """Cut the vectors of a unit to one number each."""
+    parts = [
+        part._replace(fragment=replace(part.fragment, vectors=part.fragment.vectors[:, :1])) if part.fragment else part
+        for part in unit.parts
+    ]
+    return replace(unit, parts=tuple(parts))
+
+
+# The server and the loads.
+
+
+@contextmanager
+def open_server(version: str, folder: Path) -> Iterator[tuple[Neo4jStore, Clock]]:
+    """Start an empty server at full speed and open a store on it; both end here."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from neo4j_process import start_server
+    from neo4j_settings import Sizing
+
+    from pkg.graph.neo4j.store import Neo4jStore
+
+    server = start_server(version, folder, Sizing(HEAP, PAGES, quick=False))
+    os.environ["PKG_NEO4J_USER"] = server.user
+    try:
+        with closing(Neo4jStore(server.uri, create=True, ask=lambda _: server.password)) as store:
+            yield store, Clock(server.pid or 0)
+    finally:
+        server.kill()
+
+
+def put_all(writer: Neo4jWriter, units: Iterable[UnitGraph], graph: Graph, width: int | None = None) -> None:
+    """Put the units, then the function names with vectors of a width, as a build does: without the cycle collector."""
+    import numpy as np
+
+    gc.disable()
+    writer.put_source(graph.found.source)
+    for unit in units:
+        writer.replace_file(unit)
+    names = [""]
+    while names := writer.missing_names(SOURCE, names[-1], NAMES_AT_ONCE):
+        vectors = graph.encoder.encode([name.encode("utf-8", "replace") for name in names]).astype(np.float16)
+        writer.put_names(SOURCE, dict(zip(names, vectors[:, :width], strict=True)))
+    writer.put_source(graph.found.source, graph.found.fingerprint)
+    writer.finish()
+    gc.enable()
+
+
+def load_plain(store: Neo4jStore, clock: Clock, graph: Graph) -> Figures:
+    """Load nodes and relationships without vectors; what was loaded stays hidden."""
+    clock.lap()
+    with suppress(EnoughError), store.write() as writer:
+        put_all(writer, map(strip_vectors, graph.read_units()), graph, 1)
+        cost = clock.lap()
+        raise EnoughError
+    return cost.describe() | {"elements_a_second": _reach(graph.elements / cost.wall, PLAIN_RATE)}
+
+
+def load_whole(store: Neo4jStore, clock: Clock, graph: Graph) -> Figures:
+    """Load nodes, relationships and vectors, and wait until the vector indexes are ONLINE and the graph is shown."""
+    clock.lap()
+    with store.write() as writer:
+        put_all(writer, graph.read_units(), graph)
+        loading = clock.lap()
+    finishing = clock.lap()
+    stats = store.stats()
+    vectors = sum(stats.nodes[name] for name in ("Block", "Function", "FunctionName", "Import"))
+    return {
+        "nodes_by_label": dict(stats.nodes),
+        "relations_by_type": dict(stats.relations),
+        "loading": loading.describe() | {"elements_a_second": round(graph.elements / loading.wall)},
+        "vector_indexes": finishing.describe() | {"vectors_a_second": round(vectors / finishing.wall)},
+        "elements_a_second": _reach(graph.elements / (loading.wall + finishing.wall), RATE) | {"paper": PAPER_RATE},
+    }
+
+
+def load_second(store: Neo4jStore, clock: Clock, corpus: Path) -> Figures:
+    """Build a small corpus beside the first source, as `pkg build` does, into indexes that stand."""
+    from pkg.build import build
+
+    before = store.stats()
+    clock.lap()
+    report = build(str(corpus), store)
+    cost, after = clock.lap(), store.stats()
+    elements = sum(after.nodes.values()) + sum(after.relations.values())
+    elements -= sum(before.nodes.values()) + sum(before.relations.values())
+    figures = {"source": report.source, "elements": elements, "elements_a_second": round(elements / cost.wall)}
+    return figures | cost.describe()
+
+
+def update_files(store: Neo4jStore, clock: Clock, tree: Path) -> Figures:
+    """Build the first source again: with nothing changed, and with two files of django changed."""
+    from pkg.build import build
+
+    figures: Figures = {}
+    for stage, changed in (("unchanged", ()), ("two_files", TWO_FILES)):
+        for name in changed:
+            with (tree / name).open("a", encoding="utf-8") as file:
+                file.write(ADDED)
+        clock.lap()
+        report = build(str(tree), store, source=SOURCE)
+        cost = clock.lap()
+        figures[stage] = {"written": report.written} | cost.describe()
+    figures["two_files"]["client_cpu_seconds"] = {"value": round(cost.client, 2), "target": UPDATE}
+    return figures
+
+
+def _reach(rate: float, target: float) -> Figures:
+    return {"value": round(rate), "target": target}
+
+
+# The questions.
+
+
+def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str], mode: str) -> Figures:
+    """Ask questions of one mode, pruning and call completion included, and give the percentiles."""
+    from pkg.retrieval.query import QueryOptions, run_query
+
+    options, taken = QueryOptions(mode=mode, top_k=K), []
+    for text in questions[:WARM]:
+        run_query(store, encoder, text, options)
+    clock.lap()
+    for text in questions[WARM:]:
+        start = time.perf_counter()
+        run_query(store, encoder, text, options)
+        taken.append((time.perf_counter() - start) * 1000)
+    cost, ranked = clock.lap(), sorted(taken)
+    return {
+        "wall_ms": {
+            "p50": {"value": round(ranked[len(ranked) // 2], 2), "target": P50},
+            "p95": {"value": round(ranked[int(len(ranked) * 0.95)], 2), "target": P95},
+            "max": round(ranked[-1], 2),
+        },
+        "client_cpu_ms": round(cost.client / len(taken) * 1000, 2),
+        "server_cpu_ms": round(cost.server / len(taken) * 1000, 2),
+        "others_cores": round(cost.others, 2),
+    }
+
+
+def count_short(store: Neo4jStore, encoder: Encoder, questions: list[str], mode: str, source: str) -> Figures:
+    """Count the questions that get fewer than k hits of a source; the budget is lifted, pruning does not matter."""
+    from pkg.retrieval.query import QueryOptions, run_query
+
+    options = QueryOptions(mode=mode, top_k=K, source=source, budget=0, prune=False, hops=0)
+    short = [text for text in questions if len(run_query(store, encoder, text, options).hits) < K]
+    return {"fewer_than_k": {"value": len(short), "target": 0}, "questions_with_fewer": short}
+
+
+def ask_all(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str]) -> Figures:
+    """Time some questions over both sources, and count the short answers of all questions in the smaller one."""
+    source = next(source.name for source in store.sources() if source.name != SOURCE)
+    step = max(len(questions) // (TIMED + WARM), 1)
+    timed = questions[::step][: TIMED + WARM]
+    return {
+        "timed_questions": TIMED,
+        "latency": {mode: time_questions(store, clock, encoder, timed, mode) for mode in MODES},
+        "questions": len(questions),
+        "short_answers": {mode: count_short(store, encoder, questions, mode, source) for mode in MODES},
+    }
+
+
+Stage = Callable[["Neo4jStore", Clock, Graph], Figures]
+
+
+def measure(version: str, data: Path, cache: Path, work: Path) -> Figures:
+    """Prepare the graph, then run the stages, each on a server of its own."""
+    graph = prepare_graph(cache, work)
+    stages: dict[str, Stage] = {
+        "without_vectors": load_plain,
+        "with_vectors": partial(measure_whole, data=data),
+    }
+    figures: Figures = {"extraction_and_encoding": graph.figures}
+    for name, stage in stages.items():
+        with open_server(version, work / name) as (store, clock):
+            store.ensure_schema(ENCODER, graph.encoder.dimension)
+            figures[name] = stage(store, clock, graph)
+    return figures
+
+
+def measure_whole(store: Neo4jStore, clock: Clock, graph: Graph, data: Path) -> Figures:
+    """Load everything, then a second source; update the first, and ask both."""
+    loaded = load_whole(store, clock, graph)
+    second = load_second(store, clock, find_files(data, {SECOND: CORPORA[SECOND]})[0])
+    updated = update_files(store, clock, graph.tree)
+    return loaded | {"second_source": second, **updated, **ask_all(store, clock, graph.encoder, read_questions(data))}
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--version", default=VERSION, help=f"version of the server; default: {VERSION}")
+    options = read_options(parser)
+    with open_folder(options.cache) as (cache, work):
+        figures = measure(options.version, options.data, cache, work)
+    import neo4j
+
+    settings = {
+        "server": options.version,
+        "heap": HEAP,
+        "page_cache": PAGES,
+        "driver": neo4j.__version__,
+        "rust_extension": find_spec("neo4j._rust") is not None,
+        "packages": [f"{package.name} {package.version}" for package in PACKAGES],
+    }
+    name = "neo4j_load" if options.version == VERSION else f"neo4j_load-{options.version}"
+    write_result(name, settings | figures)
+
+
+if __name__ == "__main__":
+    main()

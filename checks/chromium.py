@@ -1,0 +1,167 @@
+"""Drive a Chromium without a window, by its own protocol over a pair of pipes; no driver and no package is needed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import DEVNULL
+from tempfile import TemporaryDirectory
+from typing import Any
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+PATIENCE = 60  # seconds for one thing on a page
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # a page that asks elsewhere gets no answer
+    "--remote-debugging-pipe",
+)  # fmt: skip
+
+# Chromium reads orders from descriptor 3 and answers on descriptor 4; copies above these cannot be overwritten first.
+TAKE_PIPES = """import fcntl, os, sys
+orders, answers = (fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3])
+os.dup2(orders, 3), os.dup2(answers, 4)
+os.execv(sys.argv[3], sys.argv[3:])"""
+
+
+class Page:
+    """One page: go to an address, run scripts, take pictures."""
+
+    def __init__(self, orders: int, answers: int, width: int, height: int) -> None:
+        self._orders, self._answers = os.fdopen(orders, "wb"), os.fdopen(answers, "rb")
+        self._buffer, self._number, self._session = b"", 0, ""
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._call("Page.enable")
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._call("Emulation.setDeviceMetricsOverride", **size)
+
+    def open(self, address: str) -> None:
+        """Go to an address."""
+        self._call("Page.navigate", url=address)
+
+    def run(self, script: str) -> Any:
+        """Run a script on the page and give its value; the page tells what is wrong with it."""
+        answer = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{answer['exceptionDetails']['exception']['description']} in the script: {script}")
+        return answer["result"].get("value")
+
+    def await_true(self, script: str) -> None:
+        """Wait until a script gives something true."""
+        deadline = time.monotonic() + PATIENCE
+        while not self._holds(script):
+            if time.monotonic() > deadline:
+                shown = self.run("document.body.innerText")
+                raise TimeoutError(f"not true within {PATIENCE} seconds: {script}; the page shows:\n{shown}")
+            time.sleep(0.2)
+
+    def _holds(self, script: str) -> bool:
+        try:
+            return self.run(f"Boolean({script})") is True
+        except RuntimeError:  # the page is still being loaded
+            return False
+
+    def click(self, selector: str) -> None:
+        """Click what a selector finds first, once it is there."""
+        self.await_true(f"document.querySelector({json.dumps(selector)})")
+        self.run(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def fill(self, selector: str, text: str) -> None:
+        """Write a text into the field that a selector finds first, in the place of what it holds."""
+        self.await_true(f"document.querySelector({json.dumps(selector)})")
+        self.run(f"document.querySelector({json.dumps(selector)}).focus()")
+        self.run(f"document.querySelector({json.dumps(selector)}).select()")
+        self._call("Input.insertText", text=text)
+
+    def paste(self, selector: str, text: str) -> None:
+        """Paste a text into what a selector finds first, once it is there."""
+        self.await_true(f"document.querySelector({json.dumps(selector)})")
+        self.run(
+            f"""(() => {{
+                const clipboardData = new DataTransfer();
+                clipboardData.setData('text/plain', {json.dumps(text)});
+                const place = document.querySelector({json.dumps(selector)});
+                place.focus();
+                place.dispatchEvent(new ClipboardEvent('paste', {{bubbles: true, cancelable: true, clipboardData}}));
+            }})()"""
+        )
+
+    def drop(self, file: Path) -> None:
+        """Drop a file onto the page."""
+        content = base64.b64encode(file.read_bytes()).decode()
+        self.run(
+            f"""(() => {{
+                const bytes = Uint8Array.from(atob({json.dumps(content)}), (each) => each.charCodeAt(0));
+                const dataTransfer = new DataTransfer();
+                dataTransfer.items.add(new File([bytes], {json.dumps(file.name)}));
+                const place = document.querySelector('[data-testid="main"]') || document.body;
+                for (const kind of ['dragenter', 'dragover', 'drop'])
+                    place.dispatchEvent(new DragEvent(kind, {{bubbles: true, cancelable: true, dataTransfer}}));
+            }})()"""
+        )
+
+    def save_picture(self, path: Path) -> None:
+        """Write what the page shows as a PNG."""
+        path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
+
+    def _call(self, method: str, **parameters: object) -> dict[str, Any]:
+        self._number += 1
+        order = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            order["sessionId"] = self._session
+        self._orders.write(json.dumps(order).encode() + b"\0")
+        self._orders.flush()
+        while (answer := self._read()).get("id") != self._number:
+            pass  # an event, which nobody waits for
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']['message']}")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def _read(self) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            piece = self._answers.read1(1 << 16)
+            if not piece:
+                raise RuntimeError("Chromium ended, expected it to answer; does it start by hand?")
+            self._buffer += piece
+        line, _, self._buffer = self._buffer.partition(b"\0")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+
+def find_chromium() -> str:
+    """Find the program, or say how to get it."""
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None:
+        sys.exit(f"no Chromium found (looked for {', '.join(PROGRAMS)}); run: apt install chromium")
+    return found
+
+
+@contextmanager
+def start_page(width: int, height: int) -> Iterator[Page]:
+    """Start a Chromium with nothing remembered and give its page; both are gone afterwards."""
+    program = find_chromium()
+    with TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as folder:
+        theirs, orders = os.pipe()
+        answers, their_answers = os.pipe()
+        ends = [str(theirs), str(their_answers)]
+        start = [sys.executable, "-I", "-S", "-c", TAKE_PIPES, *ends, program, *FLAGS, f"--user-data-dir={folder}"]
+        process = subprocess.Popen(
+            start, pass_fds=(theirs, their_answers), stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
+        )
+        os.close(theirs)
+        os.close(their_answers)
+        try:
+            yield Page(orders, answers, width, height)
+        finally:
+            process.terminate()
+            process.wait()

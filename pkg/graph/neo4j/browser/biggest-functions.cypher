@@ -1,0 +1,10 @@
+// Biggest functions
+// The fifty functions with the most lines, and where they stand; the table tells the lines of each.
+MATCH (source:Source {state: 'ready'})
+WITH collect(source.name) AS ready
+MATCH (function:Function)
+WHERE function.source IN ready
+WITH function, function.end_line - function.start_line + 1 AS lines
+ORDER BY lines DESC, function.source, function.path, function.start LIMIT 50
+MATCH (place:File|Row|Class|Function)-[contains:CONTAINS]->(function)
+RETURN lines, function, contains, place ORDER BY lines DESC, function.source, function.path LIMIT 250

@@ -1,0 +1,10 @@
+// A function with its blocks
+// The body of each function of that name ('read', or 'Reader.read'), and the branches, loops and other blocks inside it, outer ones first.
+// :param function => 'read'
+MATCH (source:Source {state: 'ready'})
+WITH collect(source.name) AS ready
+MATCH (function:Function {name: split($function, '.')[-1]})
+WHERE function.source IN ready AND (function.qualname = $function OR NOT $function CONTAINS '.')
+WITH function ORDER BY function.source, function.path, function.start LIMIT 20
+MATCH tree = (function)-[:HAS_BODY|CHILD*0..]->(piece)
+RETURN tree ORDER BY length(tree), function.source, function.path, piece.start LIMIT 300

@@ -1,0 +1,130 @@
+"""The faults of a server and of the way to it, in words that people can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pkg.errors import StoreError, StoreFullError, StoreLockedError
+
+if TYPE_CHECKING:
+    from pkg.graph.neo4j.connection import Address
+
+_ADVICE = {
+    "Unauthorized": "set PKG_NEO4J_USER and PKG_NEO4J_PASSWORD to a user of the server",
+    "AuthenticationRateLimit": "wait a few seconds, then try again with the right password",
+    "CredentialsExpired": "the password must be changed first, in the Browser or with ALTER CURRENT USER",
+    "DatabaseNotFound": "name one that exists: neo4j://host/DATABASE, or PKG_NEO4J_DATABASE",
+    "Forbidden": "use a user that may do this, such as one with the role publisher",
+    "AccessMode": "questions are asked in sessions that only read; use pkg build to change the graph",
+    "ConstraintCreationFailed": "nodes that are not of PKG stand in the way; use another database",
+    "IndexAlreadyExists": "an index that is not of PKG stands in the way; drop it, or use another database",
+    "ProcedureCallFailed": "run pkg build again, which makes indexes that are missing",
+    "DatabaseUnavailable": "see the logs of the server, and start it again",
+}
+_ENDED = ("Terminated", "TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockClientStopped")
+"""What a server says of a transaction that it, or somebody who may, has ended."""
+_NO_MEMORY = ("MemoryPoolOutOfMemoryError", "TransactionOutOfMemoryError", "OutOfMemoryError")
+_NO_SPACE = ("no space left", "disk", "file too large", "quota")
+
+
+@contextmanager
+def translate_faults(address: Address, is_writing: bool = False) -> Iterator[None]:
+    """Raise a StoreError in the place of what the driver raises; the message names the server.
+
+    is_writing: the connection is there, and a write would be cut short by losing it.
+    """
+    from neo4j import exceptions
+
+    try:
+        yield
+    except exceptions.IncompleteCommit as fault:
+        raise StoreError(
+            f"the connection to {address} was lost during a commit ({find_reason(fault)}); the graph is whole, as it"
+            " was before or as it is after this write; see that the server runs, then run the same again"
+        ) from fault
+    except (exceptions.ServiceUnavailable, exceptions.SessionExpired) as fault:
+        raise StoreError(_describe_loss(address, find_reason(fault), is_writing)) from fault
+    except exceptions.Neo4jError as fault:
+        raise _translate(address, fault.code or "", _first_line(fault.message or fault)) from fault
+    except exceptions.DriverError as fault:
+        raise StoreError(f"{address}: {_first_line(fault)}; see that the server runs, then try again") from fault
+
+
+def was_ended(fault: BaseException) -> bool:
+    """Tell whether the server ended a transaction, which it does when its time is over while it waits for a lock."""
+    return str(getattr(fault, "code", None)).rpartition(".")[2] in _ENDED
+
+
+def find_reason(fault: BaseException) -> str:
+    """Follow the causes of a fault down to what the system said of the connection."""
+    from ssl import SSLError
+
+    while inner := _find_cause(fault):
+        fault = inner
+    if isinstance(fault, OSError) and fault.strerror and not isinstance(fault, SSLError):
+        return fault.strerror
+    reason = str(fault).strip().rpartition("\n")[2]
+    return _CLOSED if "defunct" in reason or reason in ("", "No data") else reason
+
+
+_CLOSED = "closed by the other end"
+
+
+def _find_cause(fault: BaseException) -> BaseException | None:
+    from neo4j.exceptions import DriverError
+
+    group: tuple[BaseException, ...] = getattr(fault, "exceptions", ())
+    if group or fault.__cause__:
+        return group[0] if group else fault.__cause__
+    around = fault.__context__  # may be anything that was being dealt with
+    return around if isinstance(around, (DriverError, OSError)) or hasattr(around, "exceptions") else None
+
+
+def _describe_loss(address: Address, reason: str, is_writing: bool) -> str:
+    if is_writing:
+        return (
+            f"the connection to {address} was lost ({reason}); the graph is as it was before this write; see that the"
+            " server runs, then run the same again"
+        )
+    if "SSL" in reason or "certificate" in reason:
+        return (
+            f"cannot reach {address} ({reason}); expected encryption with a certificate that this machine trusts; use"
+            " neo4j+ssc:// or bolt+ssc:// for one that signs itself, neo4j:// or bolt:// for none"
+        )
+    if "looks like HTTP" in reason:
+        return f"{address} is the port of a web page; expected that of Bolt, which is 7687 unless it was changed"
+    return f"cannot reach {address} ({reason}); start the server, or check host and port"
+
+
+def _translate(address: Address, code: str, message: str) -> StoreError:
+    title, message = code.rpartition(".")[2], message.rstrip(" .")
+    if "missing key `scheme`" in message:  # what a server says to somebody without a name
+        message = "no password was given"
+    if title in _ADVICE:
+        return StoreError(f"{address} refuses: {message}; {_ADVICE[title]}")
+    if title in _NO_MEMORY:
+        return StoreFullError(
+            f"{address}: the write does not fit the memory for transactions ({message}); raise"
+            " server.memory.heap.max_size and db.memory.transaction.max, or remove the source and build it anew"
+        )
+    if title in _ENDED:
+        return StoreError(
+            f"{address} ended the transaction ({message}); expected no limit of time, or one that suffices; raise"
+            " db.transaction.timeout and run the same again"
+        )
+    if title == "LockAcquisitionTimeout":
+        return StoreLockedError(f"another process is writing {address}; wait for it to end, then try again")
+    if title == "TransactionLogError" or any(words in message.lower() for words in _NO_SPACE):
+        return StoreFullError(
+            f"{address} cannot write ({message.partition(':')[0]}); free some space on the server's disk, start the"
+            " server again, then run the same again"
+        )
+    if code.startswith("Neo.TransientError"):
+        return StoreLockedError(f"{address} is busy ({message}); try again")
+    return StoreError(f"{address}: {message} ({code})")
+
+
+def _first_line(fault: object) -> str:
+    return (str(fault).strip().splitlines() or [type(fault).__name__])[0]

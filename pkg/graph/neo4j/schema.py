@@ -1,0 +1,91 @@
+"""The constraints and indexes of a graph on a server: made, mended and awaited."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from pkg.errors import StoreError
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.faults import translate_faults
+from pkg.model import EMBEDDED_LABELS, Label
+
+if TYPE_CHECKING:
+    from neo4j import Driver, Record
+
+    from pkg.graph.neo4j.connection import Address
+    from pkg.graph.neo4j.session import Reader
+
+INDEX_STEP = 0.2  # seconds between two looks at an index that is being filled
+
+WatchIndex = Callable[[str, float], None]  # name of an index and how much of it is filled, in percent
+
+
+class Schema:
+    """What a database needs beside the nodes; statements run each in a transaction of its own, as the server wants."""
+
+    def __init__(self, driver: Driver, address: Address, reader: Reader, watch: WatchIndex | None) -> None:
+        self._driver = driver
+        self._address = address
+        self._reader = reader
+        self._watch = watch
+
+    def create(self, is_new: bool) -> None:
+        """Create all constraints and indexes but those of the vectors; where a new graph fails, take them back."""
+        try:
+            self._run(cypher.list_schema())
+        except StoreError:
+            if is_new:  # others use the database, and their nodes or indexes stand in the way
+                self._take_back(cypher.SHOW_CONSTRAINTS, cypher.DROP_CONSTRAINT)
+                self._take_back(cypher.SHOW_INDEXES, cypher.DROP_INDEX)
+            raise
+
+    def _take_back(self, listing: str, drop: str) -> None:
+        self._run(drop.format(name=row["name"]) for row in self._list(listing))
+
+    def _list(self, statement: str) -> list[Record]:
+        return self._reader.run(statement)
+
+    def _run(self, statements: Iterable[str]) -> None:
+        with translate_faults(self._address), self._driver.session(database=self._address.database) as session:
+            for statement in statements:
+                session.run(statement).consume()
+
+    def complete_vectors(self, dimension: int, has_filters: bool) -> None:
+        """Create the vector indexes that are missing, failed or of another dimension, and wait until all are filled."""
+        found = {row["name"]: row for row in self._list(cypher.SHOW_VECTOR_INDEXES)}
+        create = cypher.CREATE_FILTERED_INDEX if has_filters else cypher.CREATE_VECTOR_INDEX
+        for label in EMBEDDED_LABELS:
+            name = cypher.name_vector_index(label)
+            if name in found and (found[name]["dimension"] != dimension or found[name]["state"] == "FAILED"):
+                self._run([cypher.DROP_INDEX.format(name=name)])
+                del found[name]
+            if name not in found:
+                self._run([create.format(name=name, label=label.value, dimension=dimension)])
+        self._await_vectors()
+
+    def _await_vectors(self) -> None:
+        while True:
+            rows = {row["name"]: row for row in self._list(cypher.SHOW_VECTOR_INDEXES)}
+            for label in EMBEDDED_LABELS:
+                self._check_vector_index(label, rows.get(cypher.name_vector_index(label)))
+            waiting = [row for row in rows.values() if row["state"] != "ONLINE"]
+            if not waiting:
+                return
+            if self._watch is not None:
+                self._watch(waiting[0]["name"], waiting[0]["percent"])
+            time.sleep(INDEX_STEP)
+
+    def _check_vector_index(self, label: Label, row: Record | None) -> None:
+        name = cypher.name_vector_index(label)
+        if row is None:
+            raise StoreError(
+                f"{self._address} has another vector index on the embedding of {label.value} nodes, so that '{name}'"
+                " cannot be made; drop the other one, or use another database"
+            )
+        if row["state"] == "FAILED":
+            raise StoreError(
+                f"{self._address} could not fill the vector index '{name}' ({row['failure']}); see the logs of the"
+                " server and its disk, then run the same again"
+            )

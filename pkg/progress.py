@@ -1,0 +1,54 @@
+"""Show on standard error how far a build is: what was read, then how a server's indexes fill."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import ProgressColumn
+
+
+class ProgressBar:
+    """Show one bar at a time, from the moment on that there is something to tell."""
+
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+        self._shown = ""
+
+    def read(self, done: int, total: int) -> None:
+        """Show that `done` of `total` bytes were read; 0 stands for a total that is not known."""
+        from rich.progress import DownloadColumn, TimeElapsedColumn
+
+        bar = self._switch("reading", DownloadColumn(), TimeElapsedColumn())
+        bar.update(bar.task_ids[0], completed=done, total=total or None)
+
+    def watch(self, index: str, percent: float) -> None:
+        """Show how much of a server's index is filled."""
+        from rich.progress import TaskProgressColumn, TimeElapsedColumn
+
+        bar = self._switch(f"indexing {index}", TaskProgressColumn(), TimeElapsedColumn())
+        bar.update(bar.task_ids[0], completed=percent, total=100)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _switch(self, shown: str, *columns: ProgressColumn) -> Bar:
+        """Give the bar of what is shown now; the one before is taken away."""
+        if self._bar is None or self._shown != shown:
+            self.close()
+            self._bar, self._shown = _start_bar(shown, columns), shown
+        return self._bar
+
+
+def _start_bar(shown: str, columns: tuple[ProgressColumn, ...]) -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    bar = Progress(TextColumn(shown), BarColumn(), *columns, console=Console(stderr=True), transient=True)
+    bar.add_task(shown, total=None)
+    bar.start()
+    return bar

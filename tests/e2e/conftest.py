@@ -1,0 +1,37 @@
+"""What tests of a server share: the one at hand emptied, a repository, and little patience."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from disturbed_builds import write_shop
+from neo4j import Driver
+from neo4j_servers import Server, empty_database
+
+from pkg.graph.neo4j import connection, locking, writing
+
+
+@pytest.fixture
+def driver(server: Server) -> Iterator[Driver]:
+    """Look at the server behind PKG's back; its database is empty."""
+    with server.connect() as driver:
+        empty_database(driver)
+        yield driver
+
+
+@pytest.fixture
+def hasten(monkeypatch: pytest.MonkeyPatch, server: Server, driver: Driver) -> None:
+    """Make a batch of each file, wait little, and log in."""
+    monkeypatch.setattr(writing, "BATCH_BYTES", 1)
+    monkeypatch.setattr(connection, "RETRY_SECONDS", 0.5)
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(locking, "LOCK_SECONDS", 1.0)
+    monkeypatch.setenv("PKG_NEO4J_PASSWORD", server.password)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Write a repository of some files."""
+    return write_shop(tmp_path)

@@ -1,0 +1,118 @@
+"""Files for `neo4j-admin database import` give the graph that they were made from, on every version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import hypothesis
+import pytest
+from neo4j_servers import VERSIONS, LaunchedServer
+from servers import open_on
+from trees import SHOP, export_lines, write_rows, write_tree
+
+from pkg.api import Graph
+from pkg.build import build
+from pkg.build.bulk import export_bulk
+from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.neo4j.store import Neo4jStore
+from pkg.model import Label
+
+PACKAGE = Path(hypothesis.__file__).parent / "strategies"
+LINES = """def f(x):
+    '''Quote "this";
+    and \\that.'''
+    if x:
+        return '\f'
+""".replace("\n", "\r\n")
+SIGNS = """@mark("a;b", 'c"d')
+@plain
+class Ä(B, C["x,y"]):
+    async def g(self):
+        return ""
+"""
+AWKWARD = {
+    "odd/lines.py": LINES,
+    "odd/signs.py": SIGNS,
+    "odd/empty.py": "",
+    "odd/broken.py": "def broken(:\n    pass\n",
+}
+ROWS = ("import os\n\ndef f():\n    return os\n", "x = 1\nimport os\n\ndef f():\n    return os\n", "def g(): pass\n")
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
+    folder = tmp_path_factory.mktemp("bulk")
+    with closing(EmbeddedStore(folder / "graph.db", create=True)) as store:
+        build(str(PACKAGE), store)
+        build(str(write_tree(folder / "odd", AWKWARD | SHOP)), store)
+        build(str(write_rows(folder / "rows.jsonl", *ROWS)), store)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def files(embedded: EmbeddedStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files") / "import"
+    export_bulk(embedded, folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def imported(
+    request: pytest.FixtureRequest, files: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Neo4jStore]:
+    """Import by the arguments of the script into a server that never ran, start it and make the schema."""
+    server = LaunchedServer(request.param, tmp_path_factory.mktemp("neo4j"))
+    server.admin("database", "import", "full", "neo4j", *read_arguments(files))
+    server.start()
+    with server.connect() as driver:
+        schema = files / ("schema-5.cypher" if request.param.startswith("5.") else "schema-2026.cypher")
+        for statement in schema.read_text(encoding="utf-8").split(";\n"):
+            if statement:
+                driver.execute_query(statement)
+    with closing(open_on(server, create=False)) as store:
+        yield store
+    server.kill()
+
+
+def read_arguments(files: Path) -> list[str]:
+    """Read the arguments from the script, the names of the files made absolute."""
+    words = re.findall(
+        r"--[\w-]+=[\w.+=-]+(?=\s)", (files / "import.sh").read_text(encoding="utf-8").partition("database import")[2]
+    )
+    return [re.sub(r"=(\w+\.csv)$", rf"={files}/\1", word) for word in words]
+
+
+def test_the_imported_graph_is_the_exported_one_line_by_line(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
+    assert export_lines(imported) == export_lines(embedded)
+
+
+def test_the_imported_graph_is_sound_and_counts_the_same(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
+    assert imported.check() == []
+    ours, theirs = imported.stats(), embedded.stats()
+    assert (ours.nodes, ours.relations, ours.partial) == (theirs.nodes, theirs.relations, theirs.partial)
+    assert (ours.generation, ours.encoder, ours.dimension) == (1, theirs.encoder, theirs.dimension)
+
+
+@pytest.mark.parametrize("mode", ["block", "function"])
+def test_a_question_finds_the_same(embedded: EmbeddedStore, imported: Neo4jStore, mode: str) -> None:
+    question, options = "draw a list of unique elements", {"mode": mode, "top_k": 5}
+    assert Graph(imported).query(question, **options).hits == Graph(embedded).query(question, **options).hits
+
+
+def test_words_and_names_are_found(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
+    ours, theirs = (store.text_search(Label.FUNCTION, "sample", 100) for store in (imported, embedded))
+    assert ours.matches
+    assert {match.id for match in ours.matches} == {match.id for match in theirs.matches}
+    assert len(imported.find_name("total")) == 2
+    assert imported.find_name("total") == embedded.find_name("total")
+
+
+def test_a_build_of_the_same_files_goes_on_from_the_import(imported: Neo4jStore) -> None:
+    report = build(str(PACKAGE), imported)
+    assert (report.written, report.removed, imported.generation()) == (0, 0, 1)
+    assert report.unchanged == imported.stats().nodes["File"] - len(AWKWARD) - len(SHOP)
