@@ -90,23 +90,24 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
         name, generation = found.source.name, store.generation()
         return BuildReport(name, store.address, generation, unchanged=found.count, skipped=found.skipped)
     # Compared only inside the write: another build of the same source may have ended while this one waited for it.
-    with _without_collector(), store.write() as writer, closing(_list_known(store, found)) as known:
+    with _without_collector(), store.write() as writer, closing(_begin_source(store, writer, found)) as known:
         tally = write_units(writer, found, compare(found, known), options, clock)
     clock.mark("store")
     return tally.report(store, clock.rounded())
 
 
-def _list_known(store: GraphStore, found: Input) -> KnownUnits:
+def _begin_source(store: GraphStore, writer: StoreWriter, found: Input) -> KnownUnits:
+    """Put the source and list what it has: in this order, because what a load from elsewhere left is removed first."""
+    writer.put_source(found.source)
     return KnownUnits(store.fingerprints(found.source.name))
 
 
 def write_units(writer: StoreWriter, found: Input, todo: Todo, options: BuildOptions, clock: StageClock) -> Tally:
-    """Extract, encode and store what is to be done inside one transaction; give what became of each unit."""
+    """Extract, encode and store what is to be done for a source that was put; give what became of each unit."""
     from pkg.build.workers import prepare_all
 
     name = found.source.name
     tally = Tally(found, todo, writer, options.progress)
-    writer.put_source(found.source)
     workers = _count_workers(options.jobs, todo.size)
     for unit in prepare_all(name, tally.load(todo.units), options.encoder, workers, clock.seconds):
         with clock.stage("store"):

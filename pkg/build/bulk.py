@@ -100,6 +100,7 @@ def _write_source(writer: BulkWriter, store: GraphStore, found: Input, options: 
     """Write one source; its files keep their fingerprints, so that the next build reads only what has changed."""
     with closing(KnownUnits(store.fingerprints(found.source.name))) as before, closing(KnownUnits(())) as nothing:
         marked = replace(found, stream=lambda: _mark_units(found, before))
+        writer.put_source(found.source)
         write_units(writer, marked, compare(marked, nothing), options, StageClock())
 
 
