@@ -242,7 +242,8 @@ _PASSES = """n.source IN $names AND ($kinds IS NULL OR n.kind IN $kinds)
 FRAGMENTS_AT = f"""MATCH (u:File|Row) WHERE u.source IN $names AND u.path =~ $pattern MATCH (u)-[:{HOLDS}]->(f)
     RETURN collect(DISTINCT f.id) AS fragments"""
 COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
-_FOUND = "RETURN n.id AS id, n.content_hash AS content, n.embedding AS vector"
+_FOUND = "RETURN n.id AS id, n.content_hash AS content"
+GET_VECTORS = "UNWIND $ids AS id MATCH (n:{label} {{id: id}}) RETURN id, n.embedding AS vector"
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
     WITH n, CASE WHEN any(x IN n.embedding WHERE x <> 0) THEN vector.similarity.cosine(n.embedding, $vector)
         ELSE 0.5 END AS score ORDER BY score DESC, n.id

@@ -1,7 +1,7 @@
 """Nearest neighbours on the server: by the index of one label, which is asked for more until k of k remain.
 
-The index ranks by (1 + cosine) / 2 (A-15) and is approximate; the vectors of the candidates come along, so that scores
-are true cosines in double precision and equal scores are ordered by id, as in every store.
+The index ranks by (1 + cosine) / 2 (A-15) and is approximate; the vectors of those that may be among the k best are
+fetched, so that scores are true cosines in double precision and equal scores are ordered by id, as in every store.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ class VectorSearch:
         self._names = ready if self._where.source is None else [name for name in ready if name == self._where.source]
         self._total = sum(int(view.sources[name].get(count_key(label), 0)) for name in ready)
         self._of_sources = sum(int(view.sources[name].get(count_key(label), 0)) for name in self._names)
-        self._is_whole = len(self._names) == len(ready)
 
     def search(self, vector: Vector, k: int) -> Matches:
         """Find the k nodes of highest cosine with distinct content, ties by id."""
@@ -89,7 +88,7 @@ class VectorSearch:
         ask = self._scan if allowed <= EXACT_BELOW or not vector.any() else self._ask_index
         while True:
             found = ask(vector, look, filters)
-            candidates = _score(found, vector)
+            candidates = self._score(_pick_near(found, k), vector)
             leaders = _fold(candidates)
             is_all = len(found) >= allowed
             if is_all or (len(leaders) >= k and _lowest(found) < leaders[k - 1].score - SAME_SCORE):
@@ -113,6 +112,16 @@ class VectorSearch:
         ask = min(int(look / max(share, 0.01)) + 1, self._total)  # so many that look of them pass, if spread evenly
         return self._reader.run(cypher.QUERY_INDEX, index=index, ask=ask, **parameters)
 
+    def _score(self, near: list[Record], query: Vector) -> list[_Candidate]:
+        """Give the true cosines of some candidates."""
+        if not near:
+            return []
+        statement = cypher.GET_VECTORS.format(label=self._label.value)
+        rows = self._reader.run(statement, ids=[row["id"] for row in near])
+        vectors = np.array([row["vector"] for row in rows], np.float32).astype(np.float16)
+        scores = dict(zip((row["id"] for row in rows), score_vectors(vectors, query).tolist(), strict=True))
+        return [_Candidate(row["id"], row["content"], scores[row["id"]]) for row in near if row["id"] in scores]
+
     def _count_same(self, contents: list[str], filters: dict[str, Any]) -> dict[str, tuple[str, int]]:
         """Give the lowest id and the number of the nodes of each content that pass."""
         statement = cypher.SAME_CONTENT.format(label=self._label.value)
@@ -128,12 +137,15 @@ def to_java_pattern(glob: str) -> str:
     return pattern
 
 
-def _score(found: list[Record], query: Vector) -> list[_Candidate]:
-    if not found:
-        return []
-    vectors = np.array([record["vector"] for record in found], np.float32).astype(np.float16)
-    scores = score_vectors(vectors, query).tolist()
-    return [_Candidate(row["id"], row["content"], score) for row, score in zip(found, scores, strict=True)]
+def _pick_near(found: list[Record], k: int) -> list[Record]:
+    """Leave out what cannot be among the k best of distinct content, however the server has rounded."""
+    best: dict[str, float] = {}
+    for row in found:
+        best[row["content"]] = max(row["score"], best.get(row["content"], 0.0))
+    if len(best) <= k:
+        return found
+    least = sorted(best.values())[-k] - SAME_SCORE  # of (1 + cosine) / 2, so twice as much of the cosine
+    return [row for row in found if row["score"] >= least]
 
 
 def _fold(candidates: list[_Candidate]) -> list[_Candidate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from pkg.graph.neo4j.connection import Address
 from pkg.graph.neo4j.faults import translate_faults
 
 if TYPE_CHECKING:
-    from neo4j import Driver, ManagedTransaction, Record, Session
+    from neo4j import Driver, ManagedTransaction, Record, Session, Transaction
 
 COMMIT_SECONDS = 30.0  # from when on a mark of a commit is not believed: a killed writer leaves one for ever
 _STEP = 0.02
@@ -43,14 +43,18 @@ class Reader:
         self._driver = driver
         self._address = address
         self._view: View | None = None
+        self._transaction: Transaction | None = None  # of the snapshot
 
     def _open(self) -> Session:
         return self._driver.session(database=self._address.database, default_access_mode="READ")
 
     def run(self, statement: str, **parameters: Any) -> list[Record]:
-        """Run one statement in a managed read transaction, which tries again after transient faults."""
-        with translate_faults(self._address), self._open() as session:
-            return session.execute_read(_fetch, statement, parameters)
+        """Run one statement in the transaction of the snapshot, or in one that transient faults make try again."""
+        with translate_faults(self._address):
+            if self._transaction is not None:
+                return _fetch(self._transaction, statement, parameters)
+            with self._open() as session:
+                return session.execute_read(_fetch, statement, parameters)
 
     def stream(self, statement: str, **parameters: Any) -> Iterator[Record]:
         """Run one statement and give its records as they come."""
@@ -70,17 +74,29 @@ class Reader:
     def snapshot(self) -> Iterator[View]:
         """Read one generation; a StoreChangedError at the end says that a write ended meanwhile.
 
-        Neo4j isolates statements, not groups of them: so the number of the last commit is compared at the end.
+        Neo4j isolates statements, not transactions: so the number of the last commit is compared at the end. The one
+        transaction of a snapshot only spares the round trips that begin and end one for each statement.
         """
         if self._view is not None:
             yield self._view
             return
-        self._view = view = self._load_view()
-        try:
-            yield view
-        finally:
-            self._view = None
-        self._check_unchanged(view)
+        with self._open() as session:
+            with translate_faults(self._address):
+                self._transaction = session.begin_transaction()
+            try:
+                self._view = view = self._load_view()
+                yield view
+                self._check_unchanged(view)
+            finally:
+                self._end_snapshot()
+
+    def _end_snapshot(self) -> None:
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        transaction, self._transaction, self._view = self._transaction, None, None
+        if transaction is not None:
+            with suppress(DriverError, Neo4jError):  # it ended with its connection, or the server ended it
+                transaction.close()
 
     def _check_unchanged(self, view: View) -> None:
         found = self.run(cypher.GET_STAMP)[0]
@@ -96,5 +112,5 @@ class Reader:
         return View(found["generation"] or 0, found["number"], found["encoder"] or "", found["dimension"] or 0, sources)
 
 
-def _fetch(transaction: ManagedTransaction, statement: str, parameters: dict[str, Any]) -> list[Record]:
+def _fetch(transaction: ManagedTransaction | Transaction, statement: str, parameters: dict[str, Any]) -> list[Record]:
     return list(transaction.run(statement, parameters))
