@@ -164,7 +164,8 @@ CONTAIN_UNITS = f"""MATCH (s:Source {{id: $source}}) UNWIND $ids AS id {_UNIT}
 
 MISSING_NAMES = """MATCH (f:Function) WHERE f.source = $source AND f.name >= $first
     AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) }
-    WITH DISTINCT f.name AS name WHERE NOT EXISTS { MATCH (n:FunctionName {name: name}) WHERE n.source = $source }
+    WITH DISTINCT f.name AS name WHERE NOT EXISTS { MATCH (n:FunctionName {name: name})
+        USING INDEX n:FunctionName(name) WHERE n.source = $source }
     RETURN name ORDER BY name LIMIT $limit"""
 PUT_NAMES = "UNWIND $names AS p CREATE (n:FunctionName) SET n = p"
 PUT_PACKED_NAMES = f"CYPHER 25 UNWIND $names AS p CREATE (n:FunctionName) SET n = {_WITH_LIST}"
