@@ -20,7 +20,8 @@ import pkg
 from pkg.encode.encoder import Encoder
 from pkg.encode.registry import load_encoder
 from pkg.encode.words import split_words
-from pkg.graph.neo4j.connection import open_driver, parse_address
+from pkg.graph.neo4j.address import parse_address
+from pkg.graph.neo4j.connection import open_driver
 from pkg.graph.neo4j.cypher import name_vector_index, name_word_index
 from pkg.model import Label
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import PkgError, StoreMissingError
 
 if TYPE_CHECKING:
-    from pkg.graph.neo4j.connection import Address
+    from pkg.graph.neo4j.address import Address
 
 WAIT_SECONDS = 10.0  # for a tool that is asked for its version
 
@@ -83,13 +83,14 @@ def _examine_place(address: str, ask: AskPassword | None) -> Iterator[Finding]:
 
 def _examine_server(address: str, ask: AskPassword | None) -> Iterator[Finding]:
     """Ask a server for its version and its indexes, and tell whether others can read what is sent to it."""
-    from pkg.graph.stores import is_server
+    from pkg.graph.neo4j.address import is_server
 
     if not is_server(address):
         yield Finding("neo4j server", "missing", "the store is a file", "only needed for a store that many share")
         return
     from pkg.graph.neo4j import cypher
-    from pkg.graph.neo4j.connection import check_version, open_driver, parse_address
+    from pkg.graph.neo4j.address import parse_address
+    from pkg.graph.neo4j.connection import check_version, open_driver
     from pkg.graph.neo4j.session import Reader
 
     try:
@@ -108,7 +109,7 @@ def _examine_server(address: str, ask: AskPassword | None) -> Iterator[Finding]:
 
 
 def _examine_encryption(place: Address) -> Finding:
-    from pkg.graph.neo4j.connection import is_exposed
+    from pkg.graph.neo4j.address import is_exposed
 
     scheme = place.uri.partition("://")[0]
     if is_exposed(place):
@@ -129,7 +130,8 @@ def _examine_indexes(states: dict[str, str]) -> Finding:
 
 def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
     """Open the store and run its integrity check."""
-    from pkg.graph.stores import is_server, open_store
+    from pkg.graph.neo4j.address import is_server
+    from pkg.graph.stores import open_store
 
     try:
         with closing(open_store(address, ask=ask)) as store:

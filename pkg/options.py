@@ -50,7 +50,7 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def name_database(address: str, database: str) -> str:
     """Put the name of a database into a server's address; a UsageError where there is no place for it."""
-    from pkg.graph.stores import is_server
+    from pkg.graph.neo4j.address import is_server
 
     if not is_server(address):
         raise UsageError(f"--database {database} does not fit the store {address}; expected neo4j://host or its like")
@@ -64,7 +64,7 @@ def name_database(address: str, database: str) -> str:
 
 
 def _name_databases(stores: tuple[str, ...], database: str | None) -> tuple[str, ...]:
-    from pkg.graph.stores import is_server
+    from pkg.graph.neo4j.address import is_server
 
     if len(stores) != 2:
         raise UsageError(f"expected two stores to compare, seen {len(stores)}; write: --store ADDRESS --store ADDRESS")

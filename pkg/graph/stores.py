@@ -6,18 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
+from pkg.graph.neo4j.address import is_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pkg.graph.store import GraphStore
-
-SERVER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
-
-
-def is_server(address: str) -> bool:
-    """Tell whether an address names a Neo4j server."""
-    return address.partition("://")[0] in SERVER_SCHEMES
 
 
 def open_store(

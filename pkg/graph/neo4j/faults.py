@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import StoreError, StoreFullError, StoreLockedError
 
 if TYPE_CHECKING:
-    from pkg.graph.neo4j.connection import Address
+    from pkg.graph.neo4j.address import Address
 
 _ADVICE = {
     "Unauthorized": "set PKG_NEO4J_USER and PKG_NEO4J_PASSWORD to a user of the server",

@@ -13,8 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from pkg.errors import PathError, PkgError, StoreError, UsageError
-from pkg.graph.neo4j.connection import Address, parse_address
-from pkg.graph.stores import is_server
+from pkg.graph.neo4j.address import Address, is_server, parse_address
 
 FOLDER = Path(__file__).parent / "browser"
 STYLE = FOLDER / "style.grass"

@@ -19,7 +19,7 @@ from pkg.graph.neo4j.faults import translate_faults, was_ended
 if TYPE_CHECKING:
     from neo4j import Driver, Transaction
 
-    from pkg.graph.neo4j.connection import Address
+    from pkg.graph.neo4j.address import Address
 
 LOCK_SECONDS = 5.0  # how long to wait for another writer before saying that the store is locked
 

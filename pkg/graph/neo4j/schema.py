@@ -14,7 +14,7 @@ from pkg.model import EMBEDDED_LABELS, Label
 if TYPE_CHECKING:
     from neo4j import Driver, Record
 
-    from pkg.graph.neo4j.connection import Address
+    from pkg.graph.neo4j.address import Address
     from pkg.graph.neo4j.session import Reader
 
 INDEX_STEP = 0.2  # seconds between two looks at an index that is being filled

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import StoreChangedError
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.connection import Address
+from pkg.graph.neo4j.address import Address
 from pkg.graph.neo4j.faults import translate_faults
 
 if TYPE_CHECKING:

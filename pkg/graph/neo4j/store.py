@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
 from pkg.graph.lexical import WordSearch
 from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.batches import name_source
-from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver, parse_address
+from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver
 from pkg.graph.neo4j.faults import translate_faults
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
 from pkg.graph.neo4j.nodes import make_edge, make_node

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from pkg.cli import main
 from pkg.errors import StoreError, StoreVersionError, UsageError
 from pkg.graph.neo4j import connection
-from pkg.graph.neo4j.connection import Address, check_version, is_exposed, open_driver, parse_address, read_version
-from pkg.graph.stores import SERVER_SCHEMES, open_store
+from pkg.graph.neo4j.address import SCHEMES, Address, is_exposed, parse_address
+from pkg.graph.neo4j.connection import check_version, open_driver, read_version
+from pkg.graph.stores import open_store
 
 HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
 SERVER = Address("bolt://127.0.0.1:7687", None)
@@ -49,7 +50,7 @@ def wait_for_the_end(client: socket.socket) -> None:
         pass
 
 
-@pytest.mark.parametrize("scheme", SERVER_SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("place", ["localhost", "10.0.0.7:7687", "[::1]:7000", "graph.example"])
 @pytest.mark.parametrize("database", [None, "code"])
 def test_an_address_is_shown_as_it_was_given(scheme: str, place: str, database: str | None) -> None:
