@@ -163,13 +163,13 @@ CONTAIN_UNITS = f"""MATCH (s:Source {{id: $source}}) UNWIND $ids AS id {_UNIT}
 # Function names.
 
 MISSING_NAMES = """MATCH (f:Function) WHERE f.source = $source AND f.name >= $first
-    AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) }
+    AND COUNT { (f)<-[:NAMES]-() } = 0
     WITH DISTINCT f.name AS name WHERE NOT EXISTS { MATCH (n:FunctionName {name: name})
         USING INDEX n:FunctionName(name) WHERE n.source = $source }
     RETURN name ORDER BY name LIMIT $limit"""
 PUT_NAMES = "UNWIND $names AS p CREATE (n:FunctionName) SET n = p"
 PUT_PACKED_NAMES = f"CYPHER 25 UNWIND $names AS p CREATE (n:FunctionName) SET n = {_WITH_LIST}"
-LINK_NAMES = """MATCH (f:Function) WHERE f.source = $source AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) }
+LINK_NAMES = """MATCH (f:Function) WHERE f.source = $source AND COUNT { (f)<-[:NAMES]-() } = 0
     WITH f LIMIT $limit MATCH (n:FunctionName {name: f.name}) USING INDEX n:FunctionName(name)
     WHERE n.source = $source
     CREATE (n)-[:NAMES]->(f) RETURN count(*) AS count"""
@@ -278,7 +278,7 @@ CHECKS = {
     "embedded nodes without a vector": """MATCH (n:Function|Block|FunctionName|Import) WHERE n.source IN $ready
         AND n.embedding IS NULL RETURN count(n) AS count""",
     "functions without a name node": """MATCH (f:Function) WHERE f.source IN $ready
-        AND NOT EXISTS { (:FunctionName)-[:NAMES]->(f) } RETURN count(f) AS count""",
+        AND COUNT { (f)<-[:NAMES]-() } = 0 RETURN count(f) AS count""",
     "function names without a function": """MATCH (n:FunctionName) WHERE n.source IN $ready
         AND NOT EXISTS { (n)-[:NAMES]->(:Function) } RETURN count(n) AS count""",
 }
