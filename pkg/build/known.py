@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
+
+from pkg.scratch import open_scratch
 
 _CREATE = "CREATE TABLE unit (path TEXT PRIMARY KEY, fingerprint TEXT, content TEXT, is_seen INTEGER) WITHOUT ROWID"
 _PUT = "INSERT INTO unit VALUES (?, ?, ?, 0)"
@@ -17,10 +18,7 @@ class KnownUnits:
 
     def __init__(self, units: Iterable[tuple[str, str, str]]) -> None:
         """Keep (path, fingerprint, content hash) of each unit in a file without a name."""
-        self._connection = sqlite3.connect("", isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode = OFF")
-        self._connection.execute(_CREATE)
-        self._connection.execute("BEGIN")
+        self._connection = open_scratch(_CREATE)
         self._connection.executemany(_PUT, units)
 
     def find(self, path: str) -> tuple[str, str]:

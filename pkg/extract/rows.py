@@ -6,7 +6,6 @@ or a Skip that says why not. How records are read from files is in records.py.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from pkg.extract.records import (
     open_records,
 )
 from pkg.model import Skip
+from pkg.scratch import open_scratch
 
 __all__ = ["CODE_FIELDS", "MAX_ROW_BYTES", "Row", "is_corpus", "read_rows"]
 
@@ -72,10 +72,8 @@ class _IdTable:
     """Remember the ids of all rows on disk, in a file without a name, so that memory does not grow with the rows."""
 
     def __init__(self) -> None:
-        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection = open_scratch(_CREATE_IDS)
         self._run = self._connection.execute
-        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA locking_mode = EXCLUSIVE", _CREATE_IDS, "BEGIN"):
-            self._run(statement)
 
     def make_unique(self, row_id: str) -> str:
         """Number an id that has come before: `#2`, `#3`, ..."""

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, PIECE_LABELS, STRUCTURE, UNIT_LABELS
+from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
 from pkg.graph.rows import pack_rows, pack_text
 from pkg.graph.texts import read_docstring
 from pkg.graph.unit import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key
-from pkg.model import EMBEDDED_LABELS, Label, RelationType
+from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 Properties = dict[str, Any]
 NODE_BYTES = 300  # what a node takes in a message beside its text and its vector, about
-
-_LISTS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
-_TYPES = (*(each.value for each in STRUCTURE), HOLDS)
 
 
 def name_fragment(source: str, key: int) -> str:
@@ -37,6 +35,20 @@ def name_unit(unit: UnitGraph) -> str:
 def name_source(source: str) -> str:
     """Give the id of a source."""
     return format_id(hash_key("Source", source))
+
+
+def describe_source(source: Source) -> Properties:
+    """Give the properties of a Source node that readers see."""
+    return {
+        "id": name_source(source.name), "source": source.name, "name": source.name, "kind": source.kind,
+        "root": source.root, "revision": source.revision,
+    }  # fmt: skip
+
+
+def describe_build(fingerprint: str, skipped: Sequence[Skip], stages: Mapping[str, float] | None) -> Properties:
+    """Give the properties of a Source node that tell of its last build."""
+    left_out = json.dumps([asdict(skip) for skip in skipped])
+    return {"fingerprint": fingerprint, "skipped": left_out, "stages": json.dumps(stages or {})}
 
 
 def list_vectors(matrix: npt.NDArray[np.float16], packed: bool) -> list[Any]:
@@ -84,12 +96,11 @@ class Batch:
         """Make the parameters; `stored` are the ids of fragments that need not be put again."""
         self._stored = stored
         self._packed = packed
-        self._nodes: dict[str, list[Properties]] = {name: [] for name in _LISTS}
-        self._edges: dict[str, list[tuple[Place, Place, int | None]]] = {name: [] for name in _TYPES}
+        self._nodes: dict[str, list[Properties]] = {name: [] for name in BATCH_LABELS}
+        self._edges: dict[str, list[tuple[Place, Place, int | None]]] = {name: [] for name in BATCH_TYPES}
         self._held: dict[str, _Held] = {}
         self.again: list[tuple[str, str, int]] = []  # unit, stored fragment, first line
         self.missing: list[str] = []  # fragments that were announced as stored and are not
-        self.unit_ids: list[str] = []
         for unit in units:
             self._add_unit(unit)
 
@@ -101,7 +112,7 @@ class Batch:
     def parameters(self) -> dict[str, Any]:
         """Give the lists of nodes by label, and of (start, end, line) by type, ends as positions among all nodes."""
         first, offsets = 0, {}
-        for name in _LISTS:
+        for name in BATCH_LABELS:
             offsets[name] = first
             first += len(self._nodes[name])
         parameters: dict[str, Any] = {name.lower(): nodes for name, nodes in self._nodes.items()}
@@ -116,7 +127,6 @@ class Batch:
 
     def _add_unit(self, unit: UnitGraph) -> None:
         identity = name_unit(unit)
-        self.unit_ids.append(identity)
         place = self._add(
             unit.label.value,
             {

@@ -6,20 +6,27 @@ bounded: what later units refer to (fragments that were written, names of functi
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, NoReturn
 
 from pkg.errors import StoreError
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.batches import Batch, Properties, make_name, name_fragment, name_source, name_unit
+from pkg.graph.neo4j.batches import (
+    Batch,
+    Properties,
+    describe_build,
+    describe_source,
+    make_name,
+    name_fragment,
+    name_source,
+    name_unit,
+)
 from pkg.graph.neo4j.csv_files import CsvFiles, Relation
 from pkg.graph.neo4j.writing import READY, count_key
 from pkg.graph.unit import UnitGraph
 from pkg.model import Edge, Label, RelationType, Skip, Source
+from pkg.scratch import open_scratch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,10 +59,7 @@ class BulkWriter:
         self._files = files
         self._sources: dict[str, Properties] = {}
         self._counts: Counter[tuple[str, str]] = Counter()  # nodes by source and label
-        self._notes = sqlite3.connect("", isolation_level=None)
-        self._notes.execute("PRAGMA journal_mode = OFF")
-        self._notes.executescript(_CREATE)
-        self._notes.execute("BEGIN")
+        self._notes = open_scratch(_CREATE)
 
     def put_source(
         self,
@@ -65,11 +69,8 @@ class BulkWriter:
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Note a source, its input and what was left out; it is written at the end, when its nodes are counted."""
-        self._sources[source.name] = {
-            "id": name_source(source.name), "source": source.name, "name": source.name, "kind": source.kind,
-            "root": source.root, "revision": source.revision, "fingerprint": fingerprint, "state": READY,
-            "skipped": json.dumps([asdict(skip) for skip in skipped]), "stages": json.dumps(stages or {}),
-        }  # fmt: skip
+        notes = describe_build(fingerprint, skipped, stages)
+        self._sources[source.name] = describe_source(source) | notes | {"state": READY}
 
     def replace_file(self, unit: UnitGraph) -> None:
         """Write one file or row; each path of a source comes once."""
@@ -81,7 +82,7 @@ class BulkWriter:
         nodes = self._put_nodes(unit.source, parameters)
         relations = {
             kind: [(nodes[a]["id"], nodes[b]["id"], line) for a, b, line in parameters[kind]]
-            for kind in (*(each.value for each in cypher.STRUCTURE), cypher.HOLDS)
+            for kind in cypher.BATCH_TYPES
         }
         for kind, listed in relations.items():
             self._put_relations(kind, listed)
@@ -99,7 +100,7 @@ class BulkWriter:
     def _put_nodes(self, source: str, parameters: dict[str, list[Properties]]) -> list[Properties]:
         """Write the nodes of a batch and give them in the order that its relationships count by."""
         nodes: list[Properties] = []
-        for label in (*(each.value for each in (*cypher.UNIT_LABELS, *cypher.PIECE_LABELS)), cypher.FRAGMENT):
+        for label in cypher.BATCH_LABELS:
             listed = parameters[label.lower()]
             if listed:
                 self._files.put_nodes(label, listed)

@@ -10,9 +10,12 @@ STORE, FRAGMENT, HOLDS = "PkgStore", "Fragment", "HOLDS"
 UNIT_LABELS = (Label.FILE, Label.ROW)
 PIECE_LABELS = (Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT)
 """What is cut from the text of a file or row."""
+BATCH_LABELS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
+"""The nodes of a batch, in the order that its relationships count their ends by."""
 GRAPH_LABELS = (Label.SOURCE, *UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME, Label.LIBRARY, Label.CALL)
 INDEXED_WORDS = (Label.FUNCTION, Label.IMPORT)
 STRUCTURE = (RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD, RelationType.IMPORTS)
+BATCH_TYPES = (*(each.value for each in STRUCTURE), HOLDS)
 TYPES = "|".join(each.value for each in RelationType)
 _DOWNWARD = "CONTAINS|HAS_BODY|CHILD"
 _STRUCTURE = "|".join(each.value for each in STRUCTURE)
@@ -133,16 +136,15 @@ def put_batch(merge: bool, packed: bool = False) -> str:
     `packed` says that vectors come as values of the server's vector type (2026.x).
     """
     make = "MERGE (n:{label} {{id: p.id}})" if merge else "CREATE (n:{label})"
-    labels = [label.value for label in (*UNIT_LABELS, *PIECE_LABELS)] + [FRAGMENT]
-    lists = [label.lower() for label in labels]
+    lists = [label.lower() for label in BATCH_LABELS]
     parts = ["CYPHER 25"] if packed else []
-    for label, name in zip(labels, lists, strict=True):
+    for label, name in zip(BATCH_LABELS, lists, strict=True):
         taken = _WITH_LIST if packed and label in EMBEDDED_LABELS else "p"
         parts.append(
             f"CALL () {{ UNWIND ${name} AS p {make.format(label=label)} SET n = {taken} RETURN collect(n) AS {name}s }}"
         )
     parts.append("WITH " + " + ".join(f"{name}s" for name in lists) + " AS nodes")
-    for name in (*(each.value for each in STRUCTURE), HOLDS):
+    for name in BATCH_TYPES:
         parts.append(
             f"CALL (nodes) {{ UNWIND ${name} AS r WITH nodes[r[0]] AS a, nodes[r[1]] AS b, r[2] AS line"
             f" CREATE (a)-[e:{name}]->(b) SET e.line = line }}"

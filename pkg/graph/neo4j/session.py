@@ -61,10 +61,6 @@ class Reader:
         with translate_faults(self._address), self._open() as session:
             yield from session.run(statement, parameters)
 
-    def first(self, statement: str, **parameters: Any) -> Record | None:
-        """Give the first record of a statement; None when there is none."""
-        return next(iter(self.run(statement, **parameters)), None)
-
     @property
     def view(self) -> View:
         """Give the view of the snapshot, or the present one."""

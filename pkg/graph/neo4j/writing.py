@@ -11,9 +11,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +20,8 @@ from pkg.errors import StoreError
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
+    describe_build,
+    describe_source,
     list_vectors,
     make_name,
     measure_unit,
@@ -76,10 +76,7 @@ class Neo4jWriter:
         if source.name in self.deleted:
             raise StoreError(f"source '{source.name}' was removed in this very write; build it in another")
         state = self._find_state(source.name)
-        shown: dict[str, Any] = {"name": source.name, "source": source.name, "kind": source.kind, "root": source.root}
-        shown |= {"revision": source.revision, "id": name_source(source.name)}
-        notes = {"fingerprint": fingerprint, "skipped": json.dumps([asdict(skip) for skip in skipped])}
-        notes["stages"] = json.dumps(stages or {})
+        shown, notes = describe_source(source), describe_build(fingerprint, skipped, stages)
         before = self._before.get(source.name, {})
         if state == READY:
             self.changed = self.changed or any(before.get(key) != value for key, value in shown.items())

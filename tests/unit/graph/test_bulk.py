@@ -38,9 +38,10 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 def read_rows(folder: Path, name: str) -> list[dict[str, str]]:
     """Read a file as a table whose columns are called as in its header, types left out."""
-    csv.field_size_limit(1 << 30)
+    limit = csv.field_size_limit(1 << 30)
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
+    csv.field_size_limit(limit)
     return [dict(zip((column.split(":")[0] or column for column in header), row, strict=True)) for row in rows]
 
 
