@@ -167,14 +167,17 @@ CONTAIN_UNITS = f"""MATCH (s:Source {{id: $source}}) UNWIND $ids AS id {_UNIT}
 MISSING_NAMES = """MATCH (f:Function) WHERE f.source = $source AND f.name >= $first
     AND COUNT { (f)<-[:NAMES]-() } = 0
     WITH DISTINCT f.name AS name WHERE NOT EXISTS { MATCH (n:FunctionName {name: name})
-        USING INDEX n:FunctionName(name) WHERE n.source = $source }
+        USING INDEX SEEK n:FunctionName(name) WHERE n.source = $source }
     RETURN name ORDER BY name LIMIT $limit"""
 PUT_NAMES = "UNWIND $names AS p CREATE (n:FunctionName) SET n = p"
 PUT_PACKED_NAMES = f"CYPHER 25 UNWIND $names AS p CREATE (n:FunctionName) SET n = {_WITH_LIST}"
 LINK_NAMES = """MATCH (f:Function) WHERE f.source = $source AND COUNT { (f)<-[:NAMES]-() } = 0
-    WITH f LIMIT $limit MATCH (n:FunctionName {name: f.name}) USING INDEX n:FunctionName(name)
-    WHERE n.source = $source
+    WITH f LIMIT $limit
+    CALL (f) { MATCH (n:FunctionName {name: f.name}) USING INDEX SEEK n:FunctionName(name)
+        WHERE n.source = $source RETURN n }
     CREATE (n)-[:NAMES]->(f) RETURN count(*) AS count"""
+"""A look-up for each function, hinted and in a call of its own: planned while statistics still tell of an empty
+database, a plain match compares every function with every name."""
 DELETE_ORPHAN_NAMES = (
     """MATCH (n:FunctionName) WHERE n.source = $source AND NOT EXISTS { (n)-[:NAMES]->() } DETACH DELETE n"""
 )
@@ -202,8 +205,8 @@ _NODE = f"""[each IN labels(n) WHERE each IN {_OURS}][0] AS label, n {{.*, embed
     first_line"""
 GET_NODES = f"UNWIND $ids AS id {_BY_ID} {_PLACE} RETURN id, {_NODE}"
 FIND_NAMES = f"""UNWIND $ids AS id
-    CALL (id) {{ MATCH (n:Function {{name: id}}) USING INDEX n:Function(name) WHERE n.source IN $ready RETURN n
-    UNION ALL MATCH (n:Class {{name: id}}) USING INDEX n:Class(name) WHERE n.source IN $ready RETURN n }}
+    CALL (id) {{ MATCH (n:Function {{name: id}}) USING INDEX SEEK n:Function(name) WHERE n.source IN $ready RETURN n
+    UNION ALL MATCH (n:Class {{name: id}}) USING INDEX SEEK n:Class(name) WHERE n.source IN $ready RETURN n }}
     {_PLACE} RETURN id, {_NODE}"""
 INSIDE_PIECE = f"""UNWIND $ids AS id {_BY_ID}
     CALL (n) {{ MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE NOT o:Block RETURN o }}
