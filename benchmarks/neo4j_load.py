@@ -4,10 +4,11 @@
 
 The graph is of real packages in one source: at least 425,058 nodes and 434,518 relationships, fragments of text and
 what holds them not counted. Elements are nodes and relationships. The client extracts and encodes first, which is not
-counted as loading. Then the graph goes into an empty server twice: with vectors cut to one number and no vector index,
-and with all. A small corpus follows as the second source, while the vector indexes stand. Rates should reach their
-target, times and counts should not exceed it. Client and server take turns, so the one with more CPU seconds is the
-bound of a stage; `others` says how many cores other work kept busy meanwhile.
+counted as loading. Then the graph goes into an empty server three times: with vectors cut to one number and no vector
+index; with all; and with all as files for `neo4j-admin database import`, which makes no index. After the second a small
+corpus follows as the second source, while the vector indexes stand. Rates should reach their target, times and counts
+should not exceed it. Client and server take turns, so the one with more CPU seconds is the bound of a stage; `others`
+says how many cores other work kept busy meanwhile.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import re
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -25,13 +28,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import ROOT, Figures, make_parser, open_folder, read_options, write_result
+from measure import MEGABYTE, ROOT, Figures, make_parser, open_folder, read_options, write_result
 from packages import DJANGO, NETWORKX, PANDAS, SCIKIT_LEARN, SYMPY, unpack_package
 from shared_data import CORPORA, find_files, read_questions
 
 if TYPE_CHECKING:
+    from neo4j_settings import Sizing
+
     from pkg.build.inputs import Input
     from pkg.encode.encoder import Encoder
+    from pkg.graph.neo4j.bulk import BulkWriter
     from pkg.graph.neo4j.store import Neo4jStore
     from pkg.graph.neo4j.writing import Neo4jWriter
     from pkg.graph.unit import UnitGraph
@@ -41,9 +47,10 @@ NODES, RELATIONS = 425_058, 434_518  # of the paper's graph (P-10)
 SECOND = "corpus/thealgorithms_functions.jsonl.gz"
 SOURCE, ENCODER, VERSION = "packages", "hashing", "2026.08.1"
 MODES = ("block", "function")
-TIMED, WARM = 250, 25  # questions of which the time is taken, and asked before them
+TIMED, WARM = 250, 50  # questions of which the time is taken, and asked before them
 K = 10
 RATE, PLAIN_RATE, PAPER_RATE = 3000, 8000, 434  # elements a second: all, without vectors, the paper's
+IMPORT_RATE = 20_000  # elements a second of the import, index time left out
 P50, P95 = 30.0, 100.0  # milliseconds
 TWO_FILES = ("django/django/db/models/query.py", "django/django/http/request.py")
 ADDED = "\n\ndef added(values):\n    for value in values:\n        yield value\n"
@@ -181,25 +188,33 @@ def strip_vectors(unit: UnitGraph) -> UnitGraph:
 # The server and the loads.
 
 
-@contextmanager
-def open_server(version: str, folder: Path) -> Iterator[tuple[Neo4jStore, Clock]]:
-    """Start an empty server at full speed and open a store on it; both end here."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from neo4j_process import start_server
+def make_sizing() -> Sizing:
+    """Say what a server gets: much memory and full speed."""
     from neo4j_settings import Sizing
+
+    return Sizing(HEAP, PAGES, quick=False)
+
+
+@contextmanager
+def open_server(version: str, folder: Path, graph: Graph) -> Iterator[tuple[Neo4jStore, Clock]]:
+    """Start an empty server, and open a store on it that has its schema; both end here."""
+    from neo4j_process import start_server
 
     from pkg.graph.neo4j.store import Neo4jStore
 
-    server = start_server(version, folder, Sizing(HEAP, PAGES, quick=False))
+    server = start_server(version, folder, make_sizing())
     os.environ["PKG_NEO4J_USER"] = server.user
     try:
         with closing(Neo4jStore(server.uri, create=True, ask=lambda _: server.password)) as store:
+            store.ensure_schema(ENCODER, graph.encoder.dimension)
             yield store, Clock(server.pid or 0)
     finally:
         server.kill()
 
 
-def put_all(writer: Neo4jWriter, units: Iterable[UnitGraph], graph: Graph, width: int | None = None) -> None:
+def put_all(
+    writer: Neo4jWriter | BulkWriter, units: Iterable[UnitGraph], graph: Graph, width: int | None = None
+) -> None:
     """Put the units, then the function names with vectors of a width, as a build does: without the cycle collector."""
     import numpy as np
 
@@ -212,15 +227,14 @@ def put_all(writer: Neo4jWriter, units: Iterable[UnitGraph], graph: Graph, width
         vectors = graph.encoder.encode([name.encode("utf-8", "replace") for name in names]).astype(np.float16)
         writer.put_names(SOURCE, dict(zip(names, vectors[:, :width], strict=True)))
     writer.put_source(graph.found.source, graph.found.fingerprint)
-    writer.finish()
     gc.enable()
 
 
-def load_plain(store: Neo4jStore, clock: Clock, graph: Graph) -> Figures:
+def load_plain(version: str, folder: Path, graph: Graph) -> Figures:
     """Load nodes and relationships without vectors; what was loaded stays hidden."""
-    clock.lap()
-    with suppress(EnoughError), store.write() as writer:
+    with open_server(version, folder, graph) as (store, clock), suppress(EnoughError), store.write() as writer:
         put_all(writer, map(strip_vectors, graph.read_units()), graph, 1)
+        writer.finish()
         cost = clock.lap()
         raise EnoughError
     return cost.describe() | {"elements_a_second": _reach(graph.elements / cost.wall, PLAIN_RATE)}
@@ -231,6 +245,7 @@ def load_whole(store: Neo4jStore, clock: Clock, graph: Graph) -> Figures:
     clock.lap()
     with store.write() as writer:
         put_all(writer, graph.read_units(), graph)
+        writer.finish()
         loading = clock.lap()
     finishing = clock.lap()
     stats = store.stats()
@@ -241,6 +256,38 @@ def load_whole(store: Neo4jStore, clock: Clock, graph: Graph) -> Figures:
         "loading": loading.describe() | {"elements_a_second": round(graph.elements / loading.wall)},
         "vector_indexes": finishing.describe() | {"vectors_a_second": round(vectors / finishing.wall)},
         "elements_a_second": _reach(graph.elements / (loading.wall + finishing.wall), RATE) | {"paper": PAPER_RATE},
+    }
+
+
+def import_files(version: str, folder: Path, graph: Graph) -> Figures:
+    """Write the files of the graph and import them into a server that does not run; the start of Java counts."""
+    from neo4j_process import LaunchedServer
+
+    from pkg.graph.neo4j.bulk import BulkWriter
+    from pkg.graph.neo4j.csv_files import CsvFiles
+    from pkg.graph.neo4j.import_guide import list_arguments
+    from pkg.graph.neo4j.store import SCHEMA_VERSION
+
+    clock, place = Clock(0), folder / "import"
+    place.mkdir(parents=True)
+    with closing(CsvFiles(place)) as files, closing(BulkWriter(files)) as writer:
+        put_all(writer, graph.read_units(), graph)
+        writer.finish(ENCODER, graph.encoder.dimension, SCHEMA_VERSION)
+    written = clock.lap()
+    server = LaunchedServer(version, folder / "server", make_sizing())
+    clock.lap()
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    output = server.admin("database", "import", "full", "neo4j", *list_arguments(files, place))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime - children.ru_utime - children.ru_stime
+    cost = clock.lap()
+    return {
+        "megabytes_of_files": round(sum(file.stat().st_size for file in place.iterdir()) / MEGABYTE),
+        "writing_the_files": {"wall_seconds": round(written.wall, 2), "client_cpu_seconds": round(written.client, 2)},
+        "wall_seconds": round(cost.wall, 2),
+        "import_cpu_seconds": round(cpu, 2),
+        "import_says": re.findall("IMPORT DONE in (.*?)[.] *$", output, re.MULTILINE),
+        "elements_a_second": _reach(graph.elements / cost.wall, IMPORT_RATE),
     }
 
 
@@ -329,36 +376,38 @@ def ask_all(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[s
     }
 
 
-Stage = Callable[["Neo4jStore", Clock, Graph], Figures]
+Stage = Callable[[str, Path, Graph], Figures]
 
 
 def measure(version: str, data: Path, cache: Path, work: Path) -> Figures:
     """Prepare the graph, then run the stages, each on a server of its own."""
     graph = prepare_graph(cache, work)
     stages: dict[str, Stage] = {
+        "bulk_import": import_files,
         "without_vectors": load_plain,
         "with_vectors": partial(measure_whole, data=data),
     }
     figures: Figures = {"extraction_and_encoding": graph.figures}
     for name, stage in stages.items():
-        with open_server(version, work / name) as (store, clock):
-            store.ensure_schema(ENCODER, graph.encoder.dimension)
-            figures[name] = stage(store, clock, graph)
+        figures[name] = stage(version, work / name, graph)
     return figures
 
 
-def measure_whole(store: Neo4jStore, clock: Clock, graph: Graph, data: Path) -> Figures:
+def measure_whole(version: str, folder: Path, graph: Graph, data: Path) -> Figures:
     """Load everything, then a second source; update the first, and ask both."""
-    loaded = load_whole(store, clock, graph)
-    second = load_second(store, clock, find_files(data, {SECOND: CORPORA[SECOND]})[0])
-    updated = update_files(store, clock, graph.tree)
-    return loaded | {"second_source": second, **updated, **ask_all(store, clock, graph.encoder, read_questions(data))}
+    with open_server(version, folder, graph) as (store, clock):
+        loaded = load_whole(store, clock, graph)
+        second = load_second(store, clock, find_files(data, {SECOND: CORPORA[SECOND]})[0])
+        updated = update_files(store, clock, graph.tree)
+        asked = ask_all(store, clock, graph.encoder, read_questions(data))
+    return loaded | {"second_source": second, **updated, **asked}
 
 
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--version", default=VERSION, help=f"version of the server; default: {VERSION}")
     options = read_options(parser)
+    sys.path.insert(0, str(ROOT / "tests"))  # where servers are started
     with open_folder(options.cache) as (cache, work):
         figures = measure(options.version, options.data, cache, work)
     import neo4j

@@ -44,8 +44,8 @@ The same files and the same command serve Neo4j 5.26 and 2026; only the last ste
 """
 
 
-def list_arguments(files: CsvFiles) -> list[str]:
-    """List the arguments of the import after the name of the database; the files are named relative to their folder."""
+def list_arguments(files: CsvFiles, folder: Path = Path()) -> list[str]:
+    """List the arguments of the import after the name of the database; `folder` holds the files."""
     buffer = max(LEAST_BUFFER, 2 * files.longest)
     return [
         "--overwrite-destination=true",
@@ -53,8 +53,8 @@ def list_arguments(files: CsvFiles) -> list[str]:
         "--multiline-fields=true",
         "--array-delimiter=U+001F",
         f"--read-buffer-size={buffer}",
-        *(f"--nodes={label}={label}.csv" for label in sorted(files.nodes)),
-        *(f"--relationships={kind}={kind}.csv" for kind in sorted(files.relations)),
+        *(f"--nodes={label}={folder / label}.csv" for label in sorted(files.nodes)),
+        *(f"--relationships={kind}={folder / kind}.csv" for kind in sorted(files.relations)),
     ]
 
 
