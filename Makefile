@@ -13,8 +13,8 @@ QUESTION_1 := parse a color from a hex string
 ANSWER_1 := color.py, parse_rgb_hex
 QUESTION_2 := guess the lexer from the file name
 ANSWER_2 := syntax.py, Syntax.from_path
-QUESTION_3 := count the tokens of a text
-ANSWER_3 := retrieval/pack.py, count_tokens
+QUESTION_3 := group matches of the same score
+ANSWER_3 := retrieval/search.py, _group_scores
 
 .DEFAULT_GOAL := help
 .PHONY: help install try test test-servers lint bench

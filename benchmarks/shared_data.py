@@ -20,6 +20,7 @@ CORPORA = {
     "corpus/thealgorithms_functions.jsonl.gz": "b8deea5648c42cdd155fa54b4357ffce2fd849e236cba5c4168b37e78f246f08",
 }
 COSQA = {"cosqa/corpus.jsonl.gz": "80310cfd07558935c7f0a4bcca673f0f487519cea9deeb915adf189d0223bdc5"}
+PYCG = {"pycg/micro_benchmark_icse21.jsonl.gz": "69615eb9c7f2bf5473c25fba603d311935980329b2ce7b47917950e2035fc2d2"}
 QUESTIONS = {
     "humaneval/humaneval.jsonl.gz": "ee991eb1dbd5a6e54ebaf588a452cd1d432147c8444ed84aeae7d305876f7469",
     "mbpp/mbpp.jsonl.gz": "ef95064f9ff56085033ec44344740ff1d57626997823b42f55430e9180815e57",

@@ -14,7 +14,7 @@ GRANT ROLE pkg_read_only TO pkg_reader;
 
 // Enter the database, and read the nodes, their properties and the relationships between them.
 GRANT ACCESS ON DATABASE neo4j TO pkg_read_only;
-GRANT MATCH {*} ON GRAPH neo4j NODES PkgStore, Fragment, Source, File, Row, Class, Function, FunctionName, Block, Import,
+GRANT MATCH {*} ON GRAPH neo4j NODES PkgStore, Fragment, Links, Source, File, Row, Class, Function, FunctionName, Block, Import,
     Library, Call TO pkg_read_only;
 GRANT MATCH {*} ON GRAPH neo4j RELATIONSHIPS CONTAINS, NAMES, HAS_BODY, CHILD, IMPORTS, RESOLVES_TO, CALLS, INHERITS,
     OVERRIDES, UNRESOLVED, HOLDS TO pkg_read_only;

@@ -16,8 +16,10 @@ from pkg.graph.stores import open_store
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore, StoreStats
+    from pkg.graph.trace import TraceReport
     from pkg.graph.verify import Verification
     from pkg.model import Node, QueryResult
+    from pkg.retrieval.deps import Answer
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -98,6 +100,31 @@ class Graph:
                 f"{fault}; expected the fields of QueryOptions: {', '.join(QueryOptions.__slots__)}"
             ) from None
         return _read_again(lambda: run_query(self.store, self._load_encoder(), text, chosen))
+
+    def deps(self, name: str | None = None, **options: Any) -> Answer:
+        """Tell what depends on what; options are the fields of pkg.retrieval.deps.DepsOptions.
+
+        name: path:line, a path, a dotted module, a qualified or a bare name of a function or class.
+        """
+        from pkg.errors import UsageError
+        from pkg.retrieval.deps import DepsOptions, run_deps
+
+        try:
+            chosen = DepsOptions(**options)
+        except TypeError as fault:
+            raise UsageError(
+                f"{fault}; expected the fields of DepsOptions: {', '.join(DepsOptions.__slots__)}"
+            ) from None
+        return _read_again(lambda: run_deps(self.store, name, chosen))
+
+    def trace(self, command: str, *, source: str | None = None) -> TraceReport:
+        """Run a command in the current folder, and compare the calls that it makes with those of the graph.
+
+        What the command writes goes to standard error. source: which one; else that of the current folder.
+        """
+        from pkg.graph.trace import trace_calls
+
+        return trace_calls(self.store, command, source)
 
     def prompt(self, result: QueryResult) -> str:
         """Write the augmented prompt of a result (P-19, P-20)."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import asdict
+from functools import cache, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 # One thread for linear algebra: the products are small, and idle threads that spin would cost more than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -17,8 +18,21 @@ import click
 
 from pkg import __version__
 from pkg.config import read_settings
-from pkg.errors import PathError, PkgError, UsageError
-from pkg.options import json_option, store_options, two_stores_options
+from pkg.errors import PkgError, UsageError
+from pkg.options import (
+    browser_options,
+    build_options,
+    check_build_options,
+    choose_question,
+    decode_option,
+    deps_options,
+    export_options,
+    json_option,
+    open_output,
+    query_options,
+    store_options,
+    verify_options,
+)
 from pkg.progress import ProgressBar
 from pkg.terminal import (
     OUTPUT_FAULTS,
@@ -96,10 +110,6 @@ def _read_settings() -> dict[str, Any]:
     return read_settings(folder)
 
 
-def _decode(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    return value if value is None else decode_word(value)
-
-
 def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Iterable[RenderableType]]) -> None:
     """Write JSON lines into a pipe or when asked to, and a view for a person into a terminal."""
     if as_json or not sys.stdout.isatty():
@@ -113,21 +123,6 @@ def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Ite
         console.print(part)
 
 
-def _open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any]]:
-    """Open the file to export to; the store itself would be lost before it is read."""
-    scheme, _, place = store.partition(":///")
-    if output and scheme == "sqlite" and _is_same_file(Path(output), Path(place)):
-        raise UsageError(f"{output} is the store {store} itself; expected another file to export to")
-    try:
-        return click.open_file(output or "-", "w", encoding="utf-8", atomic=output is not None)
-    except OSError as fault:
-        raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
-
-
 def _choose_ask() -> Callable[[str], str] | None:
     """Choose how a server's password is got that the environment lacks: from the person, when one is there."""
     return ask_password if can_ask() else None
@@ -135,26 +130,12 @@ def _choose_ask() -> Callable[[str], str] | None:
 
 @main.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
 @click.argument("path")
-@click.option(
-    "--source", envvar="PKG_SOURCE", callback=_decode,
-    help="Name of the source; default: the name of the folder or file.",
-)  # fmt: skip
 @store_options
-@click.option(
-    "--field", envvar="PKG_FIELD", callback=_decode, help="Field of a corpus row that holds code, such as output."
-)
-@click.option("--encoder", envvar="PKG_ENCODER", default="hashing", show_default=True, help="Encoder of the vectors.")
-@click.option(
-    "--jobs", envvar="PKG_JOBS", type=click.IntRange(0), default=0, show_default=True,
-    help="Worker processes; 0 takes one for each processor when there is enough to do.",
-)  # fmt: skip
-@click.option(
-    "--max-file-size", envvar="PKG_MAX_FILE_SIZE", type=click.IntRange(1), help="Bytes above which a file is left out."
-)
-@click.option("--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again.")
-@click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead.")
+@build_options
 @json_option
-def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool, **options: Any) -> None:
+def build(
+    path: str, store: str, is_watched: bool, poll: bool, from_export: bool, remove: bool, as_json: bool, **options: Any
+) -> None:
     """Build or update the graph of PATH.
 
     PATH is a folder, a Python file, an archive (.zip, .whl, .tar.gz), a git revision (FOLDER@REV), a corpus of rows
@@ -163,15 +144,18 @@ def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool,
     """
     from pkg import render
     from pkg.api import Graph
+    from pkg.build import remove_source
     from pkg.graph.stores import open_store
 
-    if remove and from_export:
-        raise UsageError("--remove and --from-export exclude each other; give one of them")
+    check_build_options(is_watched, poll, from_export, remove)
+    if is_watched:
+        _watch(path, store, poll, as_json, options)
+        return
     with closing(ProgressBar()) as bar:
         progress, watch = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
         with Graph(open_store(store, create=not remove, ask=_choose_ask(), watch=watch)) as graph:
             if remove:
-                reports = [_remove(graph.store, decode_word(path))]
+                reports = [remove_source(graph.store, decode_word(path))]
             else:
                 reports = _build(path, graph.store, from_export, progress, options)
             bar.close()
@@ -179,10 +163,27 @@ def build(path: str, store: str, from_export: bool, remove: bool, as_json: bool,
                 _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
 
 
-def _remove(store: GraphStore, source: str) -> BuildReport:
-    from pkg.build import remove_source
+def _watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
+    from pkg import render
+    from pkg.api import open_graph
+    from pkg.build import BuildOptions
+    from pkg.build.watch import watch
+    from pkg.graph.stores import open_store
 
-    return remove_source(store, source)
+    ask = (choose := _choose_ask()) and cache(choose)  # each round opens the store anew; a password is asked for once
+    with closing(ProgressBar()) as bar:
+
+        def say(fault: PkgError) -> None:
+            bar.close()
+            click.echo(f"pkg: {show_controls(str(fault))} (still watching)", err=True)
+
+        progress, follow = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
+        chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), progress)
+        open_target = partial(open_store, create=True, ask=ask, watch=follow)
+        for report in watch(path, store, chosen, **options, poll=poll, say=say, open_target=open_target):
+            bar.close()
+            with open_graph(store, ask=ask) as graph:
+                _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
 
 
 def _build(
@@ -196,48 +197,9 @@ def _build(
 
 
 @main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
-@click.argument("text", callback=_decode)
+@click.argument("text", callback=decode_option)
 @store_options
-@click.option(
-    "--mode", envvar="PKG_MODE", type=click.Choice(["block", "function", "both"]), default="block", show_default=True,
-    help="Look for blocks, whole functions, or both.",
-)  # fmt: skip
-@click.option(
-    "--top-k", "-k", envvar="PKG_TOP_K", type=click.IntRange(1), default=1, show_default=True, help="Hits to return."
-)
-@click.option(
-    "--blocks", envvar="PKG_BLOCKS", type=click.Choice(["all", "inner", "body"]), default="all", show_default=True,
-    help="All blocks, only compound statements, or only function bodies.",
-)  # fmt: skip
-@click.option("--source", envvar="PKG_SOURCE", callback=_decode, help="Search one source only.")
-@click.option("--path", callback=_decode, help="Search only files whose path matches, such as 'tests/*'.")
-@click.option(
-    "--kind",
-    type=click.Choice(["body", "if", "for", "while", "with", "try", "match"]),
-    help="Search one kind of block.",
-)
-@click.option(
-    "--budget", envvar="PKG_BUDGET", type=click.IntRange(0), default=8000, show_default=True,
-    help="Tokens that all code together may take; 0 for no limit.",
-)  # fmt: skip
-@click.option("--prune/--no-prune", default=True, help="Cut branches that do not help (default), or show code whole.")
-@click.option(
-    "--prune-steps",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Branches that may be cut one after another.",
-)
-@click.option(
-    "--hops",
-    envvar="PKG_HOPS",
-    type=click.IntRange(0),
-    default=1,
-    show_default=True,
-    help="Follow calls this far for helpers.",
-)
-@click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget.")
-@click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead.")
+@query_options
 @json_option
 def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input."""
@@ -270,12 +232,7 @@ def stats(store: str, as_json: bool) -> None:
 
 @main.command(epilog="Example:  pkg export > graph.jsonl   and back:  pkg build graph.jsonl --from-export")
 @store_options
-@click.option("--vectors", is_flag=True, help="Write the vectors too.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write; default: standard output.")
-@click.option(
-    "--neo4j-admin", "bulk", type=click.Path(file_okay=False), metavar="DIR",
-    help="Write CSV files for neo4j-admin database import into a new or empty folder instead.",
-)  # fmt: skip
+@export_options
 def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> None:
     """Write the whole graph as sorted JSON lines; the same graph gives the same bytes."""
     from pkg.api import open_graph
@@ -285,7 +242,7 @@ def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> N
             raise UsageError("--neo4j-admin excludes --vectors and --output; its files always hold the vectors")
         _export_bulk(store, bulk)
         return
-    with open_graph(store, ask=_choose_ask()) as graph, _open_output(output, graph.store.address) as file:
+    with open_graph(store, ask=_choose_ask()) as graph, open_output(output, graph.store.address) as file:
         for line in graph.export(vectors):
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
         file.flush()
@@ -302,21 +259,36 @@ def _export_bulk(store: str, folder: str) -> None:
 
 
 @main.command(epilog="Example:  pkg verify --store sqlite:///graph.db --store neo4j://host")
-@two_stores_options
-@click.option("--vectors", is_flag=True, help="Compare the vectors too.")
+@verify_options
 @json_option
-def verify(stores: tuple[str, str], vectors: bool, as_json: bool) -> None:
+def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: str | None, as_json: bool) -> None:
     """Compare two stores node by node and relationship by relationship.
 
     Exits 1 when they differ, and names the first differences; graphs of the same input are equal in every store.
+
+    With --trace, run a command in the current folder instead, such as the tests of a source that was built, and compare
+    the calls that really happened with the CALLS relationships of one store:  pkg verify --trace "python -m pytest -q"
     """
     from pkg import render
     from pkg.api import verify as run_verify
 
-    found = run_verify(*stores, vectors=vectors, ask=_choose_ask())
+    if command is not None:
+        _trace(stores[0], command, source, as_json)
+        return
+    a, b = stores
+    found = run_verify(a, b, vectors=vectors, ask=_choose_ask())
     _emit(as_json, render.verification_lines(found), lambda: render.view_verification(found))
     if not found.is_equal:
         raise SystemExit(1)
+
+
+def _trace(store: str, command: str, source: str | None, as_json: bool) -> None:
+    from pkg import render_trace
+    from pkg.api import open_graph
+
+    with open_graph(store, ask=_choose_ask()) as graph:
+        found = graph.trace(command, source=source)
+    _emit(as_json, render_trace.trace_lines(found), lambda: render_trace.view_trace(found))
 
 
 @main.command(epilog="Example:  pkg doctor")
@@ -338,12 +310,7 @@ def doctor(store: str, as_json: bool) -> None:
 
 @main.command(epilog="Example:  pkg browser --store neo4j://localhost --open   or   pkg browser --export guide")
 @store_options
-@click.option("--http", metavar="PORT", help="Port or address of the page; default: port 7474 of the graph's server.")
-@click.option("--open", "is_opened", is_flag=True, help="Open the page in the system's browser, first query filled in.")
-@click.option(
-    "--export", "folder", type=click.Path(path_type=Path), metavar="DIR",
-    help="Write the saved queries and the style sheet into a folder instead; needs no store.",
-)  # fmt: skip
+@browser_options
 @json_option
 def browser(store: str, http: str | None, is_opened: bool, folder: Path | None, as_json: bool) -> None:
     """Tell where the Neo4j Browser shows the graph, with saved queries and colours for it."""
@@ -375,6 +342,42 @@ def completion(shell: str) -> None:
     if found is None:
         raise UsageError(f"no completion for '{shell}'; expected bash, zsh or fish")
     click.echo(found(main, {}, "pkg", "_PKG_COMPLETE").source())
+
+
+@main.command(epilog="Example:  pkg deps Cart.total --direction in --depth 2   or   pkg deps --path main Cart.total")
+@click.argument("name", required=False, callback=decode_option)
+@store_options
+@deps_options
+@json_option
+def deps(
+    name: str | None, store: str, ends: tuple[str, str] | None, form: str | None, as_json: bool, **options: Any
+) -> None:
+    """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides.
+
+    NAME is a function, class or file: path:line, a path, path::Class.method, a dotted module, a qualified name or a
+    bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how many of
+    the call sites in reach are bound.
+    """
+    from pkg import render_deps
+    from pkg.api import open_graph
+
+    if as_json and form not in (None, "json"):
+        raise UsageError(f"--json and --format {form} are different forms; give one of them")
+    question, name, end = choose_question(name, ends, options)
+    with open_graph(store, ask=_choose_ask()) as graph:
+        answer = graph.deps(name, question=question, to=end, **options)
+    if as_json or form in (None, "json"):
+        _emit(as_json or form == "json", render_deps.deps_lines(answer), lambda: render_deps.view_deps(answer))
+    elif form == "tree":
+        from rich.console import Console
+
+        console = Console(soft_wrap=True, highlight=False)
+        for part in render_deps.view_deps(answer):
+            console.print(part)
+    else:
+        from pkg.draw_deps import draw_deps
+
+        click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
 
 
 def run() -> NoReturn:

@@ -24,6 +24,7 @@ WAIT_SECONDS = 10.0  # for a tool that is asked for its version
 
 _PACKAGES = (  # module, what it is for, how to get it
     ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
+    ("watchfiles", "notices of changes for pkg build --watch", "pip install 'programming-knowledge-graph[watch]'"),
     ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
     ("sentence_transformers", "neural encoders", "pip install sentence-transformers"),
 )

@@ -144,6 +144,7 @@ class CodeUnit:
     blocks: tuple[Block, ...] = ()
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
+    facts: bytes = b""  # what gives values to names, packed as pkg.facts says
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +237,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A function added because a hit calls it (P-06), with the reason for the choice."""
+    """Code added because a hit calls it (P-06), or because it calls the hit, with the reason for the choice."""
 
     id: str
     path: str
@@ -245,6 +246,8 @@ class Helper:
     end_line: int
     content: str
     reason: str
+    imports: tuple[str, ...] = ()  # statements of its module whose names it uses
+    role: str = "callee"  # or caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +282,9 @@ class Coverage:
     shown: int
     over_budget: int = 0
     notes: tuple[str, ...] = ()
+    calls_bound: int = 0  # call sites of the hits: certain or likely
+    calls_possible: int = 0
+    calls_unbound: int = 0
 
 
 @dataclass(frozen=True, slots=True)

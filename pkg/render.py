@@ -69,7 +69,8 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
         yield _view_code(hit)
         for helper in hit.helpers:
             place = f"{_escape(helper.path)}:{helper.start_line}"
-            yield f"  [cyan]calls {_escape(helper.qualname)}[/] {place} [dim]({_escape(helper.reason)})[/]"
+            does = "called by" if helper.role == "caller" else "calls"
+            yield f"  [cyan]{does} {_escape(helper.qualname)}[/] {place}  [dim]{_escape(helper.reason)}[/]"
     if not result.hits:
         yield "nothing found"
     covered = result.coverage

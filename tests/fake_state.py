@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pkg.graph.unit import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key
+from pkg.graph.unit import Fragment, NodeRow, UnitGraph, UnitLinks, format_id, hash_bytes, hash_key, name_library
 from pkg.model import EMBEDDED_LABELS, Call, Edge, Label, Node, RelationType, Skip, Source
 
 
@@ -36,7 +36,7 @@ class State:
     units: dict[tuple[str, str], UnitGraph] = field(default_factory=dict)
     fragments: dict[tuple[str, int], Fragment] = field(default_factory=dict)
     names: dict[tuple[str, str], npt.NDArray[np.float16]] = field(default_factory=dict)
-    relations: list[Edge] = field(default_factory=list)
+    links: dict[tuple[str, str], UnitLinks] = field(default_factory=dict)
     entries: dict[str, Entry] | None = None  # made when first read
 
     def copy(self) -> State:
@@ -47,7 +47,7 @@ class State:
             dict(self.units),
             dict(self.fragments),
             dict(self.names),
-            list(self.relations),
+            dict(self.links),
         )
 
     def read(self) -> dict[str, Entry]:
@@ -79,9 +79,39 @@ def list_entries(state: State) -> Iterator[Entry]:
                 yield from _list_fragment(source_name, path, unit_id, part.first_line - 1, fragment)
     for (source_name, name), vector in sorted(state.names.items(), key=lambda item: item[0]):
         identity = format_id(hash_key(source_name, Label.FUNCTION_NAME.value, name))
-        hashed = format_id(hash_bytes(name.encode()))
-        node = Node(identity, Label.FUNCTION_NAME, source_name, "", name, name, None, 0, 0, 0, 0, 0, name, hashed)
-        yield Entry(node, vector, None, None)
+        yield Entry(_make_placeless(identity, Label.FUNCTION_NAME, source_name, name), vector, None, None)
+    yield from _list_ends(state)
+
+
+def _make_placeless(identity: str, label: Label, source: str, name: str) -> Node:
+    hashed = format_id(hash_bytes(name.encode()))
+    return Node(identity, label, source, "", name, name, None, 0, 0, 0, 0, 0, name, hashed)
+
+
+def _list_ends(state: State) -> Iterator[Entry]:
+    """Make the libraries that something refers to, and the calls that were not bound: of equal ones, the first."""
+    calls: dict[str, Entry] = {}
+    for (source, path), links in sorted(state.links.items(), key=lambda item: item[0]):
+        ends = {edge.end for edge in links.edges}
+        for name in links.libraries:
+            if name_library(source, name) in ends:
+                yield Entry(_make_placeless(name_library(source, name), Label.LIBRARY, source, name), None, None, None)
+        for call in sorted(links.unbound, key=lambda call: call.line):
+            text, facts = call.expression, {"reason": call.reason}
+            where = (0, 0, call.line, call.line, 0, text, format_id(hash_bytes(text.encode())))
+            node = Node(call.id, Label.CALL, source, path, text, text, None, *where, facts)
+            calls.setdefault(call.id, Entry(node, None, None, None))
+    yield from calls.values()
+
+
+def drop_loose_links(state: State) -> None:
+    """Take away the relationships that lack an end."""
+    state.entries = None
+    ids = state.read().keys()
+    for key, links in state.links.items():
+        edges = tuple(edge for edge in links.edges if edge.start in ids and edge.end in ids)
+        state.links[key] = replace(links, edges=edges)
+    state.entries = None
 
 
 def _list_fragment(source: str, path: str, unit_id: str, offset: int, fragment: Fragment) -> Iterator[Entry]:
@@ -136,7 +166,8 @@ def _unit_id(unit: UnitGraph) -> str:
 def list_edges(state: State) -> list[Edge]:
     """Derive the structure from parents and parts, and add the relationships that were put."""
     entries = state.read()
-    edges = list(state.relations)
+    edges = [edge for links in state.links.values() for edge in _list_links(links)]
+    edges = list(dict.fromkeys(edges))  # rows that share a body have the same
     for unit in state.units.values():
         unit_id = _unit_id(unit)
         edges.append(Edge(RelationType.CONTAINS, format_id(hash_key("Source", unit.source)), unit_id))
@@ -154,14 +185,18 @@ def list_edges(state: State) -> list[Edge]:
     return edges
 
 
+def _list_links(links: UnitLinks) -> list[Edge]:
+    return [*links.edges, *(Edge(RelationType.UNRESOLVED, call.owner, call.id, call.line) for call in links.unbound)]
+
+
 def _structure(parent: Node, child: Node) -> RelationType:
     if child.label is not Label.BLOCK:
         return RelationType.CONTAINS
     return RelationType.CHILD if parent.label is Label.BLOCK else RelationType.HAS_BODY
 
 
-def edge_order(edge: Edge) -> tuple[str, str, str, int, str]:
-    return edge.type.value, edge.start, edge.end, edge.line or 0, edge.rule or ""
+def edge_order(edge: Edge) -> tuple[str, str, str, int, str, str]:
+    return edge.type.value, edge.start, edge.end, edge.line or 0, edge.rule or "", edge.confidence or ""
 
 
 def descends(entries: Mapping[str, Entry], entry: Entry, ancestor: str) -> bool:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from fake_state import Entry, State, descends, edge_order, export_node, list_edges
+from fake_state import Entry, State, descends, drop_loose_links, edge_order, export_node, list_edges
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
-from pkg.graph.unit import UnitGraph
+from pkg.graph.unit import UnitGraph, UnitLinks
 from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, RelationType, Skip, Source, Status
 
 _WORD = re.compile(rb"[A-Za-z]+")
@@ -72,7 +72,7 @@ class FakeWriter:
 
     def replace_file(self, unit: UnitGraph) -> None:
         self._check_source(unit.source)
-        self.state.units.pop((unit.source, unit.path), None)
+        self._remove(unit.source, unit.path)
         self._sweep()
         for part in unit.parts:
             if part.fragment is not None:
@@ -84,12 +84,16 @@ class FakeWriter:
 
     def delete_file(self, source: str, path: str) -> None:
         self._check_source(source)
-        self.changed = self.state.units.pop((source, path), None) is not None or self.changed
+        self.changed = self._remove(source, path) or self.changed
+
+    def _remove(self, source: str, path: str) -> bool:
+        self.state.links.pop((source, path), None)
+        return self.state.units.pop((source, path), None) is not None
 
     def delete_source(self, source: str) -> None:
         self._check_source(source)
         for key in [key for key in self.state.units if key[0] == source]:
-            del self.state.units[key]
+            self._remove(*key)
         del self.state.sources[source], self.state.notes[source]
         self.changed = True
 
@@ -102,10 +106,14 @@ class FakeWriter:
             self.state.names.setdefault((source, name), vector)
             self.changed = True
 
-    def put_relations(self, relations: Iterable[Edge]) -> None:
-        before = len(self.state.relations)
-        self.state.relations += relations
-        self.changed = self.changed or len(self.state.relations) > before
+    def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
+        self._check_source(source)
+        for each in links:
+            if (source, each.path) not in self.state.units:
+                raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
+            before = self.state.links.get((source, each.path), UnitLinks(each.path))
+            self.state.links[source, each.path] = each
+            self.changed = self.changed or (before.edges, before.unbound) != (each.edges, each.unbound)
 
     def flush(self) -> None:
         """Do nothing: all is in memory."""
@@ -115,8 +123,7 @@ class FakeWriter:
         self._sweep()
         defined = self._defined()
         self.state.names = {key: vector for key, vector in self.state.names.items() if key in defined}
-        ids = set(self.state.read())
-        self.state.relations = [edge for edge in self.state.relations if edge.start in ids and edge.end in ids]
+        drop_loose_links(self.state)
         self.state.generation += self.changed
 
     def _sweep(self) -> None:
@@ -171,6 +178,16 @@ class FakeStore:
     def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
         units = sorted(self._now.units.items())
         return iter([(path, unit.fingerprint, unit.content_hash) for (owner, path), unit in units if owner == source])
+
+    def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
+        links = sorted(self._now.links.items())
+        return iter([(path, each.notes) for (owner, path), each in links if owner == source])
+
+    def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        for path in paths:
+            unit = self._now.units.get((source, path))
+            if unit is not None and unit.label is Label.FILE:
+                yield path, b"".join(self._now.fragments[source, part.key].text for part in unit.parts)
 
     def sources(self) -> tuple[Source, ...]:
         return tuple(source for _, source in sorted(self._now.sources.items()))
@@ -234,6 +251,10 @@ class FakeStore:
         found = [n for n in nodes if n.label in (Label.FUNCTION, Label.CLASS) and source in (None, n.source)]
         return sorted(found, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        found = [node for name in set(names) for node in self.find_name(name, source)]
+        return sorted(found, key=lambda node: (node.source, node.path, node.start_line, node.id))
+
     def get(self, ids: Sequence[str]) -> list[Node]:
         return [self._get_entry(node_id).node for node_id in ids]
 
@@ -257,10 +278,10 @@ class FakeStore:
         return [call for call in entry.calls if entry.node.start_line <= call.line <= entry.node.end_line]
 
     def neighbours(
-        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+        self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
     ) -> list[Edge]:
         wanted = None if types is None else set(types)
-        seen = frontier = {self._get_entry(node_id).node.id}
+        seen = frontier = {self._get_entry(node_id).node.id for node_id in ids}
         edges: set[Edge] = set()
         for _ in range(depth):
             reached: set[str] = set()
@@ -310,6 +331,16 @@ class FakeStore:
             line = {"name": edge.type.value, "start": edge.start, "end": edge.end, "line": edge.line}
             line |= {"rule": edge.rule, "confidence": edge.confidence}
             yield {"type": "relation", **{key: value for key, value in line.items() if value is not None}}
+
+    def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
+        wanted = set(labels)
+        found = [entry.node for entry in self._now.read().values()]
+        return iter([node for node in found if node.label in wanted and source in (None, node.source)])
+
+    def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
+        wanted, entries = set(types), self._now.read()
+        found = [edge for edge in list_edges(self._now) if edge.type in wanted]
+        return iter([edge for edge in found if source in (None, entries[edge.start].node.source)])
 
 
 def _cosine(vector: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from fakes import FakeEncoder, FakeStore
 
 from pkg.extract.python import extract_unit
-from pkg.graph.unit import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_key
+from pkg.graph.unit import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key
 from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Label, Source
 
 
@@ -57,7 +57,8 @@ def _list_rows(source: str, path: str, code: CodeUnit) -> Iterator[NodeRow]:
         owner = code.definitions[block.function]
         parent = block.function if block.parent is None else len(code.definitions) + block.parent
         base = row._replace(label=Label.BLOCK, parent=parent, name=block.path, kind=block.kind)
-        identity = hash_key(source, path, owner.qualname, str(block.function), block.path)
+        function = hash_key(source, path, Label.FUNCTION.value, owner.qualname, str(block.function))
+        identity = hash_inside(function, block.path)
         yield _place(base._replace(id=identity), code.text, block.span.start, block.span.end)
 
 

@@ -91,7 +91,7 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
         return BuildReport(name, store.address, generation, unchanged=found.count, skipped=found.skipped)
     # Compared only inside the write: another build of the same source may have ended while this one waited for it.
     with _without_collector(), store.write() as writer, closing(_begin_source(store, writer, found)) as known:
-        tally = write_units(writer, found, compare(found, known), options, clock)
+        tally = write_units(store, writer, found, compare(found, known), options, clock)
     clock.mark("store")
     return tally.report(store, clock.rounded())
 
@@ -102,8 +102,14 @@ def _begin_source(store: GraphStore, writer: StoreWriter, found: Input) -> Known
     return KnownUnits(store.fingerprints(found.source.name))
 
 
-def write_units(writer: StoreWriter, found: Input, todo: Todo, options: BuildOptions, clock: StageClock) -> Tally:
-    """Extract, encode and store what is to be done for a source that was put; give what became of each unit."""
+def write_units(
+    store: GraphStore, writer: StoreWriter, found: Input, todo: Todo, options: BuildOptions, clock: StageClock
+) -> Tally:
+    """Extract, encode, store and resolve what is to be done for a source; give what became of each unit.
+
+    The store is read for what the writer does not change: the texts of files that are as they were.
+    """
+    from pkg.build.links import put_links
     from pkg.build.workers import prepare_all
 
     name = found.source.name
@@ -117,6 +123,9 @@ def write_units(writer: StoreWriter, found: Input, todo: Todo, options: BuildOpt
         writer.flush()
     with clock.stage("names"):
         _put_names(writer, name, options.encoder)
+    with clock.stage("resolve"):
+        if tally.has_changed and found.source.kind != "corpus":
+            put_links(store, writer, name, tally.fresh, tally.unchanged())
     writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
     return tally
 

@@ -101,7 +101,7 @@ def _write_source(writer: BulkWriter, store: GraphStore, found: Input, options: 
     with closing(KnownUnits(store.fingerprints(found.source.name))) as before, closing(KnownUnits(())) as nothing:
         marked = replace(found, stream=lambda: _mark_units(found, before))
         writer.put_source(found.source)
-        write_units(writer, marked, compare(marked, nothing), options, StageClock())
+        write_units(store, writer, marked, compare(marked, nothing), options, StageClock())
 
 
 def _mark_units(found: Input, before: KnownUnits) -> Iterator[RawUnit | Skip]:

@@ -6,14 +6,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from hashlib import blake2b
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.words import blank_separators, split_cached
-from pkg.graph.unit import CallSite, Fragment, NodeRow, hash_bytes, hash_inside
+from pkg.graph.unit import CallSite, Fragment, NodeRow, PieceNames, hash_bytes, hash_inside
 from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
 
 
@@ -66,10 +65,9 @@ class Draft:
         self._blanked = blank_separators(self._text)
         self._scope = " ".join(split_cached(path.encode("utf-8", "replace")))
         self._is_file = bool(path)  # a piece of a row has none
-        self._prefix = blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=8)
+        self._names = PieceNames(*place)
         self._nodes: list[NodeRow] = []
         self._index: dict[int | None, int] = {}  # definition -> node
-        self._equals: dict[tuple[Label, str], int] = {}
         self._words: list[tuple[int, str, str, str]] = []
         self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
@@ -89,16 +87,6 @@ class Draft:
         """Make the fragment with the vectors of its spans."""
         return Fragment(key, self._text, tuple(self._nodes), vectors, tuple(self._words), tuple(self._list_calls()))
 
-    def _hash_id(self, *parts: str) -> int:
-        hasher = self._prefix.copy()
-        hasher.update("\0".join(("", *parts)).encode("utf-8", "surrogatepass"))
-        return int.from_bytes(hasher.digest(), "big")
-
-    def _count_equals(self, label: Label, name: str) -> int:
-        position = self._equals.get((label, name), 0)
-        self._equals[label, name] = position + 1
-        return position
-
     def _place(self, span: Span) -> tuple[int, int, int, int]:
         base, line = self._span.start, self._span.start_line - 1
         return span.start - base, span.end - base, span.start_line - line, span.end_line - line
@@ -106,7 +94,6 @@ class Draft:
     def _add_definition(self, number: int) -> None:
         definition = self._pieces.code.definitions[number]
         label = Label.FUNCTION if isinstance(definition, Function) else Label.CLASS
-        position = self._count_equals(label, definition.qualname)
         place = start, end, _, _ = self._place(definition.span)
         content = self._text[start:end]
         index = self._index[number] = len(self._nodes)
@@ -116,7 +103,7 @@ class Draft:
             kind = "method" if definition.is_method else "function"
             self.spans.append((start, end))
             self._words.append((index, *self._read_words(definition, start, end)))
-        identity = self._hash_id(label.value, definition.qualname, str(position))
+        identity = self._names.name(label, definition.qualname)
         self._nodes.append(
             NodeRow(
                 identity, label, parent, definition.name, definition.qualname, kind, *place, hash_bytes(content),
@@ -156,7 +143,7 @@ class Draft:
         self.tail.append(rendered)
         self._tail_end += len(rendered) + 1
         name = record.name or record.module
-        identity = self._hash_id("Import", rendered.decode(), str(self._count_equals(Label.IMPORT, rendered.decode())))
+        identity = self._names.name(Label.IMPORT, rendered.decode())
         self._words.append((len(self._nodes), " ".join(split_cached(name.encode())), self._scope, rendered.decode()))
         properties = {"module": record.module, "alias": record.alias, "level": record.level, "imported": record.name}
         kept: dict[str, object] = {key: value for key, value in properties.items() if value}

@@ -10,6 +10,7 @@ _CREATE = "CREATE TABLE unit (path TEXT PRIMARY KEY, fingerprint TEXT, content T
 _PUT = "INSERT INTO unit VALUES (?, ?, ?, 0)"
 _GET = "SELECT fingerprint, content FROM unit WHERE path = ?"
 _SEE = "UPDATE unit SET is_seen = 1 WHERE path = ?"
+_SEEN = "SELECT path FROM unit WHERE is_seen ORDER BY path"
 _UNSEEN = "SELECT path FROM unit WHERE NOT is_seen ORDER BY path"
 
 
@@ -29,6 +30,10 @@ class KnownUnits:
     def see(self, path: str) -> None:
         """Note that the input still has the unit."""
         self._connection.execute(_SEE, (path,))
+
+    def seen(self) -> Iterator[str]:
+        """Give the paths that the input still has, in their order."""
+        return (path for (path,) in self._connection.execute(_SEEN))
 
     def unseen(self) -> Iterator[str]:
         """Give the paths that the input no longer has, in their order."""

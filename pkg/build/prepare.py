@@ -11,6 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 from pkg.build.drafts import CodePieces, Draft
 from pkg.build.inputs import LoadedUnit
+from pkg.build.links import describe_code
 from pkg.encode.encoder import Encoder, encode_spans
 from pkg.extract.decoding import decode_source
 from pkg.extract.discovery import looks_minified
@@ -100,6 +101,7 @@ class Preparer:
             code.status,
             code.reason,
             parts,
+            describe_code(self._source, unit.path, code) if unit.label is Label.FILE and parts else None,
         )
 
 

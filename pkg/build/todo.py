@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pkg.build.inputs import Input, LoadedUnit, RawUnit
     from pkg.build.known import KnownUnits
     from pkg.graph.store import GraphStore, StoreWriter
-    from pkg.graph.unit import UnitGraph
+    from pkg.graph.unit import UnitGraph, UnitText
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all (0 when that is not known)
 
@@ -57,6 +57,7 @@ class Tally:
         self._done = 0
         self._written = self._removed = self._partial = self._same = 0
         self.skipped = list(found.skipped)
+        self.fresh: dict[str, UnitText] = {}  # files that were put, as resolution wants them
 
     def load(self, units: Iterable[RawUnit | Skip]) -> Iterator[LoadedUnit]:
         """Load units and pass on those whose content is new; count and name those that cannot be read."""
@@ -79,6 +80,8 @@ class Tally:
     def put(self, unit: UnitGraph) -> None:
         """Store one prepared unit."""
         self._writer.replace_file(unit)
+        if unit.code is not None:
+            self.fresh[unit.path] = unit.code
         self._written += 1
         self._partial += unit.status is not Status.OK
 
@@ -93,6 +96,15 @@ class Tally:
         for path in self._todo.known.unseen():
             self._writer.delete_file(self._source, path)
             self._removed += 1
+
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether any unit was put or removed."""
+        return bool(self._written or self._removed)
+
+    def unchanged(self) -> Iterator[str]:
+        """Give the paths of the units that are as they were."""
+        return (path for path in self._todo.known.seen() if path not in self.fresh)
 
     def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
         """Sum up the build."""

@@ -12,6 +12,7 @@ from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
+from pkg.extract.facts import find_facts
 from pkg.extract.imports import parse_import
 from pkg.extract.parser import PYTHON, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Function, Import, Span, Status
@@ -62,6 +63,7 @@ def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
         tuple(walk.blocks),
         tuple(walk.imports),
         tuple(walk.calls),
+        find_facts(root),
     )
 
 

@@ -38,16 +38,20 @@ def render_prompt(result: QueryResult) -> str:
 
 
 def _list_pieces(hits: tuple[Hit, ...]) -> Iterator[str]:
-    """Give the code of each hit, pruned, and then of its helpers."""
+    """Give the code of each hit, pruned, and then of its helpers with their imports."""
     for hit in hits:
         yield _render_piece(hit.path, hit.start_line, hit.end_line, hit.qualname, hit.pruned_content)
         for helper in hit.helpers:
-            yield _render_piece(helper.path, helper.start_line, helper.end_line, helper.qualname, helper.content)
+            place = helper.path, helper.start_line, helper.end_line, helper.qualname
+            yield _render_piece(*place, helper.content, helper.imports)
 
 
-def _render_piece(path: str, start_line: int, end_line: int, qualname: str, code: str) -> str:
+def _render_piece(
+    path: str, start_line: int, end_line: int, qualname: str, code: str, imports: tuple[str, ...] = ()
+) -> str:
+    """Write the place of a piece, the imports that it stands on, and its code."""
     place = " ".join(f"# {path}:{start_line}-{end_line} {qualname}".split())  # a path may hold line breaks
-    return f"{place}\n{_quote_markers(align_code(code))}"
+    return "\n".join((place, *imports, _quote_markers(align_code(code))))
 
 
 def align_code(code: str) -> str:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph import sql
+from pkg.graph.edges import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.opening import open_database
 from pkg.graph.reading import NodeReader
-from pkg.graph.rows import fetch_known
+from pkg.graph.rows import fetch_known, parse_id, unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header
-from pkg.graph.unit import format_id
-from pkg.graph.writing import EmbeddedWriter, parse_id
+from pkg.graph.writing import EmbeddedWriter
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
 
 if TYPE_CHECKING:
@@ -112,6 +112,18 @@ class EmbeddedStore:
         with translate_faults(self.address):
             rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
         return next((row[4] for row in rows if row[0] == source), None)
+
+    def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
+        """Give (path, notes) of every unit of a source whose links were put."""
+        with translate_faults(self.address):
+            yield from self._connection.execute(sql.LIST_NOTES, (source,))
+
+    def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Give (path, text) of those of the files that the source has; inside a write, what it has put so far."""
+        with translate_faults(self.address):
+            for path in paths:
+                for (packed,) in self._connection.execute(sql.GET_FILE_TEXT, (source, path)).fetchall():
+                    yield path, unpack_text(packed)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -259,8 +271,12 @@ class EmbeddedStore:
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""
+        return self.find_names([name], source)
+
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        """Find the functions and classes of several bare names at once, ordered by path and line."""
         with translate_faults(self.address), self.snapshot():
-            return self._reader.find_name(name, source)
+            return self._reader.find_names(names, source)
 
     def get(self, ids: Sequence[str]) -> list[Node]:
         """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
@@ -287,36 +303,30 @@ class EmbeddedStore:
             return self._reader.read_calls(self._get_one(node_id))
 
     def neighbours(
-        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+        self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
     ) -> list[Edge]:
-        """List the relationships within depth steps; direction is out, in or both."""
+        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
         wanted = None if types is None else set(types)
         with translate_faults(self.address), self.snapshot():
-            edges: dict[Edge, None] = {}
-            seen = frontier = {self._get_one(node_id).id}
-            for _ in range(depth):
-                reached: set[str] = set()
-                for edge in self._list_edges(sorted(frontier), direction):
-                    if wanted is None or edge.type in wanted:
-                        edges[edge] = None
-                        reached |= {edge.start, edge.end}
-                frontier = reached - seen
-                seen = seen | reached
-        return sorted(edges, key=lambda edge: (edge.type, edge.start, edge.end, edge.line or 0))
+            starts = {self._get_one(node_id).id for node_id in ids}
+            return list_neighbours(self._connection, starts, wanted, direction, depth)
 
-    def _list_edges(self, ids: list[str], direction: str) -> Iterator[Edge]:
-        for node_id in ids:
-            if direction in ("out", "both"):
-                yield from map(_make_edge, self._connection.execute(sql.EDGES_OUT, (parse_id(node_id),)))
-            if direction in ("in", "both"):
-                yield from map(_make_edge, self._connection.execute(sql.EDGES_IN, (parse_id(node_id),)))
+    def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
+        """Give every node of some labels, without fetching them one by one; those of one text come together."""
+        with translate_faults(self.address), self.snapshot():
+            yield from self._reader.list_nodes(set(labels), source)
+
+    def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
+        """Give every relationship of some types that starts in a source, each once; in no promised order."""
+        with translate_faults(self.address), self.snapshot():
+            yield from list_edges_of(self._connection, types, source)
 
     def stats(self) -> StoreStats:
         """Count what the store holds."""
         run = self._connection.execute
         with translate_faults(self.address), self.snapshot():
             nodes = {Label.SOURCE.value: run(sql.COUNT_SOURCES).fetchone()[0]}
-            for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES)):
+            for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES), *run(sql.COUNT_CALLS)):
                 nodes[sql.LABELS[label].value] = count
             rows = run(sql.LIST_SOURCES).fetchall()
             return StoreStats(
@@ -349,10 +359,4 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             yield export_header(encoder, dimension)
             yield from self._reader.export_nodes(vectors)
-            for name, *facts in self._connection.execute(sql.EXPORT_EDGES):
-                yield export_edge(Edge(RelationType(name), *facts))
-
-
-def _make_edge(row: tuple[str, int, int, int | None, str | None, str | None]) -> Edge:
-    name, start, end, line, rule, confidence = row
-    return Edge(RelationType(name), format_id(start % (1 << 64)), format_id(end % (1 << 64)), line, rule, confidence)
+            yield from map(export_edge, list_all_edges(self._connection))

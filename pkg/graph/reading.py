@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from pkg.graph import sql
-from pkg.graph.rows import fetch_known, unpack_rows, unpack_text
-from pkg.graph.texts import export_node, read_docstring
+from pkg.graph.rows import fetch_known, parse_id, unpack_rows, unpack_text
+from pkg.graph.texts import export_node, make_call, read_docstring
 from pkg.graph.unit import format_id, hash_key
-from pkg.graph.writing import parse_id
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 
 CACHED_FRAGMENTS = 64  # texts kept while a snapshot lasts
@@ -41,6 +42,9 @@ class NodeReader:
         unit = self._run(sql.GET_UNIT, (identity,)).fetchone()
         if unit is not None:
             return self._make_unit(unit)
+        call = self._run(sql.GET_CALL, (identity,)).fetchone()
+        if call is not None:
+            return _make_call(call)
         source = self._run(sql.GET_SOURCE, (identity,)).fetchone()
         return _make_source(source) if source is not None else None
 
@@ -63,9 +67,9 @@ class NodeReader:
         """Give the paths of the files or rows that hold a node."""
         return [path for (path,) in self._run(sql.PATHS_OF, (parse_id(node.id),))]
 
-    def find_name(self, name: str, source: str | None) -> list[Node]:
-        """Read the functions and classes of a bare name, ordered by path and line."""
-        nodes = [self._make(row) for row in self._run(sql.FIND_NAME, (name, source))]
+    def find_names(self, names: Iterable[str], source: str | None) -> list[Node]:
+        """Read the functions and classes of some bare names, ordered by path and line."""
+        nodes = [self._make(row) for name in set(names) for row in self._run(sql.FIND_NAME, (name, source))]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def read_inside(self, node: Node) -> list[Node]:
@@ -161,6 +165,18 @@ class NodeReader:
         rows = self._run(sql.LIST_UNIT_TEXTS, (unit,)).fetchall()
         return [(line, self._text(number).decode("utf-8", "surrogateescape")) for line, number in rows]
 
+    def list_nodes(self, labels: set[Label], source: str | None) -> Iterator[Node]:
+        """Give every node of some labels, those of one text together."""
+        if Label.SOURCE in labels:
+            yield from _keep(map(_make_source, self._run(sql.EXPORT_SOURCES).fetchall()), labels, source)
+        if not labels.isdisjoint((Label.FILE, Label.ROW)):
+            yield from _keep(map(self._make_unit, self._run(sql.EXPORT_UNITS)), labels, source)
+        bits = sum(1 << sql.LABEL_NUMBERS[label] for label in labels)
+        yield from map(self._make, self._run(sql.LIST_NODES, (bits, source)))
+        if Label.CALL in labels:
+            for _, calls in groupby(self._run(sql.LIST_CALLS, (source,)), itemgetter(0)):
+                yield _make_call(next(calls))
+
     def export_nodes(self, vectors: bool) -> Iterator[dict[str, Any]]:
         """Give every node as a JSON-ready line, ordered by label and id."""
         for row in self._run(sql.EXPORT_SOURCES).fetchall():
@@ -170,6 +186,8 @@ class NodeReader:
         for row in self._run(sql.EXPORT_NODES):
             node = self._make(row)
             yield export_node(node, self._read_vector(row[0]) if vectors and node.label in EMBEDDED_LABELS else None)
+        for _, calls in groupby(self._run(sql.EXPORT_CALLS), itemgetter(0)):
+            yield export_node(_make_call(next(calls)))  # of rows that share it, the first by path
 
     def _read_vector(self, number: int) -> list[float]:
         import numpy as np
@@ -184,3 +202,12 @@ def _make_source(row: tuple[Any, ...]) -> Node:
     return Node(
         format_id(identity % (1 << 64)), Label.SOURCE, name, "", name, name, kind, 0, 0, 0, 0, 0, "", "", properties
     )
+
+
+def _make_call(row: tuple[Any, ...]) -> Node:
+    identity, *facts = row
+    return make_call(format_id(identity % (1 << 64)), *facts)
+
+
+def _keep(nodes: Iterable[Node], labels: set[Label], source: str | None) -> Iterator[Node]:
+    return (node for node in nodes if node.label in labels and source in (None, node.source))

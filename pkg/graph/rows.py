@@ -1,4 +1,4 @@
-"""Fetch rows that must be there and unpack what they hold; what is missing or unreadable is damage of the database."""
+"""Fetch rows that must be there, pack and unpack what they hold; what is missing or unreadable is damage."""
 
 from __future__ import annotations
 
@@ -45,3 +45,13 @@ def unpack_rows(packed: bytes) -> list[list[Any]]:
     """Expand rows from JSON."""
     rows: list[list[Any]] = json.loads(unpack_text(packed))
     return rows
+
+
+def parse_id(text: str) -> int:
+    """Turn 16 hex digits into the signed number that SQLite keeps."""
+    return sign_id(int(text, 16))
+
+
+def sign_id(value: int) -> int:
+    """Fold an unsigned 64-bit number into SQLite's signed range."""
+    return value - (1 << 64) if value >= 1 << 63 else value

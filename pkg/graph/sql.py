@@ -2,13 +2,14 @@
 
 How the graph lies in tables: a unit (file or row) is made of parts, a part points to a fragment of text, and nodes are
 spans of fragments. Structure (CONTAINS, HAS_BODY, CHILD, IMPORTS, NAMES) is not stored a second time: the view ``edge``
-derives it from parents and parts; only relationships that are facts of their own stand in ``relation``.
+derives it from parents and parts; only what was resolved stands in ``relation`` and, for calls that were not bound, in
+``call``, both in the order in which a unit's were put. Texts that recur there (rules, reasons) are kept once in ``term``.
 Node numbers are dense and local to a store; ``id`` is the stable one. 64-bit ids are kept as signed integers.
 """
 
 from __future__ import annotations
 
-from pkg.model import Label
+from pkg.model import Label, RelationType
 
 LABEL_NUMBERS = {label: number for number, label in enumerate(Label)}
 LABELS = tuple(Label)
@@ -16,8 +17,30 @@ LABELS = tuple(Label)
 KINDS = ("", "body", "if", "for", "while", "with", "try", "match", "function", "method")
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
+TYPE_NUMBERS = {each: number for number, each in enumerate(RelationType)}
+_TYPE_NAMES = " ".join(f"WHEN {number} THEN '{each.value}'" for each, number in TYPE_NUMBERS.items())
+
 _CLASS, _FUNCTION = LABEL_NUMBERS[Label.CLASS], LABEL_NUMBERS[Label.FUNCTION]
 _NAME, _BLOCK, _IMPORT = LABEL_NUMBERS[Label.FUNCTION_NAME], LABEL_NUMBERS[Label.BLOCK], LABEL_NUMBERS[Label.IMPORT]
+_FILE, _LIBRARY, _CALL = LABEL_NUMBERS[Label.FILE], LABEL_NUMBERS[Label.LIBRARY], LABEL_NUMBERS[Label.CALL]
+
+_STRUCTURE = f"""SELECT 'CONTAINS' AS type, source.id AS start, unit.id AS "end", NULL AS line, NULL AS rule, NULL AS confidence,
+        unit.source FROM unit JOIN source ON source.number = unit.source
+    UNION ALL SELECT CASE node.label WHEN {_IMPORT} THEN 'IMPORTS' ELSE 'CONTAINS' END,
+        unit.id, node.id, node.start_line + part.first_line - 1, NULL, NULL, unit.source
+        FROM node JOIN fragment ON fragment.number = node.fragment
+            AND node.number BETWEEN fragment.first_node AND fragment.last_node
+        JOIN part ON part.fragment = fragment.number JOIN unit ON unit.number = part.unit WHERE node.parent IS NULL
+    UNION ALL SELECT CASE WHEN node.label <> {_BLOCK} THEN 'CONTAINS' WHEN parent.label = {_BLOCK} THEN 'CHILD' ELSE 'HAS_BODY' END,
+        parent.id, node.id, NULL, NULL, NULL, node.source FROM node JOIN node AS parent ON parent.number = node.parent
+    UNION ALL SELECT 'NAMES', name.id, node.id, NULL, NULL, NULL, node.source FROM node
+        JOIN node AS name ON name.name = node.name AND name.source = node.source AND name.label = {_NAME}
+        WHERE node.label = {_FUNCTION}"""
+_LINKS = f"""SELECT CASE type {_TYPE_NAMES} END AS type, start, "end", line,
+        (SELECT text FROM term WHERE number = rule) AS rule, (SELECT text FROM term WHERE number = confidence) AS confidence,
+        unit.source FROM relation JOIN unit ON unit.number = relation.unit
+    UNION ALL SELECT 'UNRESOLVED', owner, call.id, line, NULL, NULL, unit.source FROM call JOIN unit ON unit.number = call.unit"""
+"""Rows that share a body have the very same links: whoever reads them shows them once."""
 
 SCHEMA_1 = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -36,21 +59,16 @@ CREATE TABLE node (number INTEGER PRIMARY KEY, id INTEGER, label INTEGER, source
     name TEXT, qualname TEXT, kind INTEGER, start INTEGER, "end" INTEGER, start_line INTEGER, end_line INTEGER,
     content_hash INTEGER, properties TEXT);
 CREATE TABLE vector (node INTEGER PRIMARY KEY, data BLOB);
-CREATE TABLE relation (type TEXT, start INTEGER, "end" INTEGER, line INTEGER, rule TEXT, confidence TEXT);
-CREATE INDEX relation_start ON relation(start);
-CREATE INDEX relation_end ON relation("end");
+CREATE TABLE relation (unit INTEGER, position INTEGER, type INTEGER, start INTEGER, "end" INTEGER, line INTEGER,
+    rule INTEGER, confidence INTEGER, PRIMARY KEY (unit, position)) WITHOUT ROWID;
+CREATE TABLE call (unit INTEGER, position INTEGER, id INTEGER, owner INTEGER, expression TEXT, line INTEGER, reason INTEGER,
+    PRIMARY KEY (unit, position)) WITHOUT ROWID;
+CREATE TABLE links (unit INTEGER PRIMARY KEY, notes BLOB);
+CREATE TABLE term (number INTEGER PRIMARY KEY, text TEXT);
 CREATE VIRTUAL TABLE words USING fts5(name, scope, body, content='', tokenize="unicode61 remove_diacritics 0");
-CREATE VIEW edge(type, start, "end", line, rule, confidence) AS
-    SELECT 'CONTAINS', source.id, unit.id, NULL, NULL, NULL FROM unit JOIN source ON source.number = unit.source
-    UNION ALL SELECT CASE node.label WHEN {_IMPORT} THEN 'IMPORTS' ELSE 'CONTAINS' END,
-        unit.id, node.id, node.start_line + part.first_line - 1, NULL, NULL
-        FROM node JOIN part ON part.fragment = node.fragment JOIN unit ON unit.number = part.unit WHERE node.parent IS NULL
-    UNION ALL SELECT CASE WHEN node.label <> {_BLOCK} THEN 'CONTAINS' WHEN parent.label = {_BLOCK} THEN 'CHILD' ELSE 'HAS_BODY' END,
-        parent.id, node.id, NULL, NULL, NULL FROM node JOIN node AS parent ON parent.number = node.parent
-    UNION ALL SELECT 'NAMES', name.id, node.id, NULL, NULL, NULL FROM node
-        JOIN node AS name ON name.name = node.name AND name.source = node.source AND name.label = {_NAME}
-        WHERE node.label = {_FUNCTION}
-    UNION ALL SELECT type, start, "end", line, rule, confidence FROM relation;
+CREATE VIEW edge(type, start, "end", line, rule, confidence, source) AS
+    {_STRUCTURE}
+    UNION ALL {_LINKS};
 """
 
 INDEXES = {
@@ -58,9 +76,15 @@ INDEXES = {
     "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
     "node_name": "CREATE INDEX IF NOT EXISTS node_name ON node(label, name, source) WHERE name IS NOT NULL",
 }
-"""Made at the end of a first load, when filling them in order is several times cheaper."""
+LINK_INDEXES = {
+    "relation_start": "CREATE INDEX IF NOT EXISTS relation_start ON relation(start)",
+    "relation_end": 'CREATE INDEX IF NOT EXISTS relation_end ON relation("end")',
+    "call_id": "CREATE INDEX IF NOT EXISTS call_id ON call(id)",
+    "call_owner": "CREATE INDEX IF NOT EXISTS call_owner ON call(owner)",
+}
+"""Made at the end of a first load, when filling them in order is several times cheaper and leaves no room in them."""
 
-DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES only
+DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES or LINK_INDEXES only
 
 MIGRATIONS = (SCHEMA_1,)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
@@ -111,8 +135,24 @@ LIST_IDS = "SELECT id FROM node WHERE number BETWEEN ? AND ?"
 LIST_UNIT_IDS = "SELECT id FROM unit UNION ALL SELECT id FROM source"
 DELETE_RELATIONS = """DELETE FROM relation WHERE (start = ?1 OR "end" = ?1)
     AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = ?1)"""
-HAS_RELATIONS = "SELECT 1 FROM relation LIMIT 1"
-PUT_RELATION = "INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?)"
+HAS_LINKS = "SELECT 1 FROM links LIMIT 1"
+
+PUT_RELATION = "INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_CALL = "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)"
+PUT_NOTES = "INSERT INTO links VALUES (?, ?) ON CONFLICT (unit) DO UPDATE SET notes = excluded.notes"
+PUT_TERM = "INSERT INTO term VALUES (?, ?)"
+LIST_TERMS = "SELECT text, number FROM term"
+GET_NOTES = "SELECT notes FROM links WHERE unit = ?"
+LIST_NOTES = """SELECT unit.path, links.notes FROM links JOIN unit ON unit.number = links.unit
+    JOIN source ON source.number = unit.source WHERE source.name = ?"""
+GET_LINKS = (
+    "SELECT * FROM relation WHERE unit = ? ORDER BY position",
+    "SELECT * FROM call WHERE unit = ? ORDER BY position",
+)
+DELETE_LINKS = tuple(f"DELETE FROM {table} WHERE unit = ?" for table in ("relation", "call", "links"))
+ORPHAN_LIBRARIES = f"""SELECT number FROM node WHERE label = {_LIBRARY} AND name IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM relation WHERE relation."end" = node.id)"""
+HAS_NODE = "SELECT 1 FROM node WHERE id = ?"
 LAST_NUMBERS = """SELECT (SELECT coalesce(max(number), 0) FROM node), (SELECT coalesce(max(number), 0) FROM unit),
     (SELECT coalesce(max(number), 0) FROM fragment)"""
 HAS_UNITS = "SELECT 1 FROM unit LIMIT 1"
@@ -145,12 +185,26 @@ GET_UNIT = """SELECT unit.number, unit.id, unit.label, source.name, unit.path, u
     unit.reason FROM unit JOIN source ON source.number = unit.source WHERE unit.id = ?"""
 EXPORT_UNITS = """SELECT unit.number, unit.id, unit.label, source.name, unit.path, unit.content_hash, unit.language, unit.status,
     unit.reason FROM unit JOIN source ON source.number = unit.source ORDER BY unit.label, printf('%016x', unit.id)"""
+_CALL_COLUMNS = """call.id, source.name, unit.path, call.expression, call.line,
+    (SELECT text FROM term WHERE number = call.reason) FROM call JOIN unit ON unit.number = call.unit
+    JOIN source ON source.number = unit.source"""
+GET_CALL = f"SELECT {_CALL_COLUMNS} WHERE call.id = ? ORDER BY unit.path, call.line LIMIT 1"
+EXPORT_CALLS = f"SELECT {_CALL_COLUMNS} ORDER BY printf('%016x', call.id), unit.path, call.line"
+GET_FILE_TEXT = f"""SELECT fragment.text FROM source JOIN unit ON unit.source = source.number JOIN part ON part.unit = unit.number
+    JOIN fragment ON fragment.number = part.fragment WHERE source.name = ? AND unit.path = ? AND unit.label = {_FILE}"""
 GET_SOURCE = "SELECT id, name, kind, root, revision FROM source WHERE id = ?"
 EXPORT_SOURCES = "SELECT id, name, kind, root, revision FROM source ORDER BY printf('%016x', id)"
 EXPORT_EDGES = """SELECT type, printf('%016x', start) AS start, printf('%016x', "end") AS "end", line, rule, confidence FROM edge
-    ORDER BY type, start, "end", line, rule"""
+    ORDER BY type, start, "end", line, rule, confidence"""
 EDGES_OUT = 'SELECT type, start, "end", line, rule, confidence FROM edge WHERE start = ?'
 EDGES_IN = 'SELECT type, start, "end", line, rule, confidence FROM edge WHERE "end" = ?'
+_OF_SOURCE = "source.name = ?{0} OR ?{0} IS NULL"
+LIST_NODES = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE (1 << node.label) & ?1 AND ({_OF_SOURCE.format(2)})
+    ORDER BY node.number"""
+LIST_CALLS = f"SELECT {_CALL_COLUMNS} WHERE {_OF_SOURCE.format(1)} ORDER BY call.id, unit.path, call.line"
+_EDGES_OF_SOURCE = f"""SELECT type, start, "end", line, rule, confidence FROM ({{}}) AS edge
+    JOIN source ON source.number = edge.source WHERE {_OF_SOURCE.format(1)}"""
+LIST_STRUCTURE, LIST_LINKS = (_EDGES_OF_SOURCE.format(edges) for edges in (_STRUCTURE, _LINKS))
 GET_VECTOR = "SELECT data FROM vector WHERE node = ?"
 LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, coalesce(node.fragment, 0), node.kind, vector.data
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
@@ -165,7 +219,11 @@ FRAGMENT_PATHS = "SELECT unit.path, part.fragment FROM part JOIN unit ON unit.nu
 
 COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"
 COUNT_UNITS = "SELECT label, count(*) FROM unit GROUP BY label"
-COUNT_EDGES = "SELECT type, count(*) FROM edge GROUP BY type"
+COUNT_CALLS = f"SELECT {_CALL}, count(DISTINCT id) FROM call GROUP BY 1"
+COUNT_EDGES = f"""SELECT type, count(*) FROM ({_STRUCTURE}) GROUP BY type
+    UNION ALL SELECT CASE type {_TYPE_NAMES} END, count(*)
+        FROM (SELECT DISTINCT type, start, "end", line, rule, confidence FROM relation) GROUP BY type
+    UNION ALL SELECT 'UNRESOLVED', count(*) FROM (SELECT DISTINCT owner, id, line FROM call) GROUP BY 1 ORDER BY 1"""
 SIZES = {
     "texts": "SELECT coalesce(sum(length(text)), 0) FROM fragment",
     "call sites": "SELECT coalesce(sum(length(calls)), 0) FROM fragment",
@@ -179,7 +237,7 @@ LIST_PARTIAL = (
 )
 
 CHECKS = {
-    "nodes without a fragment": f"""SELECT count(*) FROM node WHERE label <> {_NAME}
+    "nodes without a fragment": f"""SELECT count(*) FROM node WHERE label NOT IN ({_NAME}, {_LIBRARY})
         AND NOT EXISTS (SELECT 1 FROM fragment WHERE fragment.number = node.fragment)""",
     "fragments without a file or row": """SELECT count(*) FROM fragment
         WHERE NOT EXISTS (SELECT 1 FROM part WHERE part.fragment = fragment.number)""",
@@ -196,9 +254,15 @@ CHECKS = {
         WHERE length(data) <> 2 * (SELECT value FROM meta WHERE key = 'dimension')""",
     "functions or imports without full text": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_IMPORT})
         AND NOT EXISTS (SELECT 1 FROM words_docsize WHERE words_docsize.id = node.number)""",
-    "relationships that lack an end": """SELECT count(*) FROM relation
-        WHERE start NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit UNION ALL SELECT id FROM source)
-        OR "end" NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit UNION ALL SELECT id FROM source)""",
+    "relationships that lack an end": """SELECT count(*) FROM
+        (SELECT start, "end" FROM relation UNION ALL SELECT owner, owner FROM call)
+        WHERE start NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit)
+        OR "end" NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit)""",
+    "links without a file or row": """SELECT count(*) FROM
+        (SELECT unit FROM relation UNION SELECT unit FROM call UNION SELECT unit FROM links)
+        WHERE NOT EXISTS (SELECT 1 FROM unit AS known WHERE known.number = unit)""",
+    "libraries that nothing refers to": f"""SELECT count(*) FROM node WHERE label = {_LIBRARY} AND name IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM relation WHERE relation."end" = node.id)""",
     "vectors without a node": "SELECT count(*) FROM vector WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.number = vector.node)",
     "nodes whose parent is missing": """SELECT count(*) FROM node WHERE parent IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM node AS parent WHERE parent.number = node.parent)""",

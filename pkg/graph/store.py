@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pkg.graph.unit import UnitGraph
+from pkg.graph.unit import UnitGraph, UnitLinks
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class StoreWriter(Protocol):
     def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
         """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
 
-    def put_relations(self, relations: Iterable[Edge]) -> None:
-        """Add relationships between nodes that exist."""
+    def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
+        """Put what units refer to in the place of what was resolved for them before; all ends exist by the end."""
 
 
 class GraphStore(Protocol):
@@ -100,6 +100,12 @@ class GraphStore(Protocol):
     def snapshot(self) -> AbstractContextManager[None]:
         """Read one generation in the block: it is held still, or StoreChangedError at the end says that it is gone."""
 
+    def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
+        """Give (path, notes) of every unit of a source whose links were put."""
+
+    def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Give (path, text) of those of the files that the source has; only of files, whose text is one piece."""
+
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""
 
@@ -123,6 +129,9 @@ class GraphStore(Protocol):
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""
 
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        """Find the functions and classes of several bare names at once, ordered by path and line."""
+
     def get(self, ids: Sequence[str]) -> list[Node]:
         """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
 
@@ -133,9 +142,9 @@ class GraphStore(Protocol):
         """List the call sites on the lines of a node, in the order of the text."""
 
     def neighbours(
-        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+        self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
     ) -> list[Edge]:
-        """List the relationships within depth steps; direction is out, in or both."""
+        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
 
     def stats(self) -> StoreStats:
         """Count what the store holds."""
@@ -148,3 +157,9 @@ class GraphStore(Protocol):
 
     def close(self) -> None:
         """Release files and connections."""
+
+    def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
+        """Give every node of some labels, without fetching them one by one; in no promised order."""
+
+    def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
+        """Give every relationship of some types that starts in a source, each once; in no promised order."""

@@ -1,4 +1,4 @@
-"""What every store makes of the text behind its nodes: docstrings, and the lines of an export."""
+"""What every store makes of its nodes and relationships: docstrings, calls, orders, and the lines of an export."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import inspect
 import warnings
 from typing import Any
 
-from pkg.model import Edge, Node
+from pkg.graph.unit import format_id, hash_bytes
+from pkg.model import Edge, Label, Node
 
 
 def read_docstring(literal: bytes) -> str:
@@ -18,6 +19,21 @@ def read_docstring(literal: bytes) -> str:
             return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return literal.decode("utf-8", "replace")
+
+
+def make_call(node_id: str, source: str, path: str, expression: str, line: int, reason: str) -> Node:
+    """Make the node of a call site that could not be bound; of the code it knows the line alone."""
+    content_hash = format_id(hash_bytes(expression.encode("utf-8", "replace")))
+    return Node(
+        node_id, Label.CALL, source, path, expression, expression, None, 0, 0, line, line, 0, expression, content_hash,
+        {"reason": reason},
+    )  # fmt: skip
+
+
+def order_edge(edge: Edge) -> tuple[str, str, str, int, str, str]:
+    """Give the place of a relationship in a list or an export: a total order, what is missing first."""
+    line = -1 if edge.line is None else edge.line
+    return edge.type.value, edge.start, edge.end, line, edge.rule or "", edge.confidence or ""
 
 
 def export_header(encoder: str, dimension: int) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.model import Label, Status
+from pkg.model import Class, Edge, Function, Import, Label, Status
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +64,34 @@ class Part(NamedTuple):
     fragment: Fragment | None
 
 
+class UnitText(NamedTuple):
+    """One file as resolution wants it: its text and facts (pkg.facts), and the ids of the nodes cut from it."""
+
+    path: str
+    text: bytes
+    facts: bytes
+    definitions: Sequence[Class | Function]
+    imports: Sequence[Import]
+    ids: Sequence[str]  # of the definitions
+    import_ids: Sequence[str]
+
+
+class PieceNames:
+    """Give the pieces of one fragment their ids: by what they are and what they are called, equals by position."""
+
+    def __init__(self, source: str, place: str) -> None:
+        self._prefix = blake2b(f"{source}\0{place}".encode("utf-8", "surrogatepass"), digest_size=8)
+        self._equals: dict[tuple[str, str], int] = {}
+
+    def name(self, label: Label, name: str) -> int:
+        """Give the id of the next piece of a label and name."""
+        position = self._equals.get((label.value, name), 0)
+        self._equals[label.value, name] = position + 1
+        hasher = self._prefix.copy()
+        hasher.update(f"\0{label.value}\0{name}\0{position}".encode("utf-8", "surrogatepass"))
+        return int.from_bytes(hasher.digest(), "big")
+
+
 @dataclass(frozen=True, slots=True)
 class UnitGraph:
     """One file or row, ready to be stored in the place of what stood at its path."""
@@ -76,6 +105,37 @@ class UnitGraph:
     status: Status
     reason: str | None
     parts: tuple[Part, ...]
+    code: UnitText | None = None  # of a file: for resolution, not for the store
+
+
+class UnboundCall(NamedTuple):
+    """A call site that could not be bound: a Call node, and the UNRESOLVED relationship that leads to it."""
+
+    id: str
+    owner: str  # id of the function, or of the file for module code
+    expression: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLinks:
+    """What the code of one file or row refers to, in the place of what was resolved for it before.
+
+    The relationships (RESOLVES_TO, CALLS, INHERITS, OVERRIDES) start at the unit or at nodes in it. Library nodes that
+    they end at are made from their names, one for each source, and vanish with the last relationship to them.
+    """
+
+    path: str
+    edges: tuple[Edge, ...] = ()
+    unbound: tuple[UnboundCall, ...] = ()
+    libraries: tuple[str, ...] = ()
+    notes: bytes = b""  # what the resolver needs to find the units that a change affects; the store only keeps it
+
+
+def name_library(source: str, library: str) -> str:
+    """Give the id of a Library node."""
+    return format_id(hash_key(source, "", Label.LIBRARY.value, library))
 
 
 def hash_bytes(data: bytes) -> int:
@@ -96,7 +156,13 @@ def hash_inside(owner: int, path: str) -> int:
     return (owner * _SPREAD + _hash_path(path)) & _MASK
 
 
+def find_owner(place: int, path: str) -> int:
+    """Give the id of the node that a place is inside of: what hash_inside made the place of."""
+    return (place - _hash_path(path)) * _GATHER & _MASK
+
+
 _SPREAD, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1  # the odd number next to 2**64 over the golden ratio
+_GATHER = pow(_SPREAD, -1, _MASK + 1)
 
 
 @lru_cache(maxsize=10_000)

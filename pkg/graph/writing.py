@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph import sql
-from pkg.graph.rows import dump, pack_rows, pack_text, unpack_rows
-from pkg.graph.unit import Fragment, UnitGraph, hash_bytes, hash_key
-from pkg.model import EMBEDDED_LABELS, Edge, Label, Skip, Source
+from pkg.graph.link_rows import LinkWriter
+from pkg.graph.rows import dump, pack_rows, pack_text, parse_id, sign_id, unpack_rows
+from pkg.graph.unit import Fragment, UnitGraph, UnitLinks, hash_bytes, hash_key, name_library
+from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,9 @@ class EmbeddedWriter:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._run = connection.execute
+        self._links = LinkWriter(connection)
         self._sources: dict[str, int] = {}
+        self._libraries: set[tuple[str, str]] = set()  # those that are there, by source and name
         self._node_number, self._unit_number, self._fragment_number = self._run(sql.LAST_NUMBERS).fetchone()
         self._nodes: list[tuple[object, ...]] = []
         self._vectors: list[tuple[int, bytes]] = []
@@ -37,10 +40,10 @@ class EmbeddedWriter:
         self._gone_units: set[int] = set()
         self._has_deleted = False
         self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
-        self._has_relations = self._run(sql.HAS_RELATIONS).fetchone() is not None
+        self._has_links = self._run(sql.HAS_LINKS).fetchone() is not None
         self.changed = False  # whether readers can see any difference
         if self._is_first_load:
-            for index in sql.INDEXES:
+            for index in (*sql.INDEXES, *sql.LINK_INDEXES):
                 self._run(sql.DROP_INDEX.format(index))
 
     def put_source(
@@ -55,7 +58,7 @@ class EmbeddedWriter:
         skips = dump([asdict(skip) for skip in skipped])
         before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
         self.changed = self.changed or before != shown
-        identity = _sign(hash_key("Source", source.name))
+        identity = sign_id(hash_key("Source", source.name))
         self._run(sql.PUT_SOURCE, (identity, source.name, *shown, fingerprint, skips, dump(stages or {})))
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
@@ -69,7 +72,7 @@ class EmbeddedWriter:
             self._delete_unit(source, unit.path)
         self._unit_number += 1
         number = self._unit_number
-        identity = _sign(hash_key(unit.source, unit.path, unit.label.value))
+        identity = sign_id(hash_key(unit.source, unit.path, unit.label.value))
         place = number, identity, source, sql.LABEL_NUMBERS[unit.label], unit.path, unit.fingerprint
         row = (*place, unit.content_hash, unit.language, unit.status.value, unit.reason)
         try:
@@ -92,8 +95,9 @@ class EmbeddedWriter:
             self._release_unit(unit, identity)
         self._sweep()
         self._delete_orphan_names()
+        self._delete_orphan_libraries()
         self._run(sql.DELETE_SOURCE, (number,))
-        self._gone_units.add(_sign(hash_key("Source", source)))
+        self._gone_units.add(sign_id(hash_key("Source", source)))
         self._sources.pop(source)
         self.changed = True
 
@@ -105,27 +109,44 @@ class EmbeddedWriter:
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Add the FunctionName nodes that are missing, with their vectors."""
-        number, label = self._find_source(source), sql.LABEL_NUMBERS[Label.FUNCTION_NAME]
+        number = self._find_source(source)
         for name, vector in vectors.items():
-            self._node_number += 1
-            identity = _sign(hash_key(source, Label.FUNCTION_NAME.value, name))
-            content = _sign(hash_bytes(name.encode("utf-8", "replace")))
-            self._nodes.append(
-                (self._node_number, identity, label, number, None, None, name, None, 0, 0, 0, 0, 0, content, None)
+            self._add_name(
+                Label.FUNCTION_NAME, number, sign_id(hash_key(source, Label.FUNCTION_NAME.value, name)), name
             )
             self._vectors.append((self._node_number, vector.tobytes()))
         self.flush()
         self.changed = self.changed or bool(vectors)
 
-    def put_relations(self, relations: Iterable[Edge]) -> None:
-        """Add relationships between nodes that exist."""
-        rows = [
-            (edge.type.value, parse_id(edge.start), parse_id(edge.end), edge.line, edge.rule, edge.confidence)
-            for edge in relations
-        ]
-        self._connection.executemany(sql.PUT_RELATION, rows)
-        self._has_relations = self._has_relations or bool(rows)
-        self.changed = self.changed or bool(rows)
+    def _add_name(self, label: Label, source: int, identity: int, name: str) -> None:
+        """Collect a node that has no place in a text."""
+        self._node_number += 1
+        content = sign_id(hash_bytes(name.encode("utf-8", "replace")))
+        row = (self._node_number, identity, sql.LABEL_NUMBERS[label], source, None, None, name, None, 0, 0, 0, 0, 0)
+        self._nodes.append((*row, content, None))
+
+    def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
+        """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
+
+        Links that are equal to what is stored, their order included, make no new generation.
+        """
+        number = self._find_source(source)
+        self._complete_indexes()
+        for each in links:
+            unit = self._run(sql.FIND_UNIT, (number, each.path)).fetchone()
+            if unit is None:
+                raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
+            self._put_libraries(source, number, each.libraries)
+            self.changed = self._links.put(unit[0], each) or self.changed
+            self._has_links = True
+
+    def _put_libraries(self, source: str, number: int, names: Iterable[str]) -> None:
+        for name in names:
+            if (source, name) not in self._libraries:
+                self._libraries.add((source, name))
+                identity = parse_id(name_library(source, name))
+                if self._run(sql.HAS_NODE, (identity,)).fetchone() is None:
+                    self._add_name(Label.LIBRARY, number, identity, name)
 
     def flush(self) -> None:
         """Insert the rows that are still in memory."""
@@ -133,15 +154,19 @@ class EmbeddedWriter:
         self._connection.executemany(sql.PUT_VECTOR, self._vectors)
         self._connection.executemany(sql.PUT_WORDS, self._words)
         self._nodes, self._vectors, self._words = [], [], []
+        self._links.flush()
 
     def finish(self) -> None:
         """Insert what is left, drop what nothing refers to any more, and complete the indexes."""
-        self._sweep()
         self._complete_indexes()
+        self._sweep()
+        for statement in sql.LINK_INDEXES.values():
+            self._run(statement)
         if self._has_deleted:
             self._delete_orphan_names()
-        if self._has_relations:
+        if self._has_links:
             self._delete_loose_relations()
+            self._delete_orphan_libraries()
 
     def _complete_indexes(self) -> None:
         """Make the indexes that a first load goes without."""
@@ -158,7 +183,7 @@ class EmbeddedWriter:
         return self._sources[name]
 
     def _put_fragment(self, source: int, key: int, fragment: Fragment | None) -> int:
-        found = self._run(sql.FIND_FRAGMENT, (_sign(key), source)).fetchone()
+        found = self._run(sql.FIND_FRAGMENT, (sign_id(key), source)).fetchone()
         if found is not None:
             return int(found[0])
         if fragment is None:
@@ -168,7 +193,7 @@ class EmbeddedWriter:
         self._add_nodes(source, number, fragment)
         self._words += [(first + index, name, scope, body) for index, name, scope, body in fragment.words]
         packed = pack_text(fragment.text), pack_rows(fragment.words), pack_rows(fragment.calls)
-        self._run(sql.PUT_FRAGMENT, (number, source, _sign(key), first, self._node_number, *packed))
+        self._run(sql.PUT_FRAGMENT, (number, source, sign_id(key), first, self._node_number, *packed))
         if len(self._nodes) > FLUSH_AT:
             self.flush()
         return int(number)
@@ -185,10 +210,10 @@ class EmbeddedWriter:
             is_named = label not in _UNNAMED
             self._nodes.append(
                 (
-                    number, _sign(identity), labels[label], source, fragment_number,
+                    number, sign_id(identity), labels[label], source, fragment_number,
                     first + parent if parent >= 0 else None,
                     name if is_named else None, (None if qualname == name else qualname) if is_named else name,
-                    kinds[kind or ""], start, end, top, bottom, _sign(content),
+                    kinds[kind or ""], start, end, top, bottom, sign_id(content),
                     dump(properties) if properties else None,
                 )
             )  # fmt: skip
@@ -204,6 +229,8 @@ class EmbeddedWriter:
 
     def _release_unit(self, unit: int, identity: int) -> None:
         self._gone_units.add(identity)
+        self.flush()
+        self._links.delete(unit)
         self._released.update(number for (number,) in self._run(sql.LIST_PARTS, (unit,)))
         self._run(sql.DELETE_PARTS, (unit,))
         self._run(sql.DELETE_UNIT, (unit,))
@@ -212,7 +239,6 @@ class EmbeddedWriter:
 
     def _sweep(self) -> None:
         """Delete the released fragments that no unit holds any more, and function names that were theirs alone."""
-        self.flush()
         for number in sorted(self._released):
             if self._run(sql.IS_FRAGMENT_USED, (number,)).fetchone() is None:
                 self._delete_fragment(number)
@@ -220,10 +246,16 @@ class EmbeddedWriter:
 
     def _delete_orphan_names(self) -> None:
         found = self._run(sql.ORPHAN_NAMES).fetchall()
-        orphans = [(number, number) for number, _ in found]
         self._gone_nodes.update(identity for _, identity in found)
-        self._connection.executemany(sql.DELETE_VECTORS, orphans)
-        self._connection.executemany(sql.DELETE_NODES, orphans)
+        self._connection.executemany(sql.DELETE_VECTORS, [(number, number) for number, _ in found])
+        self._delete_nodes(number for number, _ in found)
+
+    def _delete_orphan_libraries(self) -> None:
+        self._delete_nodes(number for (number,) in self._run(sql.ORPHAN_LIBRARIES).fetchall())
+        self._libraries.clear()
+
+    def _delete_nodes(self, numbers: Iterable[int]) -> None:
+        self._connection.executemany(sql.DELETE_NODES, ((number, number) for number in numbers))
 
     def _delete_loose_relations(self) -> None:
         """Delete the relationships of what is gone; those of an id that came again are kept (DESIGN section 2)."""
@@ -239,18 +271,8 @@ class EmbeddedWriter:
         self._connection.executemany(
             sql.DELETE_WORDS, [(first + index, *texts) for index, *texts in unpack_rows(words)]
         )
-        if self._has_relations:
+        if self._has_links:
             self._gone_nodes.update(identity for (identity,) in self._run(sql.LIST_IDS, (first, last)))
         self._run(sql.DELETE_VECTORS, (first, last))
         self._run(sql.DELETE_NODES, (first, last))
         self._run(sql.DELETE_FRAGMENT, (number,))
-
-
-def parse_id(text: str) -> int:
-    """Turn 16 hex digits into the signed number that SQLite keeps."""
-    return _sign(int(text, 16))
-
-
-def _sign(value: int) -> int:
-    """Fold an unsigned 64-bit number into SQLite's signed range."""
-    return value - (1 << 64) if value >= 1 << 63 else value

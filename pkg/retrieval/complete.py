@@ -1,130 +1,128 @@
-"""Add the functions that a retrieved text calls, so that it is self-contained (P-06, A-12 in its simple form)."""
+"""Add what the hits call, so that they are self-contained (P-06), with the imports that it needs (Q-23).
+
+Calls are followed along the links that the build has resolved, breadth first, for all hits of a question together:
+each level costs two questions to the store, whatever the number of hits. Rows of a corpus have no links; their calls
+are bound by name. A call that nothing binds may at last be guessed by the words of its name (A-12).
+"""
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from pkg.model import Cut, Helper, Label, Node
+from pkg.model import Helper, Node
+from pkg.retrieval.callers import read_callers
+from pkg.retrieval.guesses import NameGuesser
+from pkg.retrieval.heads import show_head
+from pkg.retrieval.imports import ModuleImports
+from pkg.retrieval.links import LinkedCalls
+from pkg.retrieval.names import NamedCalls
+from pkg.retrieval.reached import Calls, Reached
+from pkg.retrieval.shown import Shown
 
 if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
 
-_BUILTINS = frozenset(dir(builtins))
-_RECEIVERS = ("self", "cls")
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What one hit needs: helpers in the order of preference, every decision in words, how sure its calls are."""
+
+    helpers: tuple[Helper, ...] = ()
+    explain: tuple[str, ...] = ()
+    bound: int = 0
+    possible: int = 0
+    unbound: int = 0
 
 
-def complete_calls(
-    store: GraphStore, node: Node, hops: int, cuts: Sequence[Cut] = ()
-) -> tuple[list[Helper], list[str]]:
-    """Find the functions that a node calls, and theirs, up to ``hops`` levels, breadth first in the order of calls.
+class Completer:
+    """Complete the hits of one question; what was read for one hit is remembered for the next ones."""
 
-    Calls on lines that pruning cut away are left out. Names that are not bound for certain are not guessed: the
-    second list says which, and how many functions bear them.
-    """
-    walk = _Walk(store, [node])
-    level = [(node, tuple(cuts))]
-    for _ in range(hops):
-        found = [helper for caller, gone in level for helper in walk.follow_calls(caller, gone)]
-        level = [(helper, ()) for helper in found]
-        if not level:
-            break
-    return walk.helpers, walk.explain
+    def __init__(self, store: GraphStore, encoder: Encoder, hops: int, callers: bool = False) -> None:
+        self._store = store
+        self._hops = hops
+        self._callers = callers
+        self._corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+        self._imports = ModuleImports(store, self._corpora)
+        self._linked = LinkedCalls(store)
+        self._named = NamedCalls(store, self._imports)
+        self._guesser = NameGuesser(store, encoder)
+
+    def complete(self, hits: Sequence[Shown]) -> list[Completion]:
+        """Find the helpers of each hit; calls on lines that pruning cut away are left out."""
+        walks = [_Walk(shown) for shown in hits]
+        for depth in range(self._hops):
+            texts = [shown for walk in walks for shown in walk.level]
+            if not texts:
+                break
+            calls = iter(self._read(texts))
+            for walk in walks:
+                walk.follow(list(islice(calls, len(walk.level))))
+            if not depth:
+                self._guess(walks)
+        if self._callers:
+            of_links = [walk for walk in walks if walk.hit.node.source not in self._corpora]
+            callers = read_callers(self._store, [walk.hit for walk in of_links]) if of_links else []
+            for walk, found in zip(of_links, callers, strict=True):
+                walk.explain += found.explain
+                walk.add(found.reached, "caller")
+        self._imports.read(node for walk in walks for node, _, _ in walk.found)
+        return [self._finish(walk) for walk in walks]
+
+    def _guess(self, walks: Sequence[_Walk]) -> None:
+        """Guess what is left of the calls of the hits; what is guessed is not followed further."""
+        for walk in walks:
+            walk.add(filter(None, map(self._guesser.guess, walk.calls.loose)), "callee")
+
+    def _read(self, texts: Sequence[Shown]) -> list[Calls]:
+        """Read the calls of texts, each in the way of its source."""
+        is_named = [shown.node.source in self._corpora for shown in texts]
+        named = iter(self._named.read([shown for shown, each in zip(texts, is_named, strict=True) if each]))
+        linked = iter(self._linked.read([shown for shown, each in zip(texts, is_named, strict=True) if not each]))
+        return [next(named if each else linked) for each in is_named]
+
+    def _finish(self, walk: _Walk) -> Completion:
+        helpers = tuple(self._make_helper(*found) for found in walk.found)
+        calls = walk.calls
+        return Completion(helpers, tuple(walk.explain), calls.bound, calls.possible, calls.unbound)
+
+    def _make_helper(self, node: Node, reason: str, role: str) -> Helper:
+        place = node.path, node.qualname, node.start_line, node.end_line
+        return Helper(node.id, *place, node.content, reason, self._imports.list_needed(node), role)
 
 
 @dataclass(slots=True)
 class _Walk:
-    """One walk over calls: what is in the context already, what was added, and what was not guessed."""
+    """One walk from a hit: what is in the context already, and what was added in which order and why."""
 
-    store: GraphStore
-    known: list[Node]
-    helpers: list[Helper] = field(default_factory=list)
+    hit: Shown
+    level: list[Shown] = field(default_factory=list)  # whose calls are followed next
+    known: list[Shown] = field(default_factory=list)
+    found: list[tuple[Node, str, str]] = field(default_factory=list)
+    calls: Calls = field(default_factory=Calls)  # of the hit itself
     explain: list[str] = field(default_factory=list)
-    _defined: dict[tuple[str, str], list[Node]] = field(default_factory=dict)
 
-    def follow_calls(self, caller: Node, cuts: Sequence[Cut]) -> list[Node]:
-        """Add the functions that one node calls and give those that are new."""
-        found: list[Node] = []
-        lines: dict[str, int] = {}
-        for call in self.store.calls(caller.id):
-            if not any(cut.start_line <= call.line <= cut.end_line for cut in cuts):
-                lines.setdefault(call.expression, call.line)
-        for expression, line in lines.items():
-            candidates, where = self._resolve(caller, expression)
-            if len(candidates) > 1:
-                place = f"{expression} at {caller.path}:{line}"
-                self._note(f"{place} not guessed: {len(candidates)} functions of this name {where}")
-            elif candidates and not any(_contains(node, candidates[0]) for node in self.known):
-                reason = f"called at {caller.path}:{line}; the only function of this name {where}"
-                found.append(self._add(candidates[0], reason))
-        return found
+    def __post_init__(self) -> None:
+        self.level, self.known = [self.hit], [self.hit]
 
-    def _note(self, line: str) -> None:
-        if line not in self.explain:
-            self.explain.append(line)
+    def follow(self, calls: Sequence[Calls]) -> None:
+        """Add what the texts of the level call; these are the next level."""
+        if self.level == [self.hit]:
+            (self.calls,) = calls
+        self.explain += dict.fromkeys(line for each in calls for line in each.explain if line not in self.explain)
+        self.level = list(self.add((reached for each in calls for reached in each.reached), "callee"))
 
-    def _add(self, node: Node, reason: str) -> Node:
-        self.known.append(node)
-        self.helpers.append(
-            Helper(node.id, node.path, node.qualname, node.start_line, node.end_line, node.content, reason)
-        )
-        return node
+    def add(self, every: Iterable[Reached], role: str) -> Sequence[Shown]:
+        """Add what is not in the context yet and give it."""
+        return list(self._add(every, role))
 
-    def _resolve(self, caller: Node, expression: str) -> tuple[list[Node], str]:
-        """Give the functions that an expression may stand for, and where they were looked for, in words."""
-        receiver, dot, name = expression.rpartition(".")
-        if not dot:
-            return self._resolve_bare(caller, name)
-        if receiver in _RECEIVERS:
-            return self._resolve_method(caller, name)
-        return [], ""
-
-    def _resolve_bare(self, caller: Node, name: str) -> tuple[list[Node], str]:
-        nodes = self._find(name, caller.source)
-        local = [node for node in nodes if node.path == caller.path]
-        for scope in _scopes(caller):
-            nested = [node for node in local if node.qualname == f"{scope}.{name}"]
-            if nested and not self._is_class(caller, scope):
-                return _functions(nested), f"in {scope}"
-        if top := [node for node in local if node.qualname == name]:
-            return _functions(top), "in the same file"
-        if name in _BUILTINS:
-            return [], ""
-        elsewhere = [node for node in _functions(nodes) if node.qualname == name]
-        return elsewhere, f"in {caller.source}"
-
-    def _resolve_method(self, caller: Node, name: str) -> tuple[list[Node], str]:
-        """Look in the class nearest to the caller: a function inside a method sees the method's ``self``."""
-        local = [node for node in self._find(name, caller.source) if node.path == caller.path]
-        for scope in _scopes(caller)[1:]:
-            if self._is_class(caller, scope):
-                return _functions([node for node in local if node.qualname == f"{scope}.{name}"]), f"in class {scope}"
-        return [], ""
-
-    def _is_class(self, caller: Node, qualname: str) -> bool:
-        nodes = self._find(qualname.rpartition(".")[2], caller.source)
-        return any(n.label is Label.CLASS and n.path == caller.path and n.qualname == qualname for n in nodes)
-
-    def _find(self, name: str, source: str) -> list[Node]:
-        key = name, source
-        if key not in self._defined:
-            self._defined[key] = self.store.find_name(name, source)
-        return self._defined[key]
-
-
-def _scopes(node: Node) -> list[str]:
-    """List the qualified names around the code of a node, innermost first: a.b.c, a.b, a."""
-    parts = node.qualname.partition("/")[0].split(".")
-    return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
-
-
-def _functions(nodes: Sequence[Node]) -> list[Node]:
-    return [node for node in nodes if node.label is Label.FUNCTION]
-
-
-def _contains(outer: Node, inner: Node) -> bool:
-    if outer.source != inner.source or outer.path != inner.path:
-        return False
-    return outer.start_line <= inner.start_line and inner.end_line <= outer.end_line
+    def _add(self, every: Iterable[Reached], role: str) -> Iterator[Shown]:
+        for node, reason in every:
+            if not any(shown.holds(node) for shown in self.known):
+                shown = Shown(show_head(node))
+                self.known.append(shown)
+                self.found.append((shown.node, reason, role))
+                yield shown

@@ -26,6 +26,7 @@ class QueryOptions:
     prune: bool = True
     prune_steps: int = 1
     hops: int = 1  # A-12; 0 adds no callees
+    callers: bool = False  # Q-23; the functions that call a hit
 
 
 DEFAULT_OPTIONS = QueryOptions()

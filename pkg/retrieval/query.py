@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError
-from pkg.model import Coverage, Helper, Label, Matches, QueryResult
-from pkg.retrieval.complete import complete_calls
+from pkg.model import Coverage, Label, Matches, QueryResult
+from pkg.retrieval.complete import Completer, Completion
 from pkg.retrieval.hits import OpenedHit, open_hits
 from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.search import LABELS_OF_MODE, search_nodes
+from pkg.retrieval.shown import Shown
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
@@ -30,11 +32,13 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
         found = search_nodes(store, query, options.mode, options.top_k, node_filter(options))
         notes = _check_found(store, found, options)
         opened = open_hits(store, encoder, query, found.matches, options)
-        packed = pack_hits(opened, partial(_complete, store, options.hops), options.budget, len(found.matches))
-    coverage = Coverage(
-        found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget, (*notes, *packed.notes)
-    )
-    return QueryResult(text, options.mode, packed.hits, coverage, (*_explain_share(packed), *packed.explain))
+        complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
+        packed = pack_hits(opened, complete, options.budget, len(found.matches))
+    counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
+    calls = packed.bound, packed.possible, packed.unbound
+    coverage = Coverage(*counts, (*notes, *packed.notes), *calls)
+    explain = (*_explain_share(packed), *_explain_calls(packed), *packed.explain)
+    return QueryResult(text, options.mode, packed.hits, coverage, explain)
 
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:
@@ -51,8 +55,8 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
     return query
 
 
-def _complete(store: GraphStore, hops: int, opened: OpenedHit) -> tuple[list[Helper], list[str]]:
-    return complete_calls(store, opened.node, hops, opened.hit.pruned)
+def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:
+    return completer.complete([Shown(each.node, each.hit.pruned) for each in opened])
 
 
 def _check_found(store: GraphStore, found: Matches, options: QueryOptions) -> tuple[str, ...]:
@@ -74,3 +78,11 @@ def _explain_share(packed: Packed) -> tuple[str, ...]:
     blocks = [hit for hit in packed.hits if hit.label == Label.BLOCK.value]
     bodies = sum(hit.kind == "body" for hit in blocks)
     return (f"whole bodies among the block hits: {bodies} of {len(blocks)}",) if blocks else ()
+
+
+def _explain_calls(packed: Packed) -> tuple[str, ...]:
+    """Tell how sure the calls of the hits are."""
+    counts = packed.bound, packed.possible, packed.unbound
+    if not any(counts):
+        return ()
+    return (f"calls of the hits: {counts[0]} bound, {counts[1]} possible, {counts[2]} not bound",)

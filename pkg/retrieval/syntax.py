@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+
+_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
 def is_python(text: bytes, indent: bytes = b"") -> bool:
     """Tell whether the running Python parses a text whose first line stood behind the given white space."""
-    return _parse(text, indent) is not None
+    return parse_piece(text, indent) is not None
 
 
 def is_hollow(text: bytes, indent: bytes = b"") -> bool:
     """Tell whether a text does nothing: headers and docstrings with `pass` below them, and no other statement."""
-    tree = _parse(text, indent)
+    tree = parse_piece(text, indent)
     if tree is None:
         return False
     simple = (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
@@ -25,13 +28,34 @@ def _is_string(statement: ast.stmt) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _parse(text: bytes, indent: bytes) -> ast.Module | None:
+def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
+    """Parse a text whose first line stood behind the given white space; None where the running Python does not."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in analysed code are not ours to report
         try:
             return ast.parse(_as_module(text, indent))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+
+
+def find_global_names(text: bytes, indent: bytes = b"") -> frozenset[str]:
+    """List the names that a text uses and does not bind itself; without a parse, every word that is no attribute."""
+    import symtable
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tables = [symtable.symtable(_as_module(text, indent), "", "exec")]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return frozenset(_WORD.findall(text.decode("utf-8", "replace")))
+    found: set[str] = set()
+    while tables:
+        table = tables.pop()
+        is_outer = table.get_type() == "module"
+        symbols = (each for each in table.get_symbols() if each.is_referenced())
+        found.update(each.get_name() for each in symbols if is_outer or each.is_global())
+        tables += table.get_children()
+    return frozenset(found)
 
 
 def is_python_like(text: bytes, indent: bytes = b"") -> bool:

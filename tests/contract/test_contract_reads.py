@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from contract.conftest import MEMORY, OpenStore
-from contract.units import FILES, READER, WRITER, fill, find_id, names_of, prepare
+from contract.units import FILES, READER, WRITER, fill, find_id, names_of, prepare, put_edges
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -64,7 +64,7 @@ def test_an_unknown_id_is_named(filled: GraphStore, unknown: str) -> None:
         with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
             ask()
     with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
-        filled.neighbours(unknown)
+        filled.neighbours([unknown])
 
 
 def test_every_exported_node_can_be_fetched(filled: GraphStore) -> None:
@@ -92,6 +92,9 @@ def test_a_name_is_found_among_functions_and_classes(store: GraphStore) -> None:
     assert found == [*first, ("b.py", 1, Label.CLASS), ("b.py", 2, Label.FUNCTION)]
     assert store.find_name("rea") == []
     assert store.find_name("read", "elsewhere") == []
+    several = store.find_names(["other", "read", "nowhere", "read"])
+    assert several == sorted(store.find_name("read") + store.find_name("other"), key=lambda n: (n.path, n.start_line))
+    assert store.find_names([]) == []
 
 
 def test_a_file_contains_its_definitions_and_blocks_in_the_order_of_the_text(filled: GraphStore) -> None:
@@ -151,11 +154,11 @@ def steps(store: GraphStore, edges: list[Edge]) -> set[tuple[str, str, str]]:
 def test_neighbours_follow_types_and_direction(filled: GraphStore) -> None:
     read = find_id(filled, Label.FUNCTION, "read")
     incoming = {("CONTAINS", "Reader", "read"), ("NAMES", "read", "read")}
-    assert steps(filled, filled.neighbours(read, direction="in")) == incoming
-    assert steps(filled, filled.neighbours(read, direction="out")) == {("HAS_BODY", "read", "body")}
-    assert steps(filled, filled.neighbours(read)) == incoming | {("HAS_BODY", "read", "body")}
-    assert steps(filled, filled.neighbours(read, [RelationType.NAMES])) == {("NAMES", "read", "read")}
-    assert filled.neighbours(read, []) == []
+    assert steps(filled, filled.neighbours([read], direction="in")) == incoming
+    assert steps(filled, filled.neighbours([read], direction="out")) == {("HAS_BODY", "read", "body")}
+    assert steps(filled, filled.neighbours([read])) == incoming | {("HAS_BODY", "read", "body")}
+    assert steps(filled, filled.neighbours([read], [RelationType.NAMES])) == {("NAMES", "read", "read")}
+    assert filled.neighbours([read], []) == []
 
 
 def test_neighbours_go_as_deep_as_they_are_asked(filled: GraphStore) -> None:
@@ -163,28 +166,27 @@ def test_neighbours_go_as_deep_as_they_are_asked(filled: GraphStore) -> None:
     one = {("CONTAINS", "pack/reader.py", "Reader"), ("CONTAINS", "pack/reader.py", "find_settings")}
     two = one | {("CONTAINS", "Reader", "read"), ("HAS_BODY", "find_settings", "body")}
     types = [RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD]
-    assert steps(filled, filled.neighbours(file, types, "out", 0)) == set()
-    assert steps(filled, filled.neighbours(file, types, "out", 1)) == one
-    assert steps(filled, filled.neighbours(file, types, "out", 2)) == two
-    every = filled.neighbours(file, types, "out", 9)
+    assert steps(filled, filled.neighbours([file], types, "out", 0)) == set()
+    assert steps(filled, filled.neighbours([file], types, "out", 1)) == one
+    assert steps(filled, filled.neighbours([file], types, "out", 2)) == two
+    every = filled.neighbours([file], types, "out", 9)
     assert len({edge.end for edge in every}) == len(filled.subtree(file))
-    assert filled.neighbours(file, types, "out", 99) == every
+    assert filled.neighbours([file], types, "out", 99) == every
 
 
 def test_an_import_is_a_relationship_with_its_line(filled: GraphStore) -> None:
     file = find_id(filled, Label.FILE, "pack/reader.py")
-    edges = filled.neighbours(file, [RelationType.IMPORTS], "out")
+    edges = filled.neighbours([file], [RelationType.IMPORTS], "out")
     assert {(names_of(filled, [edge.end])[0], edge.line) for edge in edges} == {("os", 2), ("loads", 3)}
 
 
 def test_relationships_that_were_put_are_neighbours(filled: GraphStore) -> None:
     copy, write = (find_id(filled, Label.FUNCTION, name) for name in ("copy", "write"))
     edge = Edge(RelationType.CALLS, copy, write, 18, "same file", "certain")
-    with filled.write() as writer:
-        writer.put_relations([edge])
-    assert filled.neighbours(copy, [RelationType.CALLS], "out") == [edge]
-    assert filled.neighbours(write, [RelationType.CALLS], "in") == [edge]
-    assert filled.neighbours(write, [RelationType.CALLS], "out") == []
+    put_edges(filled, "pack/writer.py", edge)
+    assert filled.neighbours([copy], [RelationType.CALLS], "out") == [edge]
+    assert filled.neighbours([write], [RelationType.CALLS], "in") == [edge]
+    assert filled.neighbours([write], [RelationType.CALLS], "out") == []
 
 
 SEARCHES = [
@@ -264,17 +266,9 @@ def test_text_search_finds_a_shared_body_by_each_of_its_rows(store: GraphStore, 
 
 
 def test_statistics_count_what_is_exported(filled: GraphStore) -> None:
+    copy, write = (find_id(filled, Label.FUNCTION, name) for name in ("copy", "write"))
+    put_edges(filled, "pack/writer.py", Edge(RelationType.CALLS, copy, write))
     fill(filled, {"a.py": READER, "partial.py": "def f():\n    return 1\n\n\ndef broken(:\n    pass\n"}, "second")
-    with filled.write() as writer:
-        writer.put_relations(
-            [
-                Edge(
-                    RelationType.CALLS,
-                    find_id(filled, Label.FUNCTION, "copy"),
-                    find_id(filled, Label.FUNCTION, "write"),
-                )
-            ]
-        )
     stats = filled.stats()
     lines = list(filled.export())
     labels = Counter(line["label"] for line in lines if line["type"] == "node")

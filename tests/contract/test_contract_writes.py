@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pkg.errors import EncoderMismatchError, StoreError
 from pkg.graph.store import GraphStore
 from pkg.graph.unit import Part
-from pkg.model import Edge, Label, RelationType, Skip, Source
+from pkg.model import Label, RelationType, Skip, Source
 
 EDITED = READER.replace("return None", "return {}")
 
@@ -197,7 +197,7 @@ ROWS = {"row-1": ONE, "row-2": f"{TWO}\n{ONE}", "row-3": ONE}
 def test_an_equal_body_of_several_rows_is_one_node_that_all_contain(store: GraphStore) -> None:
     fill(store, ROWS, label=Label.ROW)
     assert set(ids_of(store, Label.FUNCTION)) == {"area:area", "edge:edge"}
-    edges = store.neighbours(find_id(store, Label.FUNCTION, "area"), [RelationType.CONTAINS], "in")
+    edges = store.neighbours([find_id(store, Label.FUNCTION, "area")], [RelationType.CONTAINS], "in")
     assert sorted(names_of(store, [edge.start for edge in edges])) == ["row-1", "row-2", "row-3"]
 
 
@@ -231,38 +231,6 @@ def test_missing_names_come_in_their_order_from_a_first_one_on(store: GraphStore
         writer.replace_file(prepare("demo", {"a.py": text})[0])
         assert writer.missing_names("demo", limit=3) == ["jump", "stop", "turn"]
         assert writer.missing_names("demo", "stop", limit=2) == ["stop", "turn"]
-
-
-def call_edges(store: GraphStore) -> list[Edge]:
-    read, search = (find_id(store, Label.FUNCTION, name) for name in ("read", "find_settings"))
-    target = find_id(store, Label.FILE, "pack/reader.py")
-    return [
-        Edge(RelationType.CALLS, search, read, 20, "attribute", "likely"),
-        Edge(RelationType.RESOLVES_TO, find_id(store, Label.IMPORT, "Reader"), target, rule="relative"),
-    ]
-
-
-def test_relationships_outlive_an_edit_of_their_ends(store: GraphStore) -> None:
-    fill(store, FILES)
-    edges = call_edges(store)
-    with store.write() as writer:
-        writer.put_relations(edges)
-    assert store.generation() == 2
-    with store.write() as writer:
-        writer.replace_file(prepare("demo", {"pack/reader.py": EDITED})[0])
-    kept = [edge for edge in edges if edge in store.neighbours(edge.start, [edge.type], "out")]
-    assert kept == edges
-    assert store.check() == []
-
-
-def test_relationships_go_with_either_end(store: GraphStore) -> None:
-    fill(store, FILES)
-    with store.write() as writer:
-        writer.put_relations(call_edges(store))
-    with store.write() as writer:
-        writer.delete_file("demo", "pack/reader.py")
-    assert {"CALLS", "RESOLVES_TO"}.isdisjoint(store.stats().relations)
-    assert store.check() == []
 
 
 def test_another_encoder_is_refused_with_both_named(store: GraphStore) -> None:

@@ -13,7 +13,7 @@ from pkg.build.prepare import Preparer
 from pkg.encode.encoder import Encoder
 from pkg.encode.registry import load_encoder
 from pkg.graph.store import GraphStore, StoreWriter
-from pkg.graph.unit import UnitGraph
+from pkg.graph.unit import UnitGraph, UnitLinks
 from pkg.model import Edge, Label, Source
 
 READER = '''"""Read settings."""
@@ -94,13 +94,22 @@ def fill(
     texts: Mapping[str, str],
     source: str = "demo",
     label: Label = Label.FILE,
-    relations: Iterable[Edge] = (),
 ) -> None:
     """Write one source into a store."""
     store.ensure_schema(encoder().name, encoder().dimension)
     with store.write() as writer:
         put(writer, source, prepare(source, texts, label))
-        writer.put_relations(relations)
+
+
+def put_links(store: GraphStore, *links: UnitLinks, source: str = "demo") -> None:
+    """Put links in a write of their own."""
+    with store.write() as writer:
+        writer.put_links(source, links)
+
+
+def put_edges(store: GraphStore, path: str, *edges: Edge) -> None:
+    """Let relationships be all that a file of the source refers to."""
+    put_links(store, UnitLinks(path, edges))
 
 
 def encode(text: str) -> npt.NDArray[np.float32]:

@@ -19,6 +19,7 @@ from pkg.build import build
 from pkg.graph.neo4j.cypher import FRAGMENT, STORE
 from pkg.graph.neo4j.guide import NODE_LIMIT, STYLE, SavedQuery, read_queries
 from pkg.graph.store import GraphStore
+from pkg.graph.unit import UnitLinks
 from pkg.model import Edge, RelationType
 
 pytestmark = pytest.mark.server
@@ -122,9 +123,10 @@ def put_calls(store: GraphStore) -> None:
     (add,) = store.find_name("add")
     total = next(node for node in store.find_name("total") if node.qualname == "Cart.total")
     prices = store.find_name("find_price")
+    edges = [Edge(RelationType.CALLS, add.id, total.id, 9, "name", "likely")]
+    edges += [Edge(RelationType.CALLS, total.id, each.id, 15, "import", "certain") for each in prices]
     with store.write() as writer:
-        writer.put_relations([Edge(RelationType.CALLS, add.id, total.id, 9, "name", "likely")])
-        writer.put_relations(Edge(RelationType.CALLS, total.id, each.id, 15, "import", "certain") for each in prices)
+        writer.put_links("shop", [UnitLinks(total.path, tuple(edges))])
 
 
 def draw(driver: Driver, query: SavedQuery, parameters: Mapping[str, str]) -> list[Node]:

@@ -12,7 +12,7 @@ import numpy as np
 from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
 from pkg.graph.rows import pack_rows, pack_text
 from pkg.graph.texts import read_docstring
-from pkg.graph.unit import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key
+from pkg.graph.unit import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library
 from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ def make_name(source: str, name: str, vector: Any) -> Properties:
     identity = format_id(hash_key(source, Label.FUNCTION_NAME.value, name))
     content = format_id(hash_bytes(name.encode("utf-8", "replace")))
     return {"id": identity, "source": source, "name": name, "content_hash": content, "embedding": vector}
+
+
+def make_library(source: str, name: str) -> Properties:
+    """Give the properties of a Library node."""
+    content = format_id(hash_bytes(name.encode("utf-8", "replace")))
+    return {"id": name_library(source, name), "source": source, "name": name, "content_hash": content}
 
 
 def measure_unit(unit: UnitGraph) -> int:

@@ -17,15 +17,17 @@ from pkg.graph.neo4j.batches import (
     Properties,
     describe_build,
     describe_source,
+    make_library,
     make_name,
     name_fragment,
     name_source,
     name_unit,
 )
 from pkg.graph.neo4j.csv_files import CsvFiles, Relation
+from pkg.graph.neo4j.links import make_call
 from pkg.graph.neo4j.writing import READY, count_key
-from pkg.graph.unit import UnitGraph
-from pkg.model import Edge, Label, RelationType, Skip, Source
+from pkg.graph.unit import UnitGraph, UnitLinks
+from pkg.model import Label, RelationType, Skip, Source
 from pkg.scratch import open_scratch
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ _CREATE = """
     CREATE TABLE top (fragment TEXT, id TEXT, kind TEXT, line INTEGER, PRIMARY KEY (fragment, id)) WITHOUT ROWID;
     CREATE TABLE held (fragment TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE function (source TEXT, name TEXT, id TEXT, PRIMARY KEY (source, name, id)) WITHOUT ROWID;
+    CREATE TABLE unit (source TEXT, path TEXT, id TEXT, label TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
+    CREATE TABLE target (id TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE name (source TEXT, name TEXT, id TEXT, PRIMARY KEY (source, name)) WITHOUT ROWID;
 """
 _PUT_TOP = "INSERT OR IGNORE INTO top VALUES (?, ?, ?, ?)"
@@ -46,6 +50,9 @@ _PUT_HELD = "INSERT OR IGNORE INTO held VALUES (?)"
 _IS_HELD = "SELECT 1 FROM held WHERE fragment = ?"
 _PUT_FUNCTION = "INSERT OR IGNORE INTO function VALUES (?, ?, ?)"
 _PUT_NAME = "INSERT INTO name VALUES (?, ?, ?)"
+_PUT_UNIT = "INSERT INTO unit VALUES (?, ?, ?, ?)"
+_GET_UNIT = "SELECT id, label FROM unit WHERE source = ? AND path = ?"
+_PUT_END = "INSERT OR IGNORE INTO target VALUES (?)"
 _MISSING = """SELECT DISTINCT name FROM function AS f WHERE source = ? AND name >= ?
     AND NOT EXISTS (SELECT 1 FROM name WHERE name.source = f.source AND name.name = f.name) ORDER BY name LIMIT ?"""
 _NAMED = """SELECT name.id, function.id FROM name JOIN function USING (source, name)
@@ -87,6 +94,7 @@ class BulkWriter:
         for kind, listed in relations.items():
             self._put_relations(kind, listed)
         identity = name_unit(unit)
+        self._notes.execute(_PUT_UNIT, (unit.source, unit.path, identity, unit.label.value))
         self._put_relations(RelationType.CONTAINS.value, [(name_source(unit.source), identity, None)])
         if unit.label is Label.ROW:
             self._note_fragments(identity, nodes, relations)
@@ -112,7 +120,7 @@ class BulkWriter:
 
     def _put_relations(self, kind: str, relations: Sequence[tuple[str, str, int | None]]) -> None:
         if relations:
-            self._files.put_relations(kind, ((*relation, None, None) for relation in relations))
+            self._files.put_relations(kind, ((*relation, None, None, None) for relation in relations))
 
     def _note_fragments(
         self, unit: str, nodes: list[Properties], relations: dict[str, list[tuple[str, str, int | None]]]
@@ -142,14 +150,38 @@ class BulkWriter:
             self._counts[source, Label.FUNCTION_NAME.value] += len(names)
             self._notes.executemany(_PUT_NAME, ((source, name["name"], name["id"]) for name in names))
 
-    def put_relations(self, relations: Iterable[Edge]) -> None:
-        """Write relationships between nodes that are written."""
-        edges: dict[str, list[Relation]] = {}
-        for edge in relations:
-            facts = (edge.start, edge.end, edge.line, edge.rule, edge.confidence)
-            edges.setdefault(edge.type.value, []).append(facts)
-        for kind, listed in edges.items():
+    def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
+        """Write what units refer to, each unit once; libraries and calls that several refer to are written once."""
+        for each in links:
+            unit = self._notes.execute(_GET_UNIT, (source, each.path)).fetchone()
+            if unit is None:
+                raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
+            self._put_relations_of(each)
+            ends = {edge.end for edge in each.edges}
+            libraries = [make_library(source, name) for name in each.libraries]
+            self._put_once(source, Label.LIBRARY, [node for node in libraries if node["id"] in ends])
+            path = each.path if unit[1] == Label.FILE.value else None
+            self._put_once(source, Label.CALL, [make_call(source, path, call) for call in each.unbound])
+            notes = {"id": unit[0], "source": source, "path": each.path, "notes": each.notes}
+            self._files.put_nodes(cypher.LINKS, [notes])
+
+    def _put_relations_of(self, links: UnitLinks) -> None:
+        rows: dict[str, list[Relation]] = {}
+        for edge in links.edges:
+            facts = (edge.start, edge.end, edge.line, edge.rule, edge.confidence, links.path)
+            rows.setdefault(edge.type.value, []).append(facts)
+        for call in links.unbound:
+            row = (call.owner, call.id, call.line, None, None, links.path)
+            rows.setdefault(RelationType.UNRESOLVED.value, []).append(row)
+        for kind, listed in rows.items():
             self._files.put_relations(kind, listed)
+
+    def _put_once(self, source: str, label: Label, nodes: list[Properties]) -> None:
+        """Write those nodes that are not written yet."""
+        new = [node for node in nodes if self._notes.execute(_PUT_END, (node["id"],)).rowcount]
+        if new:
+            self._files.put_nodes(label.value, new)
+            self._counts[source, label.value] += len(new)
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
         """Refuse: files that are written once hold nothing that could be touched."""

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkg.graph.neo4j.cypher import FRAGMENT, GRAPH_LABELS, STORE
+from pkg.graph.neo4j.cypher import FRAGMENT, GRAPH_LABELS, LINKS, STORE
 from pkg.graph.neo4j.writing import count_key
 from pkg.model import Label
 
@@ -42,6 +42,9 @@ NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     Label.BLOCK.value: (*_PIECE, "depth", "caption", "embedding"),
     Label.IMPORT.value: (*_PIECE, "module", "imported", "alias", "level", "words", "embedding"),
     Label.FUNCTION_NAME.value: ("id", "source", "name", "content_hash", "embedding"),
+    Label.LIBRARY.value: ("id", "source", "name", "content_hash"),
+    Label.CALL.value: ("id", "source", "expression", "reason", "path", "line"),
+    LINKS: ("id", "source", "path", "notes"),
 }  # fmt: skip
 """The properties of each label, in the order of the columns."""
 
@@ -51,13 +54,16 @@ _NUMBERS = (
 )  # fmt: skip
 _TYPES = dict.fromkeys(_NUMBERS, "long") | {
     "id": "ID", "is_async": "boolean", "decorators": "string[]", "bases": "string[]", "text": "byte[]",
-    "calls": "byte[]", "embedding": "float[]",
+    "calls": "byte[]", "notes": "byte[]", "embedding": "float[]",
 }  # fmt: skip
 """The type of each property that is not a text."""
 
-RELATION_HEADER = ":START_ID,:END_ID,line:long,rule,confidence\n"
+_ID_SPACES = {LINKS: "ID(links)"}
+"""Labels whose ids are those of other nodes as well, which no relationship of the files refers to."""
 
-Relation = tuple[str, str, "int | None", "str | None", "str | None"]  # start, end, line, rule, confidence
+RELATION_HEADER = ":START_ID,:END_ID,line:long,rule,confidence,path\n"
+
+Relation = tuple[str, str, int | None, str | None, str | None, str | None]  # start, end, line, rule, confidence, path
 
 
 class _Numbers(dict[float, str]):
@@ -105,7 +111,8 @@ class CsvFiles:
         """Write nodes of a label; a property that has no column is an error of this program."""
         columns = NODE_COLUMNS[label]
         types = [_TYPES.get(name, "string") for name in columns]
-        header = ",".join(f"{name}:{kind}" for name, kind in zip(columns, types, strict=True)) + "\n"
+        shown = [_ID_SPACES.get(label, kind) if kind == "ID" else kind for kind in types]
+        header = ",".join(f"{name}:{kind}" for name, kind in zip(columns, shown, strict=True)) + "\n"
         renders = [(name, _RENDER[kind]) for name, kind in zip(columns, types, strict=True)]
         rows = [_render_row(node, renders) for node in nodes]
         self._write(label, header, rows)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pkg.model import EMBEDDED_LABELS, Label, RelationType
 
-STORE, FRAGMENT, HOLDS = "PkgStore", "Fragment", "HOLDS"
+STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
 """What only the store itself uses, beside the labels and types of the model."""
 
 UNIT_LABELS = (Label.FILE, Label.ROW)
@@ -17,6 +19,16 @@ INDEXED_WORDS = (Label.FUNCTION, Label.IMPORT)
 STRUCTURE = (RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD, RelationType.IMPORTS)
 BATCH_TYPES = (*(each.value for each in STRUCTURE), HOLDS)
 TYPES = "|".join(each.value for each in RelationType)
+_CALLERS = (Label.FUNCTION, *UNIT_LABELS)
+LINK_ENDS = {
+    RelationType.RESOLVES_TO: ((Label.IMPORT,), (*UNIT_LABELS, Label.CLASS, Label.FUNCTION, Label.LIBRARY)),
+    RelationType.CALLS: (_CALLERS, (Label.FUNCTION, Label.CLASS)),
+    RelationType.INHERITS: ((Label.CLASS,), (Label.CLASS,)),
+    RelationType.OVERRIDES: ((Label.FUNCTION,), (Label.FUNCTION,)),
+    RelationType.UNRESOLVED: (_CALLERS, (Label.CALL,)),
+}
+"""What each relationship that was resolved starts and ends at."""
+_LINKED = "|".join(each.value for each in LINK_ENDS)
 _DOWNWARD = "CONTAINS|HAS_BODY|CHILD"
 _STRUCTURE = "|".join(each.value for each in STRUCTURE)
 
@@ -40,7 +52,7 @@ def list_schema() -> list[str]:
     lookup = "CREATE INDEX pkg_{name}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})"
     words = "CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.words] {options}"
     options = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-no-stop-words'}}"
-    labels = (STORE, FRAGMENT, *(label.value for label in GRAPH_LABELS))
+    labels = (STORE, FRAGMENT, LINKS, *(label.value for label in GRAPH_LABELS))
     statements = [unique.format(name=label.lower(), label=label) for label in labels]
     for label, key in _LOOK_UPS:
         statements.append(lookup.format(name=label.lower(), label=label, key=key))
@@ -50,8 +62,8 @@ def list_schema() -> list[str]:
 
 
 _LOOK_UPS = (
-    *((label.value, "source") for label in (*UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME)),
-    (FRAGMENT, "source"),
+    *((label.value, "source") for label in GRAPH_LABELS[1:]),
+    *((label, "source") for label in (FRAGMENT, LINKS)),
     *((label.value, "name") for label in (Label.CLASS, Label.FUNCTION, Label.FUNCTION_NAME)),
     *((label.value, "content_hash") for label in EMBEDDED_LABELS),
 )
@@ -104,6 +116,9 @@ DELETE_SOURCE_NODE = "MATCH (n:Source {id: $id}) DETACH DELETE n"
 LIST_FINGERPRINTS = """MATCH (u:File|Row) WHERE u.source = $source
     RETURN u.path AS path, u.fingerprint AS fingerprint, u.content_hash AS content ORDER BY path"""
 PUT_FINGERPRINT = "MATCH (u:File|Row) WHERE u.source = $source AND u.id IN $ids SET u.fingerprint = $fingerprint"
+
+LIST_NOTES = f"MATCH (l:{LINKS}) WHERE l.source = $source AND l.gone IS NULL RETURN l.path AS path, l.notes AS notes"
+GET_TEXTS = f"UNWIND $ids AS id MATCH (u:File {{id: id}})-[:{HOLDS}]->(f) RETURN u.path AS path, f.text AS text"
 
 # Writing units: what stood there is released, the new nodes are put, and what did not come again is deleted.
 
@@ -182,28 +197,76 @@ DELETE_ORPHAN_NAMES = (
     """MATCH (n:FunctionName) WHERE n.source = $source AND NOT EXISTS { (n)-[:NAMES]->() } DETACH DELETE n"""
 )
 
-_EACH_LABEL = " UNION ALL ".join(
-    f"MATCH (n:{label.value} {{id: id}}) WHERE n.source IN $ready RETURN n" for label in GRAPH_LABELS
-)
-_BY_ID = f"CALL (id) {{ {_EACH_LABEL} }}"
+# What was resolved: each relationship says which unit's it is by the path, because rows may share where it starts.
+
+FIND_LINKED = f"""UNWIND $units AS unit
+    CALL (unit) {{ MATCH (u:File {{id: unit.file}}) RETURN u UNION ALL MATCH (u:Row {{id: unit.row}}) RETURN u }}
+    RETURN u.path AS path, u.id AS id, elementId(u) AS element, u:File AS is_file,
+    EXISTS {{ MATCH (l:{LINKS} {{id: u.id}}) WHERE l.gone IS NULL }} AS is_linked"""
+_LINKS_OF = f"""MATCH (u) WHERE elementId(u) IN $units
+    MATCH (u)-[:CONTAINS|IMPORTS*0..]->(n)-[r:{_LINKED}]->(m) WHERE r.path = u.path"""
+GET_LINKS = f"""{_LINKS_OF} RETURN DISTINCT u.path AS path, type(r) AS type, n.id AS start, m.id AS end,
+    r {{.line, .rule, .confidence}} AS facts, m.expression AS expression, m.reason AS reason"""
+RELEASE_LINKS = f"{_LINKS_OF} WITH DISTINCT r DELETE r"
+MARK_LINKS = f"UNWIND $ids AS id MATCH (l:{LINKS} {{id: id}}) SET l.gone = true"
+PUT_NOTES = f"UNWIND $notes AS p MERGE (l:{LINKS} {{id: p.id}}) SET l = p"
+PUT_ENDS = "UNWIND $ends AS p MERGE (n:{label} {{id: p.id}}) SET n = p"
+LIST_LOOSE = f"""MATCH (n:Call) WHERE n.source = $source AND NOT EXISTS {{ (n)<-[:UNRESOLVED]-() }}
+    RETURN elementId(n) AS element
+    UNION ALL MATCH (n:Library) WHERE n.source = $source AND NOT EXISTS {{ (n)<-[:RESOLVES_TO]-() }}
+    RETURN elementId(n) AS element
+    UNION ALL MATCH (n:{LINKS}) WHERE n.source = $source AND n.gone RETURN elementId(n) AS element"""
 
 
-def put_relations(kind: RelationType) -> str:
-    """Write the statement that puts relationships of a type between nodes that exist."""
-    ends = [f"WITH *, edge.{end} AS id {_BY_ID.replace('RETURN n', f'RETURN n AS {end}')}" for end in ("start", "end")]
+def put_links(kind: RelationType) -> str:
+    """Write the statement that puts relationships of a type: (start, end, path, line, rule, confidence) each.
+
+    Their ends are looked up by id in the labels that they can have, hinted for the reason that LINK_NAMES tells.
+    """
+    starts, ends = LINK_ENDS[kind]
     return "\n".join(
-        ("UNWIND $edges AS edge", *ends, f"CREATE (start)-[r:{kind.value}]->(end) SET r += edge.properties")
+        (
+            "UNWIND $links AS link",
+            f"CALL (link) {{ {_find_end('a', 0, starts)} }}",
+            f"CALL (link) {{ {_find_end('b', 1, ends)} }}",
+            f"CREATE (a)-[:{kind.value} {{path: link[2], line: link[3], rule: link[4], confidence: link[5]}}]->(b)",
+        )
+    )
+
+
+def _find_end(name: str, place: int, labels: tuple[Label, ...]) -> str:
+    return " UNION ALL ".join(
+        f"MATCH ({name}:{label.value} {{id: link[{place}]}}) USING INDEX SEEK {name}:{label.value}(id) RETURN {name}"
+        for label in labels
     )
 
 
 # Reading.
 
+COMMON_LABELS = (*PIECE_LABELS, Label.CALL)
+RARE_LABELS = tuple(label for label in GRAPH_LABELS if label not in COMMON_LABELS)
+"""Each label has an index of its own, and an id costs a look-up in each: what is seldom asked for is tried last."""
+
+
+def _find_by_id(labels: Iterable[Label]) -> str:
+    each = (f"MATCH (n:{label.value} {{id: id}}) WHERE n.source IN $ready RETURN n" for label in labels)
+    return f"CALL (id) {{ {' UNION ALL '.join(each)} }}"
+
+
+_BY_ID = _find_by_id(GRAPH_LABELS)
+
+_PLACE_OF_CALL = """CALL (n) { OPTIONAL MATCH (n)<-[r:UNRESOLVED]-()
+    RETURN r.path AS calling, r.line AS line ORDER BY calling, line LIMIT 1 }"""
 _PLACE = f"""CALL (n) {{ OPTIONAL MATCH (f:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
     RETURN u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
 _OURS = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
 _NODE = f"""[each IN labels(n) WHERE each IN {_OURS}][0] AS label, n {{.*, embedding: null, words: null}} AS node, path,
     first_line"""
-GET_NODES = f"UNWIND $ids AS id {_BY_ID} {_PLACE} RETURN id, {_NODE}"
+GET_COMMON, GET_RARE = (
+    f"""UNWIND $ids AS id {_find_by_id(labels)} {_PLACE} {_PLACE_OF_CALL}
+    WITH id, n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line RETURN id, {_NODE}"""
+    for labels in (COMMON_LABELS, RARE_LABELS)
+)
 FIND_NAMES = f"""UNWIND $ids AS id
     CALL (id) {{ MATCH (n:Function {{name: id}}) USING INDEX SEEK n:Function(name) WHERE n.source IN $ready RETURN n
     UNION ALL MATCH (n:Class {{name: id}}) USING INDEX SEEK n:Class(name) WHERE n.source IN $ready RETURN n }}
@@ -220,26 +283,47 @@ GET_CALLS = f"""UNWIND $ids AS id {_BY_ID} MATCH (f:{FRAGMENT} {{id: n.fragment}
     RETURN id, f.calls AS calls, n.start_line AS start_line, n.end_line AS end_line, first_line"""
 GET_NAME_OF = """MATCH (n:FunctionName)-[:NAMES]->(:Function {id: $id}) RETURN n.id AS id"""
 PATHS_OF = f"UNWIND [$id] AS id {_BY_ID} MATCH (:{FRAGMENT} {{id: n.fragment}})<-[:{HOLDS}]-(u) RETURN u.path AS path"
-GET_ELEMENT = f"UNWIND [$id] AS id {_BY_ID} RETURN elementId(n) AS element"
 _EDGE = "type(r) AS type, r {.line, .rule, .confidence} AS facts, elementId(m) AS other"
-EDGES_OUT = f"""MATCH (n) WHERE elementId(n) IN $elements MATCH (n)-[r:{TYPES}]->(m) WHERE m.source IN $ready
-    RETURN n.id AS start, m.id AS end, {_EDGE}"""
-EDGES_IN = f"""MATCH (n) WHERE elementId(n) IN $elements MATCH (n)<-[r:{TYPES}]-(m) WHERE m.source IN $ready
-    RETURN m.id AS start, n.id AS end, {_EDGE}"""
+_EDGES = {
+    "out": f"MATCH (n)-[r:{{types}}]->(m) WHERE m.source IN $ready RETURN n.id AS start, m.id AS end, {_EDGE}",
+    "in": f"MATCH (n)<-[r:{{types}}]-(m) WHERE m.source IN $ready RETURN m.id AS start, n.id AS end, {_EDGE}",
+}
+
+
+def list_edges_at(types: Iterable[RelationType], direction: str, by_id: bool) -> str:
+    """Write the statement that lists relationships of some types at nodes, named by id or by the server's element id.
+
+    Each node that exists has one row at least, with no type where it has no relationship.
+    """
+    names = "|".join(sorted(each.value for each in types))
+    asked = _EDGES.values() if direction == "both" else [_EDGES[direction]]
+    edges = " UNION ALL ".join(each.replace("{types}", names) for each in asked)
+    nodes = f"UNWIND $starts AS id {_BY_ID}" if by_id else "MATCH (n) WHERE elementId(n) IN $starts"
+    return f"""{nodes} OPTIONAL CALL (n) {{ {edges} }}
+    RETURN n.id AS id, elementId(n) AS element, type, start, end, facts, other"""
+
 
 COUNT_LABEL = "MATCH (n:{label}) WHERE n.source IN $ready RETURN count(n) AS count"
 COUNT_TYPE = "MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source IN $ready RETURN count(r) AS count"
+COUNT_LINKS = """MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source IN $ready
+    WITH DISTINCT n, m, r.line AS line, r.rule AS rule, r.confidence AS confidence RETURN count(*) AS count"""
 LIST_PARTIAL = """MATCH (u:File|Row) WHERE u.source IN $ready AND (u.status <> 'ok' OR u.reason IS NOT NULL)
     RETURN u.path AS path, coalesce(u.reason, u.status) AS reason ORDER BY path"""
 
 EXPORT_LABEL = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE}
     RETURN $label AS label, n {{.*, words: null}} AS node, path, first_line"""
+LIST_NODES = f"""MATCH (n:$($label)) WHERE n.source IN $ready {_PLACE} {_PLACE_OF_CALL}
+    WITH n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line
+    RETURN $label AS label, n {{.*, embedding: null, words: null}} AS node, path, first_line"""
+EXPORT_CALLS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE_OF_CALL}
+    RETURN $label AS label, n {{.*}} AS node, calling AS path, line AS first_line"""
 EXPORT_UNITS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id
     CALL (n) {{ OPTIONAL MATCH (n)-[h:{HOLDS}]->(f) WITH h, f ORDER BY h.line, f.key
         RETURN collect([h.line, f.text]) AS parts }}
     RETURN $label AS label, n {{.*}} AS node, null AS path, null AS first_line, parts"""
 EXPORT_TYPE = """MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source IN $ready
-    RETURN n.id AS start, m.id AS end, r {{.line, .rule, .confidence}} AS facts ORDER BY start, end, r.line, r.rule"""
+    RETURN n.id AS start, m.id AS end, r {{.line, .rule, .confidence}} AS facts
+    ORDER BY start, end, coalesce(r.line, -1), coalesce(r.rule, ''), coalesce(r.confidence, '')"""
 
 # Searching.
 
@@ -286,4 +370,8 @@ CHECKS = {
         AND COUNT { (f)<-[:NAMES]-() } = 0 RETURN count(f) AS count""",
     "function names without a function": """MATCH (n:FunctionName) WHERE n.source IN $ready
         AND NOT EXISTS { (n)-[:NAMES]->(:Function) } RETURN count(n) AS count""",
+    "calls and libraries that nothing refers to": """MATCH (n:Call|Library) WHERE n.source IN $ready
+        AND NOT EXISTS { (n)<-[:UNRESOLVED|RESOLVES_TO]-() } RETURN count(n) AS count""",
+    "links without a file or row": f"""MATCH (l:{LINKS}) WHERE l.source IN $ready
+        AND NOT EXISTS {{ MATCH (u:File|Row) WHERE u.id = l.id }} RETURN count(l) AS count""",
 }

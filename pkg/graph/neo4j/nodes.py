@@ -1,11 +1,13 @@
-"""Turn records into the nodes and relationships of the model."""
+"""Turn records into the nodes, relationships and calls of the model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pkg.model import Edge, Label, Node, RelationType
+from pkg.graph.rows import unpack_rows
+from pkg.graph.texts import make_call
+from pkg.model import Call, Edge, Label, Node, RelationType
 
 _OWN = ("alias", "bases", "decorators", "imported", "is_async", "level", "module")  # what a build notes of a piece
 _OF_LABEL = {
@@ -19,11 +21,14 @@ _PIECE = (*_OWN, "docstring_source", "docstring")
 def make_node(record: Mapping[str, Any]) -> Node:
     """Make a node of a record with label, node, path and first_line."""
     label, found = Label(record["label"]), record["node"]
+    if label is Label.CALL:
+        path, line = record["path"] or "", record["first_line"] or 0
+        return make_call(found["id"], found["source"], path, found["expression"], line, found["reason"])
     properties = {name: found[name] for name in _OF_LABEL.get(label, _PIECE) if found.get(name) is not None}
     name = found["name"]
     if label in (Label.FILE, Label.ROW):
         return _make(found, label, found["path"], name, found["path"], None, found["content_hash"], properties)
-    if "start_line" not in found:  # a source or a function name
+    if "start_line" not in found:  # a source, a function name or a library
         kind, content = (found.get("kind"), "") if label is Label.SOURCE else (None, name)
         hashed = found.get("content_hash", "")
         return _make(found, label, "", name, name, kind, hashed, properties, content)
@@ -63,3 +68,11 @@ def make_edge(record: Mapping[str, Any], kind: str) -> Edge:
         facts.get("rule"),
         facts.get("confidence"),
     )
+
+
+def list_calls(row: Mapping[str, Any]) -> Iterator[Call]:
+    """Give the calls on the lines of a node, from those of its fragment."""
+    offset = (row["first_line"] or 1) - 1
+    for expression, line, _ in unpack_rows(row["calls"]):
+        if row["start_line"] <= line <= row["end_line"]:
+            yield Call(expression, line + offset, None)

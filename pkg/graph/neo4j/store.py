@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
@@ -16,15 +17,17 @@ from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.batches import name_source
 from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver
 from pkg.graph.neo4j.faults import translate_faults
+from pkg.graph.neo4j.listing import choose_count, export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
-from pkg.graph.neo4j.nodes import make_edge, make_node
+from pkg.graph.neo4j.nodes import list_calls, make_edge, make_node
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.session import Reader
 from pkg.graph.neo4j.writing import Neo4jWriter, delete_nodes
-from pkg.graph.rows import unpack_rows, unpack_text
+from pkg.graph.rows import unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import export_edge, export_header, export_node
-from pkg.model import EMBEDDED_LABELS, Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
+from pkg.graph.texts import export_edge, export_header, order_edge
+from pkg.graph.unit import format_id, hash_key
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Record, Transaction
 
 SCHEMA_VERSION = 1
+TEXTS_AT_ONCE = 500  # files whose texts are in memory together
 MATCHES_AT_ONCE = 50  # matches of a search whose texts, blocks and calls are fetched together
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
 HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
@@ -118,6 +122,18 @@ class Neo4jStore:
         for record in self._reader.stream(cypher.LIST_FINGERPRINTS, source=source):
             yield record["path"], record["fingerprint"], record["content"]
 
+    def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
+        """Give (path, notes) of every unit of a source whose links were put, those of an unfinished load too."""
+        for record in self._reader.stream(cypher.LIST_NOTES, source=source):
+            yield record["path"], record["notes"] or b""
+
+    def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Give (path, text) of those of the files that the source has; inside a write, what was there before it."""
+        ids = (format_id(hash_key(source, path, Label.FILE.value)) for path in paths)
+        while some := list(islice(ids, TEXTS_AT_ONCE)):
+            for record in self._reader.run(cypher.GET_TEXTS, ids=some):
+                yield record["path"], unpack_text(record["text"])
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""
@@ -168,7 +184,7 @@ class Neo4jStore:
             number = mend_mark(self._reader.run(cypher.GET_STAMP)[0]["number"], self._put_mark)
             self._sweep()
             with translate_faults(self._address, is_writing=True):
-                writer = Neo4jWriter(main, self._write, self._reader.view.ready, self._has_vector_type)
+                writer = Neo4jWriter(main, self._write, self._has_vector_type)
                 yield writer
                 writer.finish()
                 if writer.loaded:
@@ -218,7 +234,7 @@ class Neo4jStore:
                     f" (encoder '{view.encoder}'); encode the query with that encoder"
                 )
             found = VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
-        if self._kept is not None:
+        if self._kept is not None and label in cypher.PIECE_LABELS:
             self._matched.update(match.id for match in found.matches[:MATCHES_AT_ONCE])
         return found
 
@@ -250,10 +266,14 @@ class Neo4jStore:
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""
+        return self.find_names([name], source)
+
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        """Find the functions and classes of several bare names at once, ordered by path and line."""
         with self._reader.snapshot() as view:
             ready = view.ready if source is None else [each for each in view.ready if each == source]
-            records = self._ask_each(cypher.FIND_NAMES, [name], ready)
-            nodes = [make_node(record) for record in records[name]]
+            records = self._ask_each(cypher.FIND_NAMES, names, ready)
+            nodes = [make_node(record) for name in set(names) for record in records[name]]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def get(self, ids: Sequence[str]) -> list[Node]:
@@ -261,15 +281,20 @@ class Neo4jStore:
         if not ids:
             return []
         with self._reader.snapshot() as view:
-            wanted = [each for each in ids if each.isascii()]
-            records = self._ask_each(cypher.GET_NODES, wanted, view.ready)
-        found = {each: make_node(records[each][0]) for each in dict.fromkeys(ids) if records.get(each)}
+            wanted = dict.fromkeys(each for each in ids if each.isascii())
+            common = self._ask_each(cypher.GET_COMMON, list(wanted), view.ready)
+            missing = [each for each in wanted if not common[each]]
+            rare = self._ask_each(cypher.GET_RARE, missing, view.ready)
+        found = {each: make_node((common[each] or rare[each])[0]) for each in wanted if common[each] or rare[each]}
+        self._check_known(ids, found)
+        return [found[each] for each in ids]
+
+    def _check_known(self, ids: Iterable[str], known: Container[str]) -> None:
         for each in ids:
-            if each not in found:
+            if each not in known:
                 raise NodeNotFoundError(
                     f"no node '{each}' in {self.address}; expected an id of 16 hex digits that a query gave"
                 )
-        return [found[each] for each in ids]
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
@@ -293,39 +318,50 @@ class Neo4jStore:
         with self._reader.snapshot() as view:
             self.get([node_id])
             rows = self._ask_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
-        return [call for row in rows for call in _list_calls(row)]
+        return [call for row in rows for call in list_calls(row)]
 
     def neighbours(
-        self, node_id: str, types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+        self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
     ) -> list[Edge]:
-        """List the relationships within depth steps; direction is out, in or both."""
-        wanted = None if types is None else set(types)
-        statements = [
-            *([cypher.EDGES_OUT] if direction in ("out", "both") else []),
-            *([cypher.EDGES_IN] if direction in ("in", "both") else []),
-        ]
-        edges: dict[Edge, None] = {}
+        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
+        wanted = tuple(RelationType if types is None else types)
+        if not (ids and wanted and depth):
+            self.get(ids)
+            return []
+        edges: set[Edge] = set()
+        seen: set[str] = set()
+        frontier = {each for each in ids if each.isascii()}
         with self._reader.snapshot() as view:
-            self.get([node_id])
-            start = self._reader.run(cypher.GET_ELEMENT, id=node_id, ready=view.ready)[0]["element"]
-            seen = frontier = {start}
-            for _ in range(depth):
-                reached: set[str] = set()
-                for statement in statements if frontier else ():
-                    for row in self._reader.run(statement, elements=sorted(frontier), ready=view.ready):
-                        edge = make_edge(row, row["type"])
-                        if wanted is None or edge.type in wanted:
-                            edges[edge] = None
-                            reached.add(row["other"])
-                frontier = reached - seen
-                seen = seen | reached
-        return sorted(edges, key=lambda edge: (edge.type, edge.start, edge.end, edge.line or 0))
+            for step in range(depth):
+                statement = cypher.list_edges_at(wanted, direction, by_id=not step)
+                rows = self._reader.run(statement, starts=sorted(frontier), ready=view.ready)
+                if not step:
+                    self._check_known(ids, {row["id"] for row in rows})
+                edges |= {make_edge(row, row["type"]) for row in rows if row["type"]}
+                seen |= {row["element"] for row in rows}
+                if not (frontier := {row["other"] for row in rows if row["type"]} - seen):
+                    break
+        return sorted(edges, key=order_edge)
+
+    def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
+        """Give every node of some labels, without fetching them one by one; in no promised order."""
+        with self._reader.snapshot() as view:
+            ready = [each for each in view.ready if source in (None, each)]
+            for label in labels:
+                yield from list_nodes(self._reader, label, ready)
+
+    def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
+        """Give every relationship of some types that starts in a source, each once; in no promised order."""
+        with self._reader.snapshot() as view:
+            ready = [each for each in view.ready if source in (None, each)]
+            for each in types:
+                yield from list_edges(self._reader, each, ready)
 
     def stats(self) -> StoreStats:
         """Count what the store holds."""
         with self._reader.snapshot() as view:
             nodes = {label.value: self._count(cypher.COUNT_LABEL, label=label.value) for label in cypher.GRAPH_LABELS}
-            relations = {each.value: self._count(cypher.COUNT_TYPE, type=each.value) for each in RelationType}
+            relations = {each.value: self._count(choose_count(each), type=each.value) for each in RelationType}
             partial = [
                 Skip(row["path"], row["reason"]) for row in self._reader.run(cypher.LIST_PARTIAL, ready=view.ready)
             ]
@@ -359,29 +395,6 @@ class Neo4jStore:
         with self._reader.snapshot() as view:
             yield export_header(view.encoder, view.dimension)
             for label in Label:
-                yield from self._export_label(label, vectors, view.ready)
+                yield from export_label(self._reader, label, vectors, view.ready)
             for each in sorted(RelationType, key=lambda each: each.value):
-                statement = cypher.EXPORT_TYPE.format(type=each.value)
-                for row in self._reader.stream(statement, ready=view.ready):
-                    yield export_edge(make_edge(row, each.value))
-
-    def _export_label(self, label: Label, vectors: bool, ready: list[str]) -> Iterator[dict[str, Any]]:
-        statement = cypher.EXPORT_UNITS if label in cypher.UNIT_LABELS else cypher.EXPORT_LABEL
-        for row in self._reader.stream(statement, label=label.value, ready=ready):
-            has_vector = vectors and label in EMBEDDED_LABELS
-            line = export_node(make_node(row), row["node"]["embedding"] if has_vector else None)
-            if label in cypher.UNIT_LABELS:
-                line["parts"] = [(number, _decode(text)) for number, text in row["parts"] if text is not None]
-            yield line
-
-
-def _list_calls(row: Record) -> Iterator[Call]:
-    """Give the calls on the lines of a node, from those of its fragment."""
-    offset = (row["first_line"] or 1) - 1
-    for expression, line, _ in unpack_rows(row["calls"]):
-        if row["start_line"] <= line <= row["end_line"]:
-            yield Call(expression, line + offset, None)
-
-
-def _decode(packed: bytes) -> str:
-    return unpack_text(packed).decode("utf-8", "surrogateescape")
+                yield from map(export_edge, list_edges(self._reader, each, view.ready))

@@ -29,8 +29,9 @@ from pkg.graph.neo4j.batches import (
     name_source,
     name_unit,
 )
-from pkg.graph.unit import UnitGraph, format_id, hash_key
-from pkg.model import Edge, Label, RelationType, Skip, Source
+from pkg.graph.neo4j.links import cut_links, delete_loose, put_links, release_links
+from pkg.graph.unit import UnitGraph, UnitLinks, format_id, hash_key
+from pkg.model import Label, Skip, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,14 +48,13 @@ RunBatch = Callable[[Work], Any]  # runs work in a managed transaction of its ow
 class Neo4jWriter:
     """Collect units and put them in batches; Neo4jStore opens and ends the main transaction around it."""
 
-    def __init__(self, main: Transaction, run_batch: RunBatch, ready: list[str], packed: bool = False) -> None:
-        """Start a write inside an open transaction; `ready` are the sources that readers see.
+    def __init__(self, main: Transaction, run_batch: RunBatch, packed: bool = False) -> None:
+        """Start a write inside an open transaction.
 
         `packed` says that the server and the driver know vectors as a type, in which they travel fastest.
         """
         self._main = main
         self._packed = packed
-        self._ready = ready
         self._run_batch = run_batch
         self._states: dict[str, str] = {}
         self._before: dict[str, dict[str, Any]] = {}  # sources as they were
@@ -182,23 +182,23 @@ class Neo4jWriter:
         self._touch(source)
         self._run(source, lambda run: run.run(statement, names=names).consume())
 
-    def put_relations(self, relations: Iterable[Edge]) -> None:
-        """Add relationships between nodes that exist."""
+    def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
+        """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
+
+        Links that are equal to what is stored, in whatever order, make no new generation.
+        """
+        self._check_source(source)
         self.flush()
-        known = sorted({*self._ready, *self.loaded}.difference(self.deleted))
-        edges: dict[RelationType, list[dict[str, Any]]] = {}
-        for edge in relations:
-            facts = {"line": edge.line, "rule": edge.rule, "confidence": edge.confidence}
-            edges.setdefault(edge.type, []).append({"start": edge.start, "end": edge.end, "properties": facts})
-        for kind, listed in edges.items():
-            self._main.run(cypher.put_relations(kind), edges=listed, ready=known).consume()
-            self.changed = True
+        for batch in cut_links(links):
+            if self._run(source, lambda run: put_links(run, source, batch)):  # noqa: B023
+                self._touch(source)
 
     def finish(self) -> None:
-        """Put what is left, and link or delete function names."""
+        """Put what is left, link or delete function names, and delete calls and libraries that nothing refers to."""
         self.flush()
         for source in sorted(self._touched):
             self._finish_names(source)
+            self._run(source, lambda run: delete_loose(run, source))  # noqa: B023
 
     def publish(self) -> None:
         """Make the loaded sources ready, count what the changed ones hold, and raise the generation."""
@@ -230,7 +230,7 @@ def count_key(label: Label) -> str:
 
 def delete_nodes(run: ManagedTransaction | Transaction, source: str) -> int:
     """Delete some thousand nodes of a source, the source itself not; give how many."""
-    for label in (cypher.FRAGMENT, *(each.value for each in cypher.GRAPH_LABELS[1:])):
+    for label in (cypher.FRAGMENT, cypher.LINKS, *(each.value for each in cypher.GRAPH_LABELS[1:])):
         found = run.run(cypher.DELETE_SOME.format(label=label), source=source).single(strict=True)
         if found["count"]:
             return int(found["count"])
@@ -272,6 +272,7 @@ def _release(run: ManagedTransaction | Transaction, ids: list[str]) -> dict[str,
     units = [record["unit"] for record in run.run(cypher.FIND_UNITS, ids=ids)]
     if not units:
         return {}
+    release_links(run, units, ids)
     fragments = _by_id(run.run(cypher.RELEASE_FRAGMENTS, units=units))
     tops = [record["top"] for record in run.run(cypher.RELEASE_TOPS, units=units, fragments=list(fragments))]
     inside = _by_id(run.run(cypher.RELEASE_INSIDE, tops=tops))

@@ -42,7 +42,7 @@ def build_afresh(corpus: Path, place: Path) -> list[str]:
 def list_rows_of(store: GraphStore, name: str) -> list[str]:
     """List the paths of the rows that contain the one function of a name."""
     (function,) = store.find_name(name)
-    edges = store.neighbours(function.id, [RelationType.CONTAINS], "in")
+    edges = store.neighbours([function.id], [RelationType.CONTAINS], "in")
     return sorted(node.path for node in store.get([edge.start for edge in edges]))
 
 

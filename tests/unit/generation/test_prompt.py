@@ -26,7 +26,7 @@ def find_markers(prompt: str) -> list[str]:
 
 
 def test_a_prompt_with_helpers_numbers_hits_and_their_helpers() -> None:
-    helper = Helper("", "b.py", "g", 1, 2, "def g():\n    pass", "called")
+    helper = Helper("", "b.py", "g", 1, 2, "def g():\n    pass", "called", ("import os", "from a import b"))
     result = make_result("Add numbers.", make_hit(1, "f()", helper), make_hit(2, "h()"))
 
     assert render_prompt(result).splitlines() == [
@@ -41,6 +41,8 @@ def test_a_prompt_with_helpers_numbers_hits_and_their_helpers() -> None:
         "f()",
         "helper code 2:",
         "# b.py:1-2 g",
+        "import os",
+        "from a import b",
         "def g():",
         "    pass",
         "helper code 3:",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from contract.units import prepare
 from hypothesis import given
 from hypothesis import strategies as st
 from trees import SHOP, open_graph_at, write_rows, write_tree
@@ -21,7 +22,8 @@ from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.neo4j.bulk import BulkWriter
 from pkg.graph.neo4j.csv_files import ARRAY_DELIMITER, CsvFiles
 from pkg.graph.rows import unpack_text
-from pkg.model import Edge, RelationType, Source
+from pkg.graph.unit import UnboundCall, UnitLinks, name_library
+from pkg.model import Edge, Label, RelationType, Source
 
 SAME_BODY = ("import os\n\ndef f():\n    return os\n", "x = 1\n\ndef f():\n    return os\n", "def g(): pass\n")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -60,7 +62,7 @@ def test_every_node_and_relationship_of_the_export_is_in_the_files(store: Embedd
     for name in types:
         rows = read_rows(tmp_path / "files", name)
         assert sorted(tuple(row.values())[:3] for row in rows) == list_relations(lines, name)
-    own = {"PkgStore": 2, "Fragment": len(read_rows(tmp_path / "files", "Fragment"))}
+    own = {"PkgStore": 2} | {label: len(read_rows(tmp_path / "files", label)) for label in ("Fragment", "Links")}
     assert report.nodes == labels | own
     assert report.relations == types | {"HOLDS": len(read_rows(tmp_path / "files", "HOLDS"))}
 
@@ -162,14 +164,52 @@ def test_a_disk_that_fills_up_leaves_an_empty_folder(
 
 
 def test_relationships_carry_line_rule_and_confidence(tmp_path: Path) -> None:
-    with closing(CsvFiles(tmp_path)) as files, closing(BulkWriter(files)) as writer:
-        writer.put_relations(
-            [Edge(RelationType.CALLS, "a", "b", 3, 'by "name"', "likely"), Edge(RelationType.CALLS, "a", "c")]
-        )
+    edges = (Edge(RelationType.CALLS, "a", "b", 3, 'by "name"', "likely"), Edge(RelationType.CALLS, "a", "c"))
+    write_links(tmp_path, UnitLinks("a.py", edges))
     assert [list(row.values()) for row in read_rows(tmp_path, "CALLS")] == [
-        ["a", "b", "3", 'by "name"', "likely"],
-        ["a", "c", "", "", ""],
+        ["a", "b", "3", 'by "name"', "likely", "a.py"],
+        ["a", "c", "", "", "", "a.py"],
     ]
+
+
+def write_links(folder: Path, *links: UnitLinks, label: Label = Label.FILE) -> None:
+    """Write files or rows without code and what they refer to all the same."""
+    with closing(CsvFiles(folder)) as files, closing(BulkWriter(files)) as writer:
+        writer.put_source(Source("demo", "repository", "/demo"))
+        for unit in prepare("demo", {each.path: "x = 1\n" for each in links}, label):
+            writer.replace_file(unit)
+        writer.put_links("demo", links)
+        writer.finish("hashing", 224, 1)
+
+
+def test_libraries_and_calls_that_several_units_refer_to_are_written_once_and_counted(tmp_path: Path) -> None:
+    edge = Edge(RelationType.RESOLVES_TO, "i", name_library("demo", "os"), rule="module")
+    calls = (UnboundCall("aa", "f", "x", 3, "unknown"), UnboundCall("bb", "f", "y", 4, "unknown"))
+    links = [UnitLinks(f"row-{n}", (edge,), calls[:n], ("os", "unused"), bytes([n])) for n in (1, 2)]
+    write_links(tmp_path, *links, label=Label.ROW)
+    assert [row["name"] for row in read_rows(tmp_path, "Library")] == ["os"]
+    assert [(row["id"], row["path"], row["line"]) for row in read_rows(tmp_path, "Call")] == [
+        ("aa", "", ""),
+        ("bb", "", ""),
+    ]
+    assert [row["line"] for row in read_rows(tmp_path, "UNRESOLVED")] == ["3", "3", "4"]
+    assert [row["notes"] for row in read_rows(tmp_path, "Links")] == ["1", "2"]
+    (source,) = read_rows(tmp_path, "Source")
+    assert (source["count_Library"], source["count_Call"]) == ("1", "2")
+
+
+def test_a_call_in_a_file_is_written_with_its_place(tmp_path: Path) -> None:
+    write_links(tmp_path, UnitLinks("a.py", (), (UnboundCall("aa", "f", 'say("x")', 3, "unknown"),)))
+    assert [list(row.values()) for row in read_rows(tmp_path, "Call")] == [
+        ["aa", "demo", 'say("x")', "unknown", "a.py", "3"],
+    ]
+
+
+def test_links_of_a_unit_that_is_not_written_are_refused(tmp_path: Path) -> None:
+    with closing(CsvFiles(tmp_path)) as files, closing(BulkWriter(files)) as writer:
+        writer.put_source(Source("demo", "repository", "/demo"))
+        with pytest.raises(StoreError, match=r"no file or row 'a\.py' in source 'demo'"):
+            writer.put_links("demo", [UnitLinks("a.py")])
 
 
 @pytest.mark.parametrize("change", ["delete_source", "delete_file", "put_fingerprint"])

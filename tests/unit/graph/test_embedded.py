@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from contract.units import FILES, READER, WRITER, encode, fill, find_id, prepare
+from contract.units import FILES, READER, WRITER, encode, fill, find_id, prepare, put_edges
 
 from pkg.errors import StoreCorruptError, StoreError
 from pkg.graph import sql
@@ -278,7 +278,9 @@ PLANTS = {
     "function names without a function": "UPDATE node SET name = 'ghost' WHERE label = 5 AND name = 'read'",
     "functions without a name node": "DELETE FROM node WHERE label = 5 AND name = 'read'",
     "functions or imports without full text": "DELETE FROM words_docsize WHERE id = 2",
-    "relationships that lack an end": "INSERT INTO relation VALUES ('CALLS', 1, 2, 3, 'planted', 'certain')",
+    "relationships that lack an end": "INSERT INTO relation VALUES (1, 0, 6, 1, 2, 3, NULL, NULL)",
+    "links without a file or row": "INSERT INTO links VALUES (99, x'')",
+    "libraries that nothing refers to": "INSERT INTO node (number, id, label, name) VALUES (99, 99, 8, 'os')",
 }
 
 
@@ -302,9 +304,8 @@ def test_the_check_finds_a_damaged_index(path: Path) -> None:
 
 def test_the_check_of_a_sound_store_is_silent(store: EmbeddedStore) -> None:
     read, write = (find_id(store, Label.FUNCTION, name) for name in ("read", "write"))
-    with store.write() as writer:
-        file = find_id(store, Label.FILE, "pack/reader.py")
-        writer.put_relations([Edge(RelationType.CALLS, read, write, 3), Edge(RelationType.RESOLVES_TO, read, file)])
+    file, calls = find_id(store, Label.FILE, "pack/reader.py"), Edge(RelationType.CALLS, read, write, 3)
+    put_edges(store, "pack/reader.py", calls, Edge(RelationType.RESOLVES_TO, read, file))
     assert store.check() == []
 
 

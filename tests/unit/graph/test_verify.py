@@ -15,6 +15,7 @@ from trees import SHOP, open_graph_at, write_tree
 
 from pkg.build import build
 from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.unit import UnitLinks
 from pkg.graph.verify import NAMED_DIFFERENCES, verify_stores
 from pkg.model import Edge, RelationType
 
@@ -37,8 +38,9 @@ def second(tmp_path: Path) -> Iterator[EmbeddedStore]:
 def link(store: FakeStore, *lines: int | None) -> None:
     """Let f call g, on so many lines."""
     (start,), (end,) = store.find_name("f"), store.find_name("g")
+    edges = tuple(Edge(RelationType.CALLS, start.id, end.id, line) for line in lines)
     with store.write() as writer:
-        writer.put_relations([Edge(RelationType.CALLS, start.id, end.id, line) for line in lines])
+        writer.put_links("demo", [UnitLinks("a.py", edges)])
 
 
 def test_the_same_input_makes_equal_stores(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
@@ -116,7 +118,7 @@ def test_parallel_relationships_are_equal_in_any_order(lines: list[int | None]) 
     link(a, *lines)
     link(b, *reversed(lines))
     assert verify_stores(a, b).is_equal
-    link(b, 4)
+    link(b, *lines, 4)
     assert verify_stores(a, b).different == 1
 
 

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.model import Helper, Hit, Label, Node
+from pkg.retrieval.complete import Completion
 from pkg.retrieval.hits import OpenedHit
-from pkg.retrieval.pack import Packed, count_tokens, pack_hits
+from pkg.retrieval.pack import HITS_AT_ONCE, Packed, count_tokens, pack_hits
 
 
 def open_hit(rank: int, words: int) -> OpenedHit:
@@ -29,16 +30,17 @@ class Source:
     def __init__(self, sizes: list[int], helpers: dict[int, list[Helper]] | None = None) -> None:
         self.sizes, self.helpers = sizes, helpers or {}
         self.opened: list[int] = []
-        self.completed: list[int] = []
+        self.completed: list[list[int]] = []
 
     def hits(self) -> Iterator[OpenedHit]:
         for rank, size in enumerate(self.sizes, 1):
             self.opened.append(rank)
             yield open_hit(rank, size)
 
-    def complete(self, opened: OpenedHit) -> tuple[list[Helper], list[str]]:
-        self.completed.append(opened.hit.rank)
-        return self.helpers.get(opened.hit.rank, []), [f"completed {opened.hit.rank}"]
+    def complete(self, batch: Sequence[OpenedHit]) -> list[Completion]:
+        ranks = [opened.hit.rank for opened in batch]
+        self.completed.append(ranks)
+        return [Completion(tuple(self.helpers.get(rank, ())), (f"completed {rank}",), rank, 1, 2) for rank in ranks]
 
     def pack(self, budget: int) -> Packed:
         return pack_hits(self.hits(), self.complete, budget, len(self.sizes))
@@ -59,10 +61,32 @@ def test_packing_stops_at_the_first_hit_that_does_not_fit() -> None:
     assert [hit.rank for hit in packed.hits] == [1, 2]
     assert packed.over_budget == 3
     assert source.opened == [1, 2, 3]
-    assert source.completed == [1, 2]
+    assert source.completed == [[1, 2]]
+    assert (packed.bound, packed.possible, packed.unbound) == (1 + 2, 2, 4)
     assert packed.explain[-1] == (
         "hit 3 (f at p:1-2) and the 2 after it left out: about 52 tokens, and 16 of 40 are left"
     )
+
+
+def test_hits_that_may_fit_are_completed_together() -> None:
+    source = Source([1] * (HITS_AT_ONCE + 2))
+
+    assert len(source.pack(0).hits) == HITS_AT_ONCE + 2
+    assert [len(ranks) for ranks in source.completed] == [HITS_AT_ONCE, 2]
+
+
+def test_helpers_that_take_the_room_of_a_hit_end_the_packing() -> None:
+    packed = Source([10, 10], {1: [make_helper("a", 10)]}).pack(24)
+
+    assert [(hit.rank, len(hit.helpers)) for hit in packed.hits] == [(1, 1)]
+    assert packed.over_budget == 1
+
+
+def test_the_imports_of_a_helper_count() -> None:
+    helper = Helper("a", "p", "a", 1, 2, "word", "called", ("import one", "import two"))
+
+    assert Source([10], {1: [helper]}).pack(12 + 6).over_budget == 1
+    assert Source([10], {1: [helper]}).pack(12 + 7).over_budget == 0
 
 
 def test_the_first_hit_stays_and_says_that_it_is_too_large() -> None:

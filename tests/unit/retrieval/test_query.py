@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from fakes import FakeEncoder, FakeStore
 from graphs import make_store, make_unit
+from linked import LinkRow, UnboundRow, put_rows
 
 from pkg.errors import QueryError, UsageError
 from pkg.model import Node
@@ -39,9 +40,21 @@ class Zoo:
 '''
 
 
+LINKS: list[LinkRow] = [
+    ("CALLS", f"text/sentences.py::{start}", f"text/sentences.py::{end}", line, "same module", "certain")
+    for start, end, line in (("count_sentences", "split", 4), ("count_sentences", "amazing", 8))
+]
+UNBOUND: list[UnboundRow] = [
+    ("text/sentences.py::count_sentences", "boring", 5, "name that nothing here defines"),
+    ("text/sentences.py::count_sentences", "wonderful", 8, "name that nothing here defines"),
+]
+
+
 @pytest.fixture(name="store")
 def demo() -> FakeStore:
-    return make_store({"text/sentences.py": SENTENCES, "copy.py": SENTENCES.replace("amazing", "astounding")})
+    store = make_store({"text/sentences.py": SENTENCES, "copy.py": SENTENCES.replace("amazing", "astounding")})
+    put_rows(store, LINKS, UNBOUND, "demo")
+    return store
 
 
 class CountingStore(FakeStore):
@@ -73,6 +86,7 @@ def test_the_default_is_one_pruned_block_with_its_callees(store: FakeStore) -> N
     assert hit.score_pruned > hit.score
     assert [helper.qualname for helper in hit.helpers] == ["split"]
     assert result.coverage.shown == 1
+    assert (result.coverage.calls_bound, result.coverage.calls_possible, result.coverage.calls_unbound) == (1, 0, 1)
     assert result.coverage.searched == 2 * 8
     assert result.coverage.filtered == 8
 
@@ -83,6 +97,17 @@ def test_a_function_hit_keeps_its_docstring(store: FakeStore) -> None:
     (hit,) = result.hits
     assert hit.qualname == "Zoo.feed"
     assert '"""Feed a zebra."""' in hit.pruned_content
+
+
+def test_callers_are_helpers_on_request(store: FakeStore) -> None:
+    options = QueryOptions(mode="function", path="text/*", callers=True)
+
+    (hit,) = run_query(store, FakeEncoder(), "split text", options).hits
+
+    assert (hit.qualname, [(helper.qualname, helper.role) for helper in hit.helpers]) == (
+        "split",
+        [("count_sentences", "caller")],
+    )
 
 
 def test_without_pruning_the_content_stays(store: FakeStore) -> None:
@@ -101,8 +126,9 @@ def test_every_decision_is_explained(store: FakeStore) -> None:
     scores = f"{cut.score_before:.4f} -> {cut.score_after:.4f}"
     assert result.explain[0] == "whole bodies among the block hits: 1 of 1"
     assert f"hit 1: cut if at lines 7-8: score {scores}" in result.explain
-    helper = "hit 1: helper split at text/sentences.py:12-13 added: called at text/sentences.py:4;"
-    assert f"{helper} the only function of this name in the same file" in result.explain
+    assert result.explain[1] == "calls of the hits: 1 bound, 0 possible, 1 not bound"
+    helper = "hit 1: helper split at text/sentences.py:12-13 added: called at text/sentences.py:4"
+    assert f"{helper} (certain: same module)" in result.explain
 
 
 def test_equal_content_counts_once_and_is_said(store: FakeStore) -> None:

@@ -1,0 +1,145 @@
+"""Resolve the calls of the PyCG micro-benchmark and compare them with its truth, category by category (A-12).
+
+    python benchmarks/pycg.py --data FOLDER
+
+All 112 cases are run, none is left out. An edge is a pair of a caller and what it calls; those found with confidence
+certain or likely count, `possible` ones are counted apart. Calls of builtins and of methods of builtin types, which
+the truth lists as well, are compared by the names that it gives them. `inside` leaves them out: the graph has edges
+between functions of the repository alone. Every edge that is wrong or missing is listed by case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from measure import Figures, make_parser, read_options, write_result
+from shared_data import PYCG, find_files, read_rows
+
+from pkg.build.links import describe_code
+from pkg.extract.python import extract_unit
+from pkg.graph.resolve.model import Scope
+from pkg.graph.resolve.outcomes import POSSIBLE, Library, Outcome, Target, settle
+from pkg.graph.resolve.project import resolve_project
+
+PRECISION, RECALL = 0.98, 0.90
+
+Pair = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Score:
+    """What was found of some edges."""
+
+    right: int = 0
+    wrong: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def add(self, case: str, found: set[Pair], truth: set[Pair]) -> None:
+        """Compare the edges of one case."""
+        self.right += len(found & truth)
+        self.wrong += [f"{case}: {caller} -> {callee}" for caller, callee in sorted(found - truth)]
+        self.missing += [f"{case}: {caller} -> {callee}" for caller, callee in sorted(truth - found)]
+
+    def describe(self, is_whole: bool = False) -> Figures:
+        """Give precision and recall with what they should reach, and each fault where the score is of all."""
+        figures: Figures = {
+            "precision": {"value": _divide(self.right, self.right + len(self.wrong)), "target": PRECISION},
+            "recall": {"value": _divide(self.right, self.right + len(self.missing)), "target": RECALL},
+            "edges": self.right + len(self.missing),
+        }
+        return figures | {"wrong": self.wrong, "missing": self.missing} if is_whole else figures
+
+
+def _divide(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 1.0
+
+
+def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
+    """Resolve a case: the edges that are certain or likely, and those that are only possible."""
+    units = [describe_code("case", path, extract_unit(text.encode())) for path, text in sorted(files.items())]
+    project = resolve_project(units)
+    sure: set[Pair] = set()
+    guessed: set[Pair] = set()
+    for site in project.sites:
+        for outcome in settle(project.outcomes(site), site.code):
+            name = _name_outcome(outcome)
+            if name is not None:
+                is_sure = isinstance(outcome, Library) or (
+                    isinstance(outcome, Target) and outcome.confidence != POSSIBLE
+                )
+                (sure if is_sure else guessed).add((_name_scope(site.scope), name))
+    return sure, guessed - sure
+
+
+def _name_outcome(outcome: Outcome) -> str | None:
+    """Name what is called as the truth does; the making of an object counts by the constructor that runs."""
+    if isinstance(outcome, Target):
+        return None if outcome.scope.kind == "class" else _name_scope(outcome.scope)
+    if not isinstance(outcome, Library):
+        return None
+    method = re.fullmatch(r"builtins\.(str|dict|list|tuple|set|int)\(\)\.(\w+)", outcome.name)
+    if method:
+        return f"<**Py{method[1].capitalize()}**>.{method[2]}"
+    return outcome.name.replace("builtins.", "<builtin>.", 1)
+
+
+def _name_scope(scope: Scope) -> str:
+    """Name a scope by module and qualified name; a lambda by its number among those of the scope around it."""
+    parts: list[str] = []
+    each: Scope | None = scope
+    while each is not None and each.parent is not None:
+        if each.kind == "lambda":
+            lambdas = [other for other in each.module.scopes if other.kind == "lambda" and other.parent is each.parent]
+            parts.append(f"<lambda{lambdas.index(each) + 1}>")
+        elif each.kind in ("function", "class") and (parts or each.kind == "function"):
+            parts.append(each.name)
+        each = each.parent
+    module = scope.module.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    return ".".join([module, *reversed(parts)])
+
+
+def read_truth(row: dict[str, Any]) -> set[Pair]:
+    """Read the edges of a case."""
+    return {(caller, callee) for caller, callees in row["expected"].items() for callee in callees}
+
+
+def main() -> None:
+    options = read_options(make_parser(__doc__))
+    whole, inside = Score(), Score()
+    categories: dict[str, Score] = {}
+    inner: dict[str, Score] = {}
+    guessed: Counter[str] = Counter()
+    for row in _read_cases(options.data):
+        (found, possible), truth = find_edges(row["files"]), read_truth(row)
+        for score in (whole, categories.setdefault(row["category"], Score())):
+            score.add(row["id"], found, truth)
+        for score in (inside, inner.setdefault(row["category"], Score())):
+            score.add(row["id"], set(filter(_is_inside, found)), set(filter(_is_inside, truth)))
+        guessed["right"] += len(possible & truth - found)
+        guessed["wrong"] += len(possible - truth)
+    figures = {
+        "cases": sum(1 for _ in _read_cases(options.data)),
+        "all": whole.describe(is_whole=True),
+        "inside": inside.describe(),
+        "possible_edges": dict(guessed),
+        "categories": {name: score.describe() for name, score in sorted(categories.items())},
+        "categories_inside": {name: score.describe() for name, score in sorted(inner.items())},
+    }
+    write_result("pycg", figures)
+
+
+def _is_inside(pair: Pair) -> bool:
+    return not pair[1].startswith("<") and not pair[1].startswith("builtins")
+
+
+def _read_cases(data: Any) -> Iterator[dict[str, Any]]:
+    (path,) = find_files(data, PYCG)
+    return read_rows(path)
+
+
+if __name__ == "__main__":
+    main()

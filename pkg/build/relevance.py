@@ -1,0 +1,107 @@
+"""Tell which changes on disk can change what a build reads: its files, its folders, and the rules that choose them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+
+from pkg.errors import PathError
+from pkg.extract.entries import SUFFIXES, print_path
+from pkg.extract.files import read_file
+from pkg.extract.ignore import IGNORE_FILES, MAX_IGNORE_FILE_SIZE, IgnoreRules, load_outer_rules
+from pkg.extract.left_out import PROJECT_FILES, VENV_FILE, is_build_output, is_left_out
+
+_RULE_FILES = frozenset(IGNORE_FILES) | PROJECT_FILES | {VENV_FILE}
+
+
+class Relevance:
+    """Judge changes below a folder by what its last discovery found and by the same rules that it went by.
+
+    Where it cannot know it says yes: discovery has the last word, and finding nothing new costs little. Made anew
+    after each discovery, because what it learns of a folder's rules it keeps.
+    """
+
+    def __init__(self, root: str, known: Iterable[str]) -> None:
+        """Take the real path of the folder, and the printable paths of what was found there or left out by name."""
+        self._root = root
+        self._prefix = root.rstrip(os.sep) + os.sep
+        self._known = _add_folders(known)
+        self._is_venv = os.path.lexists(os.path.join(root, VENV_FILE))
+        self._markers = [name for name in PROJECT_FILES if os.path.lexists(os.path.join(root, name))]
+        self._rules: dict[str, IgnoreRules | None] = {}  # None: the folder is left out
+
+    def keeps(self, place: str) -> bool:
+        """Tell whether a change at a place, which may be gone by now, is worth a look."""
+        if not place.startswith(self._prefix):
+            return True  # the folder itself, or a spelling of it that is not ours
+        path = place[len(self._prefix) :].replace(os.sep, "/")
+        name = os.path.basename(path)
+        if print_path(path) in self._known:
+            return True
+        if name in _RULE_FILES:
+            return self._find_rules(_name_folder(path)) is not None
+        if os.path.isdir(place):
+            return self._find_rules(path + "/") is not None
+        return name.endswith(SUFFIXES) and os.path.lexists(place) and self._holds_file(path)
+
+    def _holds_file(self, path: str) -> bool:
+        if is_editor_lock(path):
+            return False
+        rules = self._find_rules(_name_folder(path))
+        return rules is not None and not rules.ignores(path)
+
+    def _find_rules(self, folder: str) -> IgnoreRules | None:
+        """Give the rules that hold in a folder ("" or "a/b/"), or None where a build does not enter it."""
+        unknown = []
+        while folder and folder not in self._rules:
+            unknown.append(folder)
+            folder = _name_folder(folder[:-1])
+        rules = self._rules[folder] if folder in self._rules else self._begin_rules()
+        for inner in reversed(unknown):
+            rules = self._rules[inner] = None if rules is None else self._enter(inner, rules)
+        return rules
+
+    def _begin_rules(self) -> IgnoreRules:
+        # As for a build: who names a virtual environment wants it read, whatever its .gitignore says.
+        rules = IgnoreRules() if self._is_venv else self._add_rules("", load_outer_rules(self._root))
+        self._rules[""] = rules
+        return rules
+
+    def _enter(self, folder: str, rules: IgnoreRules) -> IgnoreRules | None:
+        if self._is_venv:
+            return rules
+        if is_left_out(os.path.basename(folder[:-1])) or rules.ignores(folder):
+            return None
+        if is_build_output(folder, self._markers) or os.path.lexists(self._prefix + folder + VENV_FILE):
+            return None
+        return self._add_rules(folder, rules)
+
+    def _add_rules(self, folder: str, rules: IgnoreRules) -> IgnoreRules:
+        for name in IGNORE_FILES:
+            place = self._prefix + folder + name
+            if not os.path.isfile(place) or os.path.islink(place):
+                continue
+            try:
+                rules = rules.add(folder, name, read_file(place, MAX_IGNORE_FILE_SIZE))
+            except PathError:  # the build says so
+                continue
+        return rules
+
+
+def is_editor_lock(path: str) -> bool:
+    """Tell whether a path is Emacs' mark, a link to nowhere, beside a file that is being edited."""
+    return os.path.basename(path).startswith(".#")
+
+
+def _name_folder(path: str) -> str:
+    """Name the folder that a path lies in, with a slash at its end; "" for the top."""
+    return path[: path.rfind("/") + 1]
+
+
+def _add_folders(paths: Iterable[str]) -> Collection[str]:
+    """Add the folders that paths lie in, none with a slash at its end."""
+    known = set(paths)
+    for path in tuple(known):
+        while (path := _name_folder(path)[:-1]) and path not in known:
+            known.add(path)
+    return known

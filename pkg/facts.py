@@ -1,0 +1,48 @@
+"""What resolution needs to know of a text beside its definitions: the places where names get and give values.
+
+Facts are packed numbers, not objects: a repository has a hundred and more for each function, and few are looked at.
+All positions are byte offsets into the text.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from enum import IntEnum
+
+Fact = tuple[int, int, int, int, int, int]
+"""(position, code, and two spans): what the spans are stands beside each code."""
+
+
+class Code(IntEnum):
+    """Name every kind of fact."""
+
+    DEFINITION = 0  # the head (from def or class to the colon), the body
+    LAMBDA = 1  # the head (from lambda to the colon), the body
+    COMPREHENSION = 2  # the whole, the whole
+    ASSIGN = 3  # target, value
+    ANNOTATE = 4  # target, type
+    FOR = 5  # target, what is gone through
+    WITH = 6  # target (0, 0 without one), context manager
+    EXCEPT = 7  # target, type
+    RETURN = 8  # (0, 0), value
+    YIELD = 9  # (0, 0), value
+    YIELD_FROM = 10  # (0, 0), what is gone through
+    RAISE = 11  # (0, 0), value
+    CALL = 12  # callee, arguments with their brackets
+    READ = 13  # an attribute that is neither called nor assigned to, (0, 0)
+    GLOBAL = 14  # the names, (0, 0)
+    NONLOCAL = 15  # the names, (0, 0)
+
+
+_FACT = struct.Struct("<6I")
+
+
+def pack_facts(facts: Iterable[Fact]) -> bytes:
+    """Pack facts, ordered by position."""
+    return b"".join([_FACT.pack(*fact) for fact in sorted(facts)])
+
+
+def unpack_facts(packed: bytes) -> Iterator[Fact]:
+    """Give packed facts one by one."""
+    return _FACT.iter_unpack(packed)

@@ -1,0 +1,163 @@
+"""The rules by which names and attributes get their values: from all bindings that count (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pkg.facts import Code
+from pkg.graph.resolve.annotations import Annotations
+from pkg.graph.resolve.context import Context
+from pkg.graph.resolve.decorators import Decorators
+from pkg.graph.resolve.exports import Exports
+from pkg.graph.resolve.expressions import Expressions
+from pkg.graph.resolve.fields import Fields
+from pkg.graph.resolve.imports import Imports
+from pkg.graph.resolve.items import Items
+from pkg.graph.resolve.model import Binding, Scope, Store
+from pkg.graph.resolve.names import list_final
+from pkg.graph.resolve.parameters import Parameters
+from pkg.graph.resolve.parsing import DOTTED
+from pkg.graph.resolve.values import (
+    CLASS,
+    CLASSES,
+    CONTAINER,
+    LIBRARY,
+    MODULE,
+    OBJECTS,
+    TYPED,
+    Value,
+    Values,
+    library,
+)
+
+
+class Bindings:
+    """Read bindings; adds the rules of variables and fields to the solver."""
+
+    def __init__(
+        self,
+        context: Context,
+        fields: Fields,
+        exports: Exports,
+        imports: Imports,
+        items: Items,
+        annotations: Annotations,
+        expressions: Expressions,
+        parameters: Parameters,
+        decorators: Decorators,
+    ) -> None:
+        self._context = context
+        self._fields = fields
+        self._exports = exports
+        self._imports = imports
+        self._items = items
+        self._annotations = annotations
+        self._expressions = expressions
+        self._parameters = parameters
+        self._decorators = decorators
+        self._patches: dict[tuple[Scope, str], list[Store]] = {}
+        context.solver.add_rule("variable", self._read_variable)
+        context.solver.add_rule("final", self._read_final)
+        context.solver.add_rule("field", self._read_field)
+        context.solver.add_rule("foreign field", self._read_foreign)
+
+    # Names.
+
+    def _read_variable(self, scope: Scope, name: str) -> Values:
+        """Give what a name may stand for while its scope runs."""
+        return self._read_bindings(scope, name, scope.names.get(name, ()))
+
+    def _read_final(self, scope: Scope, name: str) -> Values:
+        """Give what a name stands for when the code of its module or class has run; a star import may bring it last."""
+        bindings = list_final(scope, name)
+        star = None
+        if scope.stars and bindings:
+            star = self._exports.find_star(scope, name, after=max(binding.at for binding in bindings))
+        if star is None or star.module is None:
+            return self._read_bindings(scope, name, bindings)
+        found = self._imports.read_attribute(star, name)
+        if not self._context.modules[star.module].root.stars:  # else the name may come from here in the end
+            return found
+        return found | self._read_bindings(scope, name, bindings)
+
+    def _read_bindings(self, scope: Scope, name: str, bindings: Iterable[Binding]) -> Values:
+        found: set[Value] = set()
+        patches = self._patches.get((scope, name), ())
+        for store in patches:
+            found |= self.read(store.scope, store.binding)
+        for binding in bindings:
+            found |= self.read(scope, binding)
+        if name in scope.parameter_names:
+            found |= self._parameters.read(scope, name)
+        elif not bindings and not patches:
+            return self._imports.read_unbound(scope, name)
+        return frozenset(found)
+
+    def read(self, scope: Scope, binding: Binding) -> Values:
+        """Give the values of one binding."""
+        if binding.scope is not None:
+            return self._decorators.define(binding.scope)
+        if binding.record is not None:
+            return self._imports.read(scope.module.path, binding.record)
+        if binding.code == Code.ANNOTATE:
+            annotation = self._context.trees.parse(scope.module, binding.start, binding.end)
+            return self._annotations.read(scope, annotation)
+        values = self._expressions.evaluate(scope, binding.start, binding.end)
+        if binding.code == Code.FOR:
+            values = self._items.iterate(values)
+        elif binding.code == Code.WITH:
+            values = self._items.enter(values)
+        elif binding.code == Code.EXCEPT:
+            values = self._catch(values)
+        for step in binding.path:
+            values = self._items.unpack(values, step)
+        return values
+
+    def _catch(self, values: Values) -> Values:
+        """Give the objects of the classes that an except clause names, alone or in a tuple."""
+        tuples = frozenset(value for value in values if value[0] == CONTAINER)
+        return frozenset(map(_make_caught, (values - tuples) | self._items.take(tuples, None)))
+
+    # Attributes.
+
+    def _read_field(self, owner: Scope, name: str) -> Values:
+        """Give what the methods of a class assign to an attribute of self."""
+        found: set[Value] = set()
+        for store in self._fields.list_own(owner, name):
+            found |= self.read(store.scope, store.binding)
+        return frozenset(found)
+
+    def _read_foreign(self, scope: Scope, name: str) -> Values:
+        """Give what code elsewhere assigns to an attribute of a class or of its objects."""
+        found: set[Value] = set()
+        order = self._context.hierarchy.order
+        for store in self._fields.foreign[name]:
+            receivers = self._expressions.evaluate(store.scope, store.start, store.end)
+            if any(value[0] in (*OBJECTS, *CLASSES) and scope in order(value[1]) for value in receivers):
+                found |= self.read(store.scope, store.binding)
+        return frozenset(found)
+
+    def find_patches(self) -> int:
+        """Find the assignments to attributes of classes and modules, which bind a name there from outside."""
+        found = list(self._list_patches())
+        for scope, name, store in found:
+            scope.names.setdefault(name, [])
+            self._patches.setdefault((scope, name), []).append(store)
+        return len(found)
+
+    def _list_patches(self) -> Iterator[tuple[Scope, str, Store]]:
+        modules = self._context.modules
+        for name, stores in self._fields.foreign.items():
+            for store in stores:
+                text = store.scope.module.text[store.start : store.end]
+                for value in self._expressions.follow(store.scope, text) if DOTTED.match(text) else ():
+                    if value[0] == CLASS:
+                        yield value[1], name, store
+                    elif value[0] == MODULE and value[1] in modules:
+                        yield modules[value[1]].root, name, store
+
+
+def _make_caught(value: Value) -> Value:
+    if value[0] in CLASSES:
+        return (TYPED, value[1])
+    return library(f"{value[1]}()") if value[0] == LIBRARY else value

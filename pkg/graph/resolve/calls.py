@@ -1,0 +1,67 @@
+"""Bind the sites of a repository to what they call, each with the rule that bound it and how sure that is (A-12)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+
+from pkg.facts import Code
+from pkg.graph.resolve.call_sites import CallSites
+from pkg.graph.resolve.callees import CalleeFinder
+from pkg.graph.resolve.containers import Written
+from pkg.graph.resolve.evaluate import Evaluator
+from pkg.graph.resolve.implicit import ImplicitCalls
+from pkg.graph.resolve.model import ModuleScopes, Site, Store
+from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound, settle
+from pkg.graph.resolve.properties import Properties
+from pkg.graph.resolve.sites import find_properties, list_sites
+from pkg.graph.resolve.values import CONTAINER, EMPTY, Values
+
+__all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
+
+
+class Binder(Evaluator):
+    """Bind sites; their outcomes are sets that the solver keeps, like all others."""
+
+    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str]) -> None:
+        super().__init__(modules, paths)
+        self._property_names = find_properties(modules)
+        properties = Properties(self)
+        call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names))
+        implicit = ImplicitCalls(self, call_sites)
+        self._rules: dict[Code, Callable[[Site], Iterator[Outcome]]] = {
+            Code.CALL: call_sites.bind,
+            Code.READ: properties.bind_read,
+            Code.ASSIGN: properties.bind_write,
+            Code.FOR: implicit.bind_loop,
+            Code.WITH: implicit.bind_context,
+            Code.RAISE: implicit.bind_raise,
+            Code.DEFINITION: implicit.bind_decorators,
+        }
+        self.solver.add_rule("site", self._bind_site)
+        self.solver.add_rule("store", self._put_store)
+
+    def list_sites(self) -> Iterator[Site]:
+        """Give all sites of the repository, in a fixed order."""
+        return list_sites(self.modules, self._property_names)
+
+    def find_patches(self) -> None:
+        """Find what is assigned to attributes of classes and modules from outside; needs the order of classes."""
+        if self.bindings.find_patches():
+            self.forget()
+
+    def _bind_site(self, site: Site) -> Values:
+        return frozenset(self._rules[site.code](site))
+
+    def _put_store(self, store: Store) -> Values:
+        """Follow an assignment to an item into the containers that it may be of; nobody reads the set itself."""
+        scope, module, binding = store.scope, store.scope.module, store.binding
+        target = self.context.trees.parse(module, store.start, store.end)
+        value = self.context.trees.parse(module, binding.start, binding.end)
+        if not isinstance(target, ast.Subscript) or value is None or binding.path:
+            return EMPTY
+        keys = self.expressions.visit(scope, target.slice, store.start)
+        for container in self.expressions.visit(scope, target.value, store.start):
+            if container[0] == CONTAINER:
+                self.containers.put(container, keys, Written(scope, binding.start, value))
+        return EMPTY

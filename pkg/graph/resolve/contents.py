@@ -1,0 +1,108 @@
+"""The rules by which containers hold items: those of their expression, what is put in, what callers give (A-12)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from pkg.graph.resolve.containers import Containers, Put, Rest, Written
+from pkg.graph.resolve.context import Context
+from pkg.graph.resolve.expressions import Expressions
+from pkg.graph.resolve.items import Items
+from pkg.graph.resolve.parameters import Parameters
+from pkg.graph.resolve.values import CONSTANT, EMPTY, UNGIVEN, Value, Values, join
+
+MAX_PLACE = 30  # of an item that is followed through slices, which may be slices of what holds them
+
+
+class Contents:
+    """Read what containers hold; adds the rules of items and keys to the solver."""
+
+    def __init__(
+        self,
+        context: Context,
+        containers: Containers,
+        items: Items,
+        expressions: Expressions,
+        parameters: Parameters,
+    ) -> None:
+        self._containers = containers
+        self._items = items
+        self._expressions = expressions
+        self._parameters = parameters
+        context.solver.add_rule("item", self._read_item)
+        context.solver.add_rule("keys", self._read_keys)
+
+    def _read_keys(self, name: object) -> Values:
+        """Give the keys that a dict is written with."""
+        origin = self._containers.read(name, ("keys", name)).origin
+        if not isinstance(origin, Written) or not isinstance(origin.node, ast.Dict):
+            return EMPTY
+        return join([self._visit(origin, key) for key in origin.node.keys if key is not None])
+
+    def _read_item(self, name: object, key: Value | None) -> Values:
+        """Give what a container holds under a key; without a key, anywhere."""
+        reader = ("item", name, key)
+        container = self._containers.read(name, reader)
+        found: set[Value] = set(container.items)
+        if isinstance(container.origin, Written):
+            found |= self._read_written(container.origin, key)
+        elif isinstance(container.origin, Rest):
+            found |= self._parameters.read_rest(container.origin, key, reader)
+        if container.inside:
+            found |= self._items.take(container.inside, _move(key, container.skip))
+        for put in self._containers.list_puts(name):
+            found |= self._read_put(put, key)
+        return frozenset(found)
+
+    def _read_put(self, put: Put, key: Value | None) -> Values:
+        if key is not None and put.keys is not None and not _may_be(put.keys, key):
+            return EMPTY
+        return self._visit(put.item, put.item.node)
+
+    def _read_written(self, origin: Written, key: Value | None) -> Values:
+        node = origin.node
+        if isinstance(node, ast.Dict):
+            return self._read_dict(origin, node, key)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            return self._visit(origin, node.elt)
+        if isinstance(node, ast.DictComp):
+            return self._visit(origin, node.value)
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return join([self._read_part(origin, part) for part in _pick_items(node.elts, key)])
+        return EMPTY
+
+    def _read_part(self, origin: Written, part: ast.expr) -> Values:
+        values = self._visit(origin, part)
+        return self._items.iterate(values) if isinstance(part, ast.Starred) else values
+
+    def _read_dict(self, origin: Written, node: ast.Dict, key: Value | None) -> Values:
+        found: set[Value] = set()
+        for each, value in zip(node.keys, node.values, strict=True):
+            if each is None:
+                found |= self._items.take(self._visit(origin, value), key)
+            elif key is None or _may_be(self._visit(origin, each), key):
+                found |= self._visit(origin, value)
+        return frozenset(found)
+
+    def _visit(self, origin: Written, node: ast.expr) -> Values:
+        return self._expressions.visit(origin.scope, node, origin.at)
+
+
+def _may_be(values: Values, key: Value) -> bool:
+    """Tell whether a key may be one of some values: it is, or one of them is not known."""
+    return key in values or any(value[0] != CONSTANT and value != UNGIVEN for value in values)
+
+
+def _move(key: Value | None, skip: int) -> Value | None:
+    """Give the key of an item of a slice in what it is a slice of; any where that cannot be told."""
+    if key is None or not isinstance(key[1], int) or not 0 <= key[1] <= MAX_PLACE - skip:
+        return None
+    return (CONSTANT, key[1] + skip)
+
+
+def _pick_items(parts: Sequence[ast.expr], key: Value | None) -> Sequence[ast.expr]:
+    """Give the items that a key may mean."""
+    if key is None or not isinstance(key[1], int) or any(isinstance(part, ast.Starred) for part in parts):
+        return parts
+    return [parts[key[1]]] if -len(parts) <= key[1] < len(parts) else []

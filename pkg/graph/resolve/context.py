@@ -1,0 +1,57 @@
+"""What all parts of the resolution of a repository share: its modules, classes, sets and parsed pieces."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from pkg.facts import Code
+from pkg.graph.resolve.hierarchy import Hierarchy
+from pkg.graph.resolve.model import ModuleScopes, Site
+from pkg.graph.resolve.modules import ModuleMap
+from pkg.graph.resolve.parsing import parse_expression
+from pkg.graph.resolve.solver import Solver
+from pkg.graph.resolve.values import Reason, unknown
+
+
+class Context:
+    """Hold what the parts share; each part adds its rules to the solver, and asks the others through it."""
+
+    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str]) -> None:
+        self.modules = modules
+        self.map = ModuleMap(paths)
+        self.solver = Solver(unknown(Reason.MANY))
+        self.hierarchy = Hierarchy()
+        self.trees = Trees()
+
+
+class Trees:
+    """Parse each piece of a text once."""
+
+    def __init__(self) -> None:
+        self._trees: dict[tuple[str, int, int], ast.expr | None] = {}
+        self._arguments: dict[Site, ast.Call | None] = {}
+        self._calls: dict[ModuleScopes, dict[tuple[int, int], Site]] = {}
+
+    def parse(self, module: ModuleScopes, start: int, end: int) -> ast.expr | None:
+        """Parse a piece of a module."""
+        key = module.path, start, end
+        if key not in self._trees:
+            self._trees[key] = parse_expression(module.text[start:end])
+        return self._trees[key]
+
+    def parse_arguments(self, site: Site) -> ast.Call | None:
+        """Parse the arguments of a call site, as a call of a name of one letter."""
+        if site not in self._arguments:
+            text = site.scope.module.text[slice(*site.more)]
+            tree = parse_expression(b"_" + text) if text.startswith(b"(") else None
+            self._arguments[site] = tree if isinstance(tree, ast.Call) else None
+        return self._arguments[site]
+
+    def find_call(self, module: ModuleScopes, start: int, end: int) -> Site | None:
+        """Find the call site that takes up a span."""
+        sites = self._calls.get(module)
+        if sites is None:
+            calls = (site for scope in module.scopes for site in scope.sites if site.code == Code.CALL)
+            sites = self._calls[module] = {(site.start, site.more[1]): site for site in calls}
+        return sites.get((start, end))

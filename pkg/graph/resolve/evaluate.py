@@ -1,0 +1,78 @@
+"""What expressions stand for: names through scopes and imports, attributes through classes, results of calls (A-12).
+
+Every name, result, field and item is a set of values (pkg.graph.resolve.values) that the solver keeps: without regard
+to the order of statements and to who calls, so that the answer covers every run.
+
+The parts know each other one way only; where they depend on one another they go through the solver, whose sets are
+
+| kind                                | what it is given | computed in   |
+|-------------------------------------|------------------|---------------|
+| "variable", "final"                 | scope, name      | bindings.py   |
+| "field", "foreign field"            | class, name      | bindings.py   |
+| "object attribute", "class attribute" | value, name    | attributes.py |
+| "item", "keys"                      | container (, key) | contents.py  |
+| "result", "yield"                   | function         | results.py    |
+| "site", "store"                     | site, assignment | calls.py      |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pkg.graph.resolve.annotations import Annotations
+from pkg.graph.resolve.attributes import Attributes
+from pkg.graph.resolve.bindings import Bindings
+from pkg.graph.resolve.container_calls import ContainerCalls
+from pkg.graph.resolve.containers import Containers
+from pkg.graph.resolve.contents import Contents
+from pkg.graph.resolve.context import Context
+from pkg.graph.resolve.decorators import Decorators
+from pkg.graph.resolve.exports import Exports
+from pkg.graph.resolve.expressions import Expressions
+from pkg.graph.resolve.fields import Fields
+from pkg.graph.resolve.imports import Imports
+from pkg.graph.resolve.items import Items
+from pkg.graph.resolve.library_calls import LibraryCalls
+from pkg.graph.resolve.methods import Methods
+from pkg.graph.resolve.model import ModuleScopes
+from pkg.graph.resolve.names import Names
+from pkg.graph.resolve.parameters import Parameters
+from pkg.graph.resolve.results import Results
+
+
+class Evaluator:
+    """Put the parts together that give the values of expressions of a repository."""
+
+    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str]) -> None:
+        context = self.context = Context(modules, paths)
+        self.modules, self.map, self.solver = context.modules, context.map, context.solver
+        self.hierarchy = context.hierarchy
+        self.names = Names(context)
+        exports = Exports(context)
+        self.imports = Imports(context, self.names, exports)
+        self.methods = Methods(context, self.names)
+        fields = Fields(context, self.names)
+        self.attributes = Attributes(context, self.names, self.imports, self.methods, fields)
+        self.containers = Containers(context)
+        items = Items(context, self.containers, self.methods)
+        annotations = Annotations(context, self.names, self.attributes, self.containers)
+        self.container_calls = ContainerCalls(self.containers, items)
+        library_calls = LibraryCalls(self.methods, self.attributes, self.containers, items, annotations)
+        self.expressions = Expressions(
+            context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
+            library_calls,
+        )  # fmt: skip
+        self.parameters = Parameters(context, self.expressions, annotations, self.containers, items)
+        self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
+        self.bindings = Bindings(
+            context, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
+            self.decorators,
+        )  # fmt: skip
+        Results(context, items, annotations, self.expressions)
+        Contents(context, self.containers, items, self.expressions, self.parameters)
+
+    def forget(self) -> None:
+        """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
+        self.solver.forget()
+        self.containers.forget()
+        self.parameters.forget()

@@ -1,0 +1,176 @@
+"""The nouns of resolution: modules with their scopes, what gives values to names, the sites that call (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from pkg.facts import Code
+from pkg.graph.resolve.heads import Head, Parameter, read_head
+from pkg.model import Class, Function, Import
+
+STATIC, CLASS_METHOD = "staticmethod", "classmethod"
+
+Path = tuple["int | str", ...]
+"""The way to a part of a value that is unpacked: positions, and "from:to" for what a starred target takes."""
+
+
+class Binding(NamedTuple):
+    """One way by which a name gets a value: a fact with the span of the value, a definition, or an import."""
+
+    code: Code | str
+    start: int = 0
+    end: int = 0
+    path: Path = ()
+    scope: Scope | None = None  # of a definition
+    record: Import | None = None
+    place: int = -1  # of the import among those of the module
+    at: int = 0  # where the statement begins
+
+
+class Store(NamedTuple):
+    """An assignment to an attribute or an item: the receiver's span, the key of an item, and the value."""
+
+    scope: Scope
+    start: int
+    end: int
+    binding: Binding
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """A place that calls, or may call: a call, a read attribute, a loop, a context manager, a raise, a decorator."""
+
+    scope: Scope
+    code: Code
+    start: int
+    end: int
+    more: tuple[int, int] = (0, 0)  # of a call, its arguments
+    name: str = ""  # of an attribute that is assigned to
+    definition: Scope | None = None  # that decorators stand before
+
+    @property
+    def text(self) -> bytes:
+        """Give what stands there; of a call, the callee."""
+        return self.scope.module.text[self.start : self.end]
+
+
+class Scope:
+    """A module, class, function, lambda or comprehension: names, and the sites whose code runs in it."""
+
+    __slots__ = (
+        "__dict__", "code_end", "definition", "global_names", "head", "kind", "module", "name", "names",
+        "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "yields",
+    )  # fmt: skip
+
+    def __init__(
+        self, module: ModuleScopes, kind: str, name: str, parent: Scope | None, head: tuple[int, int], end: int
+    ) -> None:
+        self.module = module
+        self.kind = kind  # module, class, function, lambda or comprehension
+        self.name = name
+        self.parent = parent
+        self.qualname: str = f"{parent.qualname}.{name}" if parent is not None and parent.qualname else name
+        self.head = head
+        self.code_end = end
+        self.definition = -1  # place among the definitions of the module
+        self.names: dict[str, list[Binding]] = {}
+        self.global_names: set[str] = set()
+        self.nonlocal_names: set[str] = set()
+        self.stars: list[Import] = []
+        self.returns: list[tuple[int, int]] = []
+        self.yields: list[tuple[int, int, bool]] = []  # span, and whether it delegates
+        self.sites: list[Site] = []
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.module.path}:{self.qualname}>"
+
+    @cached_property
+    def signature(self) -> Head:
+        """Read the head; a class or module has no parameters."""
+        if self.kind not in ("function", "lambda"):
+            return Head()
+        return read_head(self.module.text[slice(*self.head)])
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Give the parameters of a function or lambda."""
+        return self.signature.parameters
+
+    @cached_property
+    def parameter_names(self) -> frozenset[str]:
+        """Give the names of the parameters."""
+        return frozenset(parameter.name for parameter in self.parameters)
+
+    @property
+    def decorators(self) -> tuple[str, ...]:
+        """Give the decorators as they are written."""
+        return self.module.definitions[self.definition].decorators if self.definition >= 0 else ()
+
+    @cached_property
+    def decorator_names(self) -> frozenset[str]:
+        """Give the last names of the decorators."""
+        decorators = self.decorators
+        return frozenset(map(name_decorator, decorators)) if decorators else frozenset()
+
+    @cached_property
+    def is_property(self) -> bool:
+        """Tell whether reading it as an attribute calls it."""
+        return any(name.endswith("property") for name in self.decorator_names)
+
+    @cached_property
+    def receiver(self) -> str | None:
+        """Give the name of self or cls: of the first parameter of a method that is not static."""
+        if self.kind != "function" or self.parent is None or self.parent.kind != "class":
+            return None
+        first = next(iter(self.parameters), None)
+        return first.name if first and not first.kind and STATIC not in self.decorator_names else None
+
+    @cached_property
+    def margin(self) -> int:
+        """Count the columns before the statements of the scope that stand in no branch."""
+        if self.parent is None:
+            return 0
+        body = self.head[1]
+        return body - self.module.text.rfind(b"\n", 0, body) - 1
+
+    @cached_property
+    def owner(self) -> Scope:
+        """Give the function or module whose code a site in this scope is of."""
+        scope = self
+        while scope.kind in ("class", "lambda", "comprehension") and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def binds(self, name: str) -> bool:
+        """Tell whether a name is local here."""
+        if name in self.global_names or name in self.nonlocal_names:
+            return False
+        return name in self.names or name in self.parameter_names
+
+
+@dataclass(slots=True, eq=False)
+class ModuleScopes:
+    """One file: its scopes in the order of the text, the module's own first."""
+
+    path: str
+    text: bytes
+    definitions: Sequence[Class | Function]
+    imports: Sequence[Import]
+    scopes: list[Scope] = field(default_factory=list)
+    lambdas: dict[int, Scope] = field(default_factory=dict)  # by the position of their body
+    comprehensions: dict[tuple[int, int], Scope] = field(default_factory=dict)  # by their span
+    stores: dict[str, list[Store]] = field(default_factory=dict)  # by attribute
+    item_stores: list[Store] = field(default_factory=list)
+
+    @property
+    def root(self) -> Scope:
+        """Give the module's own scope."""
+        return self.scopes[0]
+
+
+def name_decorator(text: str) -> str:
+    """Give the last name of a decorator, its arguments left out."""
+    return text.partition("(")[0].rpartition(".")[2].strip()

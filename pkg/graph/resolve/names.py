@@ -1,0 +1,74 @@
+"""Names: which scope binds them, and which of their bindings count (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pkg.facts import Code
+from pkg.graph.resolve.context import Context
+from pkg.graph.resolve.model import Binding, Scope
+from pkg.graph.resolve.values import Values
+
+NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
+"""Decorators under which a definition gives its name no value."""
+
+
+class Names:
+    """Look names up where they stand."""
+
+    def __init__(self, context: Context) -> None:
+        self._solver = context.solver
+        self._owners: dict[tuple[Scope, str], Scope] = {}
+
+    def look_up(self, scope: Scope, name: str) -> Values:
+        """Give the values of a name where it stands."""
+        owner = self.find_owner(scope, name)
+        if owner.parent is None and scope.owner is not owner:
+            return self.read(owner, name)
+        return self._solver.get(("variable", owner, name))
+
+    def read(self, scope: Scope, name: str) -> Values:
+        """Give the values that a name of a module or class has when its code has run."""
+        is_final = scope.stars or len(scope.names.get(name, ())) > 1
+        return self._solver.get(("final" if is_final else "variable", scope, name))
+
+    def find_owner(self, scope: Scope, name: str) -> Scope:
+        """Find the scope that a name belongs to; the module's where none binds it."""
+        found = self._owners.get((scope, name))
+        if found is None:
+            found = self._owners[scope, name] = _climb(scope, name)
+        return found
+
+
+def _climb(scope: Scope, name: str) -> Scope:
+    each: Scope | None = scope
+    while each is not None and each.parent is not None:
+        if name in each.global_names:
+            break
+        if (each.kind != "class" or each is scope) and each.binds(name):
+            return each
+        each = each.parent
+    return scope.module.root
+
+
+def list_final(scope: Scope, name: str) -> Sequence[Binding]:
+    """Give the bindings of a name that count when the code of its module or class has run.
+
+    One that stands in no branch puts an end to those before it.
+    """
+    found = scope.names.get(name, ())
+    if len(found) < 2 or scope.kind not in ("module", "class"):
+        return found
+    ordered = sorted(found, key=lambda each: each.at)
+    last = max((i for i, each in enumerate(ordered) if _is_plain(scope, each)), default=0)
+    return ordered[last:]
+
+
+def _is_plain(scope: Scope, binding: Binding) -> bool:
+    """Tell whether a binding stands in no branch: at the margin of its module or class."""
+    if binding.code == Code.ANNOTATE:
+        return False
+    if binding.scope is not None and not NAMELESS.isdisjoint(binding.scope.decorator_names):
+        return False
+    text = scope.module.text
+    return text.rfind(b"\n", 0, binding.at) + 1 + scope.margin >= binding.at

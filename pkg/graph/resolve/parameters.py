@@ -1,0 +1,176 @@
+"""Parameters: what their annotation promises, their default, and what the known callers give them (A-12)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pkg.facts import Code
+from pkg.graph.resolve.annotations import Annotations, is_silent
+from pkg.graph.resolve.containers import Containers, Rest
+from pkg.graph.resolve.context import Context
+from pkg.graph.resolve.expressions import Expressions
+from pkg.graph.resolve.given import Given
+from pkg.graph.resolve.heads import Parameter
+from pkg.graph.resolve.items import Items
+from pkg.graph.resolve.model import CLASS_METHOD, Scope, Site, name_decorator
+from pkg.graph.resolve.solver import Key
+from pkg.graph.resolve.values import (
+    CONSTANT,
+    EMPTY,
+    SELF,
+    SUBCLASS,
+    UNGIVEN,
+    UNKNOWN,
+    Reason,
+    Value,
+    Values,
+    unknown,
+)
+
+MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
+_TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
+_NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
+
+
+class Caller(NamedTuple):
+    """Where the arguments of a function come from: a call site, or values that a decorator is given."""
+
+    site: Site | None
+    shift: int  # parameters that are filled already: self
+    values: Values = EMPTY
+
+
+class Parameters:
+    """Follow arguments into parameters."""
+
+    def __init__(
+        self,
+        context: Context,
+        expressions: Expressions,
+        annotations: Annotations,
+        containers: Containers,
+        items: Items,
+    ) -> None:
+        self._solver = context.solver
+        self._expressions = expressions
+        self._annotations = annotations
+        self._containers = containers
+        self._items = items
+        self._callers: dict[Scope, dict[Caller, None]] = {}
+        self._readers: dict[Scope, set[Key]] = {}
+        self._uses = _count_uses(context)
+
+    def forget(self) -> None:
+        """Forget all callers."""
+        self._callers.clear()
+        self._readers.clear()
+
+    def add_caller(self, function: Scope, caller: Caller) -> None:
+        """Note where arguments of a function come from."""
+        if self.is_used_widely(function):
+            return
+        callers = self._callers.setdefault(function, {})
+        if caller not in callers:
+            callers[caller] = None
+            for key in self._readers.get(function, ()):
+                self._solver.renew(key)
+
+    def is_used_widely(self, function: Scope) -> bool:
+        """Tell whether so many places call something of a function's name that their arguments say little."""
+        return self._count_uses_of(function) > MAX_USES
+
+    def _count_uses_of(self, function: Scope) -> int:
+        """Count the places that call something of a function's name; of a constructor, of its class's name."""
+        name = function.name
+        if name in _NAMED_BY_CLASS and function.parent is not None:
+            name = function.parent.name
+        return self._uses.get(name, 0)
+
+    def read(self, scope: Scope, name: str) -> Values:
+        """Give the values of a parameter."""
+        if scope.receiver == name:
+            is_class = CLASS_METHOD in scope.decorator_names or scope.name in _TAKING_CLASS
+            return frozenset({(SUBCLASS if is_class else SELF, scope.parent)})
+        place, parameter = next((i, each) for i, each in enumerate(scope.parameters) if each.name == name)
+        if parameter.kind:
+            items = self._annotations.read(scope.parent or scope, parameter.annotation)
+            return self._containers.note(("rest of", scope, name), Rest(scope, place, name), items)
+        if parameter.annotation is not None and not is_silent(parameter.annotation):
+            return self._annotations.read(scope.parent or scope, parameter.annotation)
+        return self._read_given(scope, place, parameter)
+
+    def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
+        self._readers.setdefault(scope, set()).add(("variable", scope, parameter.name))
+        is_followed = 0 < self._count_uses_of(scope) <= MAX_USES
+        found: set[Value] = {UNGIVEN if is_followed else (UNKNOWN, Reason.PARAMETER)}
+        if parameter.default is not None and scope.parent is not None:
+            found |= self._expressions.visit(scope.parent, parameter.default, -1)
+        for caller in list(self._callers.get(scope, ())):  # reading may add more
+            if caller.site is not None:
+                found |= self._read_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
+            elif place == caller.shift:
+                found |= caller.values
+        return frozenset(found)
+
+    def _read_argument(self, given: Given, index: int, parameter: Parameter) -> Values:
+        """Give what a call gives a parameter: by name, by position, or out of a starred argument."""
+        for keyword in given.keywords:
+            if keyword.arg == parameter.name:
+                return given.read_node(keyword.value)
+        if parameter.is_keyword_only or index < 0:
+            return EMPTY
+        starred = given.find_starred()
+        if starred is not None and starred <= index:
+            return self._items.take(given.read(starred), (CONSTANT, index - starred))
+        return given.read(index)
+
+    def read_rest(self, rest: Rest, key: Value | None, reader: Key) -> Values:
+        """Read what callers give to *args or **kwargs."""
+        self._readers.setdefault(rest.scope, set()).add(reader)
+        parameters = rest.scope.parameters
+        known = frozenset(each.name for each in parameters)
+        is_named = parameters[rest.place].kind == "**"
+        found: set[Value] = set(unknown(Reason.PARAMETER))
+        for caller in list(self._callers.get(rest.scope, ())):
+            if caller.site is None:
+                continue
+            given = self._expressions.give(caller.site)
+            if is_named:
+                found |= _read_named_rest(given, known, key)
+            else:
+                found |= _read_placed_rest(given, rest.place - caller.shift, key)
+        return frozenset(found)
+
+
+def _read_named_rest(given: Given, known: frozenset[str], key: Value | None) -> Values:
+    found: set[Value] = set()
+    for keyword in given.keywords:
+        if keyword.arg not in known and (key is None or (CONSTANT, keyword.arg) == key):
+            found |= given.read_node(keyword.value)
+    return frozenset(found)
+
+
+def _read_placed_rest(given: Given, start: int, key: Value | None) -> Values:
+    nodes = given.nodes[start:]
+    if key is not None and isinstance(key[1], int):
+        nodes = nodes[key[1] : key[1] + 1 or None]
+    found: set[Value] = set()
+    for node in nodes:
+        found |= given.read_node(node)
+    return frozenset(found)
+
+
+def _count_uses(context: Context) -> dict[str, int]:
+    """Count the calls and decorators in all files by the last name of what is called."""
+    uses: dict[str, int] = {}
+    for module in context.modules.values():
+        text = module.text
+        for scope in module.scopes:
+            for site in scope.sites:
+                if site.code == Code.CALL:
+                    name = text[site.start : site.end].rpartition(b".")[2].strip().decode("utf-8", "replace")
+                    uses[name] = uses.get(name, 0) + 1
+            for decorator in scope.decorators:
+                name = name_decorator(decorator)
+                uses[name] = uses.get(name, 0) + 1
+    return uses

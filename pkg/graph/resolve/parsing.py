@@ -1,0 +1,44 @@
+"""Pieces of a text as expressions of Python: parsed one by one, and found again in the text they are of."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+DOTTED = re.compile(rb"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*\Z")
+_WARNED_OF = re.compile(rb"\\|\d[^\W\d]")  # an escape, or a number with a name right behind it
+
+
+def parse_expression(text: bytes) -> ast.expr | None:
+    """Parse an expression that may go over several lines; None for what this Python does not know."""
+    tree = parse_quietly(b"(" + text + b"\n)", "eval")
+    return tree.body if isinstance(tree, ast.Expression) else None
+
+
+def parse_quietly(text: bytes, mode: str) -> ast.AST | None:
+    """Parse a text without a word about doubtful escapes in it; None for what this Python does not know."""
+    try:
+        if not _WARNED_OF.search(text):
+            return compile(text, "<piece>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return compile(text, "<piece>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def locate(node: ast.expr, text: bytes, at: int) -> tuple[int, int]:
+    """Give the byte offsets of a node of an expression that was parsed from an offset of a text on."""
+    end_line = node.end_lineno or node.lineno
+    start = _find_line(text, at, node.lineno) + node.col_offset
+    return start, _find_line(text, at, end_line) + (node.end_col_offset or 0)
+
+
+def _find_line(text: bytes, at: int, line: int) -> int:
+    """Find where a line of a piece begins; its first has the bracket of parse_expression before it."""
+    if line == 1:
+        return at - 1
+    for _ in range(line - 1):
+        at = text.find(b"\n", at) + 1
+    return at

@@ -1,0 +1,40 @@
+"""The rules by which functions give something back: what they return, yield, or promise by an annotation (A-12)."""
+
+from __future__ import annotations
+
+from pkg.graph.resolve.annotations import Annotations, is_silent
+from pkg.graph.resolve.context import Context
+from pkg.graph.resolve.expressions import Expressions
+from pkg.graph.resolve.items import Items
+from pkg.graph.resolve.model import Scope
+from pkg.graph.resolve.values import EMPTY, LIBRARY, UNKNOWN, Value, Values
+
+
+class Results:
+    """Read what functions give back; adds the rules of results and yielded values to the solver."""
+
+    def __init__(self, context: Context, items: Items, annotations: Annotations, expressions: Expressions) -> None:
+        self._items = items
+        self._annotations = annotations
+        self._expressions = expressions
+        context.solver.add_rule("result", self._read_returned)
+        context.solver.add_rule("yield", self._read_yielded)
+
+    def _read_returned(self, function: Scope) -> Values:
+        if function.kind == "lambda":
+            return self._expressions.evaluate(function, function.head[1], function.code_end)
+        found: set[Value] = set()
+        for start, end in function.returns:
+            found |= self._expressions.evaluate(function, start, end)
+        annotation = function.signature.returns
+        if annotation is not None and not is_silent(annotation):
+            kept = {value for value in found if value[0] not in (UNKNOWN, LIBRARY)}
+            return self._annotations.read(function, annotation) | kept
+        return frozenset(found)
+
+    def _read_yielded(self, function: Scope) -> Values:
+        found: set[Value] = set()
+        for start, end, is_delegating in function.yields:
+            values = self._expressions.evaluate(function, start, end) if end else EMPTY
+            found |= self._items.iterate(values) if is_delegating else values
+        return frozenset(found)

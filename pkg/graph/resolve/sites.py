@@ -1,0 +1,43 @@
+"""The sites of a repository: every place whose code calls something, or may (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pkg.facts import Code
+from pkg.graph.resolve.model import ModuleScopes, Site
+
+
+def find_properties(modules: Mapping[str, ModuleScopes]) -> frozenset[str]:
+    """Find the names that classes of the repository define as properties."""
+    scopes = (scope for module in modules.values() for scope in module.scopes)
+    return frozenset(scope.name for scope in scopes if scope.kind == "function" and scope.is_property)
+
+
+def list_sites(modules: Mapping[str, ModuleScopes], properties: frozenset[str]) -> Iterator[Site]:
+    """Give all sites by file and scope; those of decorators stand in the scope around.
+
+    Attributes that no class of the repository defines as a property are not looked at.
+    """
+    names = frozenset(name.encode() for name in properties)
+    for path in sorted(modules):
+        module = modules[path]
+        for scope in module.scopes:
+            for site in scope.sites:
+                if site.code != Code.READ or _name_attribute(module.text, site) in names:
+                    yield site
+        yield from _list_writes(module, properties)
+        for scope in module.scopes:
+            if scope.decorators and scope.parent is not None:
+                yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
+
+
+def _name_attribute(text: bytes, site: Site) -> bytes:
+    return text[text.rfind(b".", 0, site.end) + 1 : site.end].strip()
+
+
+def _list_writes(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Site]:
+    """Give the assignments to attributes that are properties somewhere."""
+    for name, stores in module.stores.items():
+        for store in stores if name in properties else ():
+            yield Site(store.scope, Code.ASSIGN, store.start, store.end, name=name)

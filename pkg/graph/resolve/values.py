@@ -1,0 +1,83 @@
+"""What an expression may stand for while code is resolved: tuples, the first item says which kind.
+
+| kind      | rest             | what it is |
+|-----------|------------------|------------|
+| FUNCTION  | scope            | a function, method or lambda of the repository, not bound to an object |
+| CLASS     | scope            | a class of the repository |
+| SUBCLASS  | scope            | `cls`: a class of the repository or one derived from it |
+| INSTANCE  | scope            | an object of exactly this class, made by calling it |
+| SELF      | scope            | `self`: an object of this class or of one derived from it |
+| TYPED     | scope            | an object that an annotation promises: of this class or of one derived from it |
+| METHOD    | scope, value     | a function bound to an object or a class |
+| SUPER     | scope, value     | what super() gives in a class, for an object |
+| GENERATOR | scope            | what calling a function with a yield gives |
+| MODULE    | path             | a file of the repository as a module |
+| FOLDER    | path             | a namespace package |
+| LIBRARY   | dotted name      | anything of another package or a builtin; "()" stands for the result of a call |
+| CONSTANT  | value            | a text or a number, as a key of a container |
+| CONTAINER | name             | a list, tuple, dict or the like, by the place where it is made |
+| UNKNOWN   | reason           | what cannot be told, and why |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+FUNCTION, CLASS, SUBCLASS, INSTANCE, SELF, TYPED, METHOD, SUPER = "F", "C", "CS", "I", "S", "T", "B", "U"
+GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
+
+OBJECTS = (INSTANCE, SELF, TYPED)
+CLASSES = (CLASS, SUBCLASS)
+
+Value = tuple[Any, ...]
+Values = frozenset[Value]
+
+
+class Reason(str, Enum):
+    """Say why a call site could not be bound."""
+
+    PARAMETER = "parameter without a known type"
+    ARGUMENT = "parameter to which the known callers give nothing that is known"
+    UNDEFINED = "name that nothing here defines"
+    ATTRIBUTE = "attribute that the class does not define"
+    LIBRARY_BASE = "attribute of a class with a base outside the repository"
+    MODULE_ATTRIBUTE = "name that the module does not define"
+    DYNAMIC = "attribute made at run time (__getattr__)"
+    ITEM = "item of a container"
+    RESULT = "result of a call that is not bound"
+    EXPRESSION = "expression that is not followed"
+    MANY = "too many possible values"
+
+
+def unknown(reason: Reason) -> Values:
+    """Give the set of one unknown value."""
+    return _UNKNOWN[reason]
+
+
+def target_of(value: Value) -> Any:
+    """Give the function or class of the repository that calling a value runs, None where there is none."""
+    return value[1] if value[0] in (FUNCTION, METHOD, CLASS, SUBCLASS) else None
+
+
+def join(sets: Iterable[Values]) -> Values:
+    """Give all values of several sets."""
+    return EMPTY.union(*sets)
+
+
+def library(name: str) -> Value:
+    """Give a value of a library. Names end, so that loops do: of the result of a call one attribute is told apart."""
+    if ".*" in name:
+        return (LIBRARY, name.partition(".*")[0] + ".*")
+    if name.count(".") >= MAX_PARTS or not _LIBRARY_NAME.fullmatch(name):
+        return (LIBRARY, name.partition(".")[0] + ".*")
+    return (LIBRARY, name)
+
+
+EMPTY: Values = frozenset()
+UNGIVEN: Value = (UNKNOWN, Reason.ARGUMENT)
+MAX_PARTS = 6  # of the dotted name of something in a library
+_LIBRARY_NAME = re.compile(r"[^()\[\]]*(?:(?:\(\)|\[\])(?:\.[^.()\[\]]*)?)?")
+_UNKNOWN = {reason: frozenset({(UNKNOWN, reason)}) for reason in Reason}

@@ -1,0 +1,237 @@
+"""Note the calls between functions of one repository, from inside the processes of a traced command.
+
+A copy of this file, named sitecustomize.py, lies in a folder that leads PYTHONPATH, so that every Python process of the
+command runs it at its start; plan.json beside it says what belongs to the repository. Hence one file, the standard
+library alone, Python 3.8 and newer. Each process writes files of its own into that folder.
+
+Python 3.12 and newer tell every call with what is called (sys.monitoring). Below, sys.setprofile tells which frame was
+entered from which; generators and coroutines are entered where they are consumed, not where they are called, and are
+left out there.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+from importlib import import_module
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+SUSPENDING = 0x2A0  # co_flags of generators, coroutines and asynchronous generators
+BATCH = 512  # records kept in memory before they are written
+TOOLS = (4, 3)  # ids of sys.monitoring that no kind of tool has been given
+NAMED = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, type)
+
+
+class Recorder:
+    """Remember each call once, and write it down."""
+
+    def __init__(self, folder: str, plan: dict[str, Any]) -> None:
+        self._folder = folder
+        self._roots = tuple({plan["root"], os.path.realpath(plan["root"])})
+        self._paths = frozenset(plan["paths"])
+        self._wrappers = {(path, line): frozenset(names) for path, line, names in plan["wrappers"]}
+        self._decorated = {(path, line): frozenset(names) for path, line, names in plan["decorated"]}
+        self._places: dict[str, str] = {}
+        self._seen: set[tuple[object, ...]] = set()
+        self._kept: dict[int, CodeType] = {}  # code by its id, so that no other code takes the id
+        self._names: dict[int, frozenset[str]] = {}  # of the decorators of a code
+        self._pending: list[list[object]] = []
+
+    def place(self, filename: str) -> str:
+        """Give the path of a code's file in the repository; "" for all that lies outside."""
+        found = self._places.get(filename)
+        if found is None:
+            found = self._places[filename] = self._find_place(filename)
+        return found
+
+    def _find_place(self, filename: str) -> str:
+        for full in (os.path.abspath(filename), os.path.realpath(filename)):
+            for root in self._roots:
+                if full.startswith(root.rstrip(os.sep) + os.sep):
+                    path = full[len(root.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
+                    if path in self._paths:
+                        return path
+        return ""
+
+    def note_call(self, code: CodeType, frame: FrameType | None) -> None:
+        """Note that code was entered while a frame, its caller, ran."""
+        if frame is None:
+            return
+        caller = frame.f_code
+        path, inside = self.place(code.co_filename), self.place(caller.co_filename)
+        if not path:
+            if inside:
+                self.note_outside(frame, code.co_name)
+            return
+        if inside:
+            self._note("direct", frame, code)
+        names = self._names.get(id(code))
+        if names is None:
+            self._kept[id(code)] = code
+            names = self._names[id(code)] = self._decorated.get((path, code.co_firstlineno), frozenset())
+        if not inside or (names and self._is_wrapper(inside, caller, names)):
+            self._note_ancestor("through", frame, code, names)
+
+    def note_outside(self, frame: FrameType, name: str) -> None:
+        """Note that a frame of the repository called something outside of it: what shows that its line ran."""
+        caller = frame.f_code
+        key = (id(caller), frame.f_lasti, name)  # finding the line would take long, so it is asked only once
+        if key not in self._seen:
+            self._seen.add(key)
+            self._kept[id(caller)] = caller
+            self._put(["outside", *self._describe(frame), name])
+
+    def _note_ancestor(self, kind: str, frame: FrameType | None, code: CodeType, names: frozenset[str]) -> None:
+        """Note the nearest frame of the repository that is not a wrapper of the code's own decorators as the caller."""
+        while frame is not None:
+            inside = self.place(frame.f_code.co_filename)
+            if inside and not self._is_wrapper(inside, frame.f_code, names):
+                return self._note(kind, frame, code)
+            kind = "wrapped" if inside else kind
+            frame = frame.f_back
+        return None
+
+    def _is_wrapper(self, path: str, code: CodeType, names: frozenset[str]) -> bool:
+        return not names.isdisjoint(self._wrappers.get((path, code.co_firstlineno), ()))
+
+    def _note(self, kind: str, frame: FrameType, code: CodeType) -> None:
+        caller = frame.f_code
+        key = (kind, id(caller), frame.f_lasti, id(code))
+        if key not in self._seen:
+            self._seen.add(key)
+            self._kept.update({id(caller): caller, id(code): code})
+            callee = [self.place(code.co_filename), code.co_firstlineno, code.co_name]
+            self._put([kind, *self._describe(frame), *callee])
+
+    def _describe(self, frame: FrameType) -> list[object]:
+        code = frame.f_code
+        return [self.place(code.co_filename), code.co_firstlineno, code.co_name, frame.f_lineno or 0]
+
+    def _put(self, record: list[object]) -> None:
+        self._pending.append(record)
+        if len(self._pending) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is pending; a folder that is gone means that nobody waits for it any more."""
+        pending, self._pending = self._pending, []
+        lines = "".join(json.dumps(record) + "\n" for record in pending)
+        try:
+            with open(os.path.join(self._folder, f"{os.getpid()}.jsonl"), "a", encoding="utf-8") as file:
+                file.write(lines)
+        except OSError:
+            pass
+
+    def start(self, hook: str) -> None:
+        """Say that this process is traced, and see to it that nothing is lost at its end."""
+        self._put(["process", list(sys.version_info[:2]), hook])
+        self.flush()
+        atexit.register(self.flush)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._pending_of_parent)
+        leave = os._exit
+
+        def flush_and_leave(status: int) -> None:  # multiprocessing ends its workers so, without atexit
+            self.flush()
+            leave(status)
+
+        os._exit = flush_and_leave  # type: ignore[assignment]
+
+    def _pending_of_parent(self) -> None:
+        """Forget what the parent of a forked process is going to write itself."""
+        self._pending = []
+
+
+def install_profile(recorder: Recorder) -> None:
+    """Trace by sys.setprofile, this thread and those to come."""
+    recorder.start("setprofile")
+    place, note_call, note_outside = recorder.place, recorder.note_call, recorder.note_outside
+
+    def hook(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            if not frame.f_code.co_flags & SUSPENDING:
+                note_call(frame.f_code, frame.f_back)
+        elif event == "c_call" and place(frame.f_code.co_filename):
+            note_outside(frame, argument.__name__)
+
+    threading.setprofile(hook)
+    sys.setprofile(hook)
+
+
+def install_monitoring(recorder: Recorder, monitoring: Any) -> bool:
+    """Trace by sys.monitoring: functions that start anywhere, and calls in code of the repository."""
+    events = monitoring.events
+    tool = next((each for each in TOOLS if monitoring.get_tool(each) is None), None)
+    if tool is None:
+        return False
+    monitoring.use_tool_id(tool, "pkg")
+    recorder.start("monitoring")
+    place, note_call, note_outside = recorder.place, recorder.note_call, recorder.note_outside
+    armed: dict[int, CodeType] = {}
+
+    def note_start(code: CodeType, offset: int) -> object:
+        if not place(code.co_filename):
+            return monitoring.DISABLE
+        if id(code) not in armed:
+            armed[id(code)] = code
+            monitoring.set_local_events(tool, code, events.CALL)
+        caller = sys._getframe(1).f_back
+        if not code.co_flags & SUSPENDING or caller is None or not place(caller.f_code.co_filename):
+            note_call(code, caller)  # a generator that the repository calls was noted at its call
+        return None
+
+    def note_site(code: CodeType, offset: int, callee: object, argument: object) -> None:
+        frame = sys._getframe(1)
+        function = callee.__func__ if type(callee) is MethodType else callee
+        if type(function) is not FunctionType:
+            note_outside(frame, function.__name__ if type(function) in NAMED else type(function).__name__)  # type: ignore[attr-defined]
+        elif function.__code__.co_flags & SUSPENDING or not place(function.__code__.co_filename):
+            note_call(function.__code__, frame)
+
+    monitoring.register_callback(tool, events.PY_START, note_start)
+    monitoring.register_callback(tool, events.CALL, note_site)
+    monitoring.set_events(tool, events.PY_START)
+    return True
+
+
+def run_next_customization(folder: str) -> None:
+    """Run the sitecustomize that this one hides, as Python does where there is none."""
+    sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
+    own = sys.modules.pop("sitecustomize")
+    try:
+        import_module("sitecustomize")
+    except ImportError as fault:
+        if fault.name != "sitecustomize":
+            raise
+    finally:
+        sys.modules.setdefault("sitecustomize", own)
+
+
+def install(folder: str) -> None:
+    """Start to trace as the plan in a folder says."""
+    with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
+        recorder = Recorder(folder, json.load(file))
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is None or not install_monitoring(recorder, monitoring):
+        install_profile(recorder)
+
+
+if __name__ == "sitecustomize":
+    FOLDER = os.path.dirname(os.path.abspath(__file__))
+    try:
+        run_next_customization(FOLDER)
+    finally:
+        install(FOLDER)

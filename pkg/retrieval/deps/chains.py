@@ -1,0 +1,117 @@
+"""Find the shortest chains of calls from one place to another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pkg.model import Edge, RelationType
+from pkg.retrieval.deps.coverage import count_calls
+from pkg.retrieval.deps.links import LinkReader, fetch_edges, make_step
+from pkg.retrieval.deps.names import Target
+from pkg.retrieval.deps.options import DepsOptions, cut_limit
+from pkg.retrieval.deps.results import Chains, Link, is_bound, rank_confidence
+
+_TYPES = (RelationType.CALLS, RelationType.UNRESOLVED)
+
+
+def find_chains(reader: LinkReader, start: Target, end: Target, options: DepsOptions) -> Chains:
+    """Find every shortest chain of bound calls; only where there is none, chains with possible calls in them.
+
+    A class or file begins and ends chains with all that is inside it.
+    """
+    ends = set(end.ids)
+    starts = [node_id for node_id in start.ids if node_id not in ends] or list(start.ids)
+    place = start.place
+    edges = fetch_edges(reader.store, starts, _TYPES, "out", options.steps, place.source)
+    calls = [edge for edge in edges if edge.type is RelationType.CALLS]
+    search = _search([edge for edge in calls if is_bound(edge.confidence)], starts, ends, options.steps)
+    notes: tuple[str, ...] = ()
+    if not search.reached:
+        search = _search(calls, starts, ends, options.steps)
+        notes = ("no chain of bound calls; these have possible calls in them",) if search.reached else ()
+    total = search.count()
+    shown = cut_limit(options.limit, total)
+    chains = sorted(_link_chains(reader, islice(search.walk(), shown)), key=_order)
+    looked = [edge for edge in edges if edge.start in search.depths]
+    scope = f"of the definitions and files passed ({len(search.depths):,})"
+    coverage = count_calls(looked, scope, notes=notes)
+    return Chains(place, end.place, options.steps, tuple(chains), total - shown, coverage)
+
+
+@dataclass(slots=True)
+class _Search:
+    """A search level by level: how deep each node lies, and the calls that lead to it on shortest ways."""
+
+    starts: set[str]
+    depths: dict[str, int] = field(default_factory=dict)
+    leading: dict[str, dict[str, Edge]] = field(default_factory=dict)  # callee -> caller -> its surest call
+    reached: tuple[str, ...] = ()  # the ends that lie nearest
+    hops: int = 0
+
+    def count(self) -> int:
+        """Count the chains without making them: there may be very many."""
+        ways = [dict.fromkeys(self.reached, 1)]
+        for _ in range(self.hops):
+            before: dict[str, int] = defaultdict(int)
+            for node_id, number in ways[-1].items():
+                for caller in self.leading[node_id]:
+                    before[caller] += number
+            ways.append(before)
+        return sum(ways[-1].values()) if self.reached else 0
+
+    def walk(self) -> Iterator[tuple[Edge, ...]]:
+        """Make the chains one by one, from their ends backwards."""
+        open_chains: list[tuple[str, tuple[Edge, ...]]] = [(end, ()) for end in reversed(self.reached)]
+        while open_chains:
+            node_id, chain = open_chains.pop()
+            if len(chain) == self.hops:
+                yield chain
+                continue
+            for caller, edge in sorted(self.leading[node_id].items(), reverse=True):
+                open_chains.append((caller, (edge, *chain)))
+
+
+def _search(calls: Iterable[Edge], starts: list[str], ends: set[str], depth: int) -> _Search:
+    outgoing: dict[str, list[Edge]] = defaultdict(list)
+    for edge in calls:
+        outgoing[edge.start].append(edge)
+    search = _Search(set(starts), dict.fromkeys(starts, 0))
+    level = sorted(starts)
+    while level and not search.reached and search.hops < depth:
+        search.hops += 1
+        level = _search_level(search, outgoing, level, ends)
+    return search
+
+
+def _search_level(search: _Search, outgoing: dict[str, list[Edge]], level: list[str], ends: set[str]) -> list[str]:
+    """Follow the calls of one level; an end that was a start is reached by a call of itself."""
+    found: dict[str, dict[str, Edge]] = defaultdict(dict)
+    for edge in (edge for node_id in level for edge in outgoing[node_id]):
+        if edge.end not in search.depths or edge.end in ends:
+            known = found[edge.end].get(edge.start)
+            if known is None or _edge_rank(edge) < _edge_rank(known):
+                found[edge.end][edge.start] = edge
+    search.reached = tuple(sorted(ends & found.keys()))
+    search.leading.update(found)
+    for node_id in found:
+        search.depths.setdefault(node_id, search.hops)
+    return sorted(found)
+
+
+def _edge_rank(edge: Edge) -> tuple[int, int, str]:
+    return rank_confidence(edge.confidence), edge.line or 0, edge.rule or ""
+
+
+def _link_chains(reader: LinkReader, chains: Iterable[tuple[Edge, ...]]) -> Iterator[tuple[Link, ...]]:
+    known = list(chains)
+    reader.nodes(sorted({end for chain in known for edge in chain for end in (edge.start, edge.end)}))
+    return (tuple(link for edge in chain for link in reader.make_links([make_step(edge)])) for chain in known)
+
+
+def _order(chain: tuple[Link, ...]) -> tuple[int, int, tuple[tuple[str, int, str], ...]]:
+    """Order chains by their weakest link, by how many links are weak, and by their places."""
+    ranks = [rank_confidence(link.confidence) for link in chain]
+    return max(ranks), sum(ranks), tuple((link.end.path, link.end.line, link.end.qualname) for link in chain)

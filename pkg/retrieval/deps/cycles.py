@@ -1,0 +1,111 @@
+"""Find files that import each other and functions that call each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+
+from pkg.graph.unit import format_id, hash_key
+from pkg.model import Edge, Label, RelationType
+from pkg.retrieval.deps.coverage import count_calls
+from pkg.retrieval.deps.links import LinkReader, Step, join_imports, make_step
+from pkg.retrieval.deps.names import Target
+from pkg.retrieval.deps.options import DepsOptions, cut_limit
+from pkg.retrieval.deps.results import Cycle, Cycles, is_bound, make_place, rank_confidence
+
+_TYPES = (
+    RelationType.CALLS, RelationType.UNRESOLVED, RelationType.IMPORTS, RelationType.RESOLVES_TO, RelationType.CONTAINS,
+)  # fmt: skip
+
+Graph = dict[str, dict[str, Step]]  # start -> end -> the surest step
+
+
+def find_cycles(reader: LinkReader, target: Target | None, options: DepsOptions) -> Cycles:
+    """List the groups whose members all reach each other by imports, or by calls; possible ones are left out.
+
+    With a target only the groups that hold it, or anything inside it.
+    """
+    edges = list(reader.store.edges(_TYPES, options.source))
+    calls = [edge for edge in edges if edge.type is RelationType.CALLS]
+    graphs = {
+        "import": _make_graph(_list_file_imports(reader, edges)),
+        "call": _make_graph(make_step(edge) for edge in calls),
+    }
+    wanted = None if target is None else set(target.ids)
+    found = [
+        (kind, group)
+        for kind, graph in graphs.items()
+        for group in _find_groups(graph)
+        if wanted is None or wanted & set(group)
+    ]
+    shown = cut_limit(options.limit, len(found))
+    cycles = [_describe(reader, kind, group, graphs[kind], options.limit) for kind, group in _sort(found)[:shown]]
+    kinds = [kind for kind, _ in found]
+    recursive = len({edge.start for edge in calls if edge.start == edge.end and is_bound(edge.confidence)})
+    coverage = count_calls(edges, "of all definitions; possible calls are not followed")
+    return Cycles(
+        tuple(cycles), kinds.count("import"), kinds.count("call"), recursive, len(found) - shown, coverage
+    )  # fmt: skip
+
+
+def _list_file_imports(reader: LinkReader, edges: Sequence[Edge]) -> Iterator[Step]:
+    """Give who imports whom among files: what an import names belongs to the file around it."""
+    roots = {format_id(hash_key(Label.SOURCE.value, source.name)) for source in reader.store.sources()}
+    parents = {edge.end: edge.start for edge in edges if edge.type is RelationType.CONTAINS and edge.start not in roots}
+    for step in join_imports(edges):
+        end = step.end
+        while end in parents:
+            end = parents[end]
+        yield step._replace(end=end)
+
+
+def _make_graph(steps: Iterable[Step]) -> Graph:
+    graph: Graph = defaultdict(dict)
+    for step in steps:
+        if step.start != step.end and is_bound(step.confidence):
+            known = graph[step.start].get(step.end)
+            if known is None or _rank(step) < _rank(known):
+                graph[step.start][step.end] = step
+    return graph
+
+
+def _rank(step: Step) -> tuple[int, int, str]:
+    return rank_confidence(step.confidence), step.line or 0, step.rule or ""
+
+
+def _find_groups(graph: Graph) -> list[list[str]]:
+    """Give the strongly connected components of several members, each sorted."""
+    import networkx
+
+    directed = networkx.DiGraph()
+    directed.add_edges_from((start, end) for start, ends in graph.items() for end in ends)
+    return [sorted(group) for group in networkx.strongly_connected_components(directed) if len(group) > 1]
+
+
+def _sort(found: Iterable[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """Put imports before calls, the largest group first."""
+    return sorted(found, key=lambda each: (each[0] != "import", -len(each[1]), each[1]))
+
+
+def _describe(reader: LinkReader, kind: str, group: list[str], graph: Graph, limit: int) -> Cycle:
+    around = reader.make_links(_go_around(graph, group))
+    nodes = reader.nodes(group[: cut_limit(limit, len(group))])
+    places = sorted((make_place(node) for node in nodes.values()), key=lambda place: (place.path, place.line, place.id))
+    return Cycle(kind, tuple(places), len(group), tuple(around))
+
+
+def _go_around(graph: Graph, group: Sequence[str]) -> list[Step]:
+    """Find the shortest way from the first member back to itself."""
+    first, members = group[0], set(group)
+    leading: dict[str, Step] = {}
+    open_nodes = deque([first])
+    while first not in leading:
+        node_id = open_nodes.popleft()
+        for end, step in sorted(graph[node_id].items()):
+            if end in members and end not in leading:
+                leading[end] = step
+                open_nodes.append(end)
+    way = [leading[first]]
+    while way[-1].start != first:
+        way.append(leading[way[-1].start])
+    return way[::-1]

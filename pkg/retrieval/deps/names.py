@@ -1,0 +1,135 @@
+"""Find what a name on the command line means: path:line, a path, a qualified or a bare name."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkg.errors import QueryError
+from pkg.model import Label, Node, Source
+from pkg.retrieval.deps.paths import find_files, find_modules, list_sources, looks_like_path, read_module
+from pkg.retrieval.deps.results import Place, make_place
+from pkg.retrieval.deps.suggestions import suggest_names
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+SHOWN_CANDIDATES = 20  # of an ambiguous name
+
+_LINE = re.compile(r"(.+):(\d+)")
+_DEFINITIONS = (Label.FUNCTION, Label.CLASS)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a question is about: one definition or file, and the definitions inside it.
+
+    Definitions of one path and one qualified name (overloads, a property and its setter) are one target.
+    """
+
+    nodes: tuple[Node, ...]
+    inside: tuple[Node, ...]
+
+    @property
+    def place(self) -> Place:
+        """Name the target."""
+        return make_place(self.nodes[0])
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """List the ids of the target and of all inside it."""
+        return tuple(dict.fromkeys(node.id for node in (*self.nodes, *self.inside)))
+
+
+def find_target(store: GraphStore, name: str, source: str | None = None) -> Target:
+    """Find what a name means; a QueryError lists the candidates of an ambiguous name and what an unknown one is near.
+
+    Names: ``path:line`` (the innermost definition there, or the file), a path or its end, ``path::qualname``,
+    a dotted module, and a definition by its bare name or by any end of module and qualified name.
+    """
+    sources = list_sources(store, source)
+    found = _find_at_line(store, name, sources) or _find_named(store, name, sources)
+    if not found:
+        raise QueryError(_say_unknown(store, name, source))
+    groups = _group(found)
+    if len(groups) > 1:
+        raise QueryError(_say_ambiguous(name, groups))
+    inside = [each for node in groups[0] for each in store.subtree(node.id) if each.label in _DEFINITIONS]
+    return Target(tuple(groups[0]), tuple(inside))
+
+
+def _find_at_line(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
+    """Find the innermost definition on a line of a file, or the file itself."""
+    matched = _LINE.fullmatch(name)
+    files = find_files(store, matched[1], sources) if matched else []
+    if not matched or len(files) != 1:
+        return files
+    line = int(matched[2])
+    _check_line(store, files[0], line)
+    around = [
+        node
+        for node in store.subtree(files[0].id)
+        if node.label in _DEFINITIONS and node.start_line <= line <= node.end_line
+    ]
+    return [min(around, key=lambda node: (node.end - node.start, node.id))] if around else files
+
+
+def _check_line(store: GraphStore, file: Node, line: int) -> None:
+    for _, text in store.texts(file.source, [file.path]):
+        count = text.count(b"\n") + (not text.endswith(b"\n"))
+        if not 1 <= line <= count:
+            raise QueryError(f"{file.path} has no line {line}; expected a line from 1 to {count}")
+
+
+def _find_named(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
+    path, separator, qualname = name.rpartition("::")
+    if separator:
+        files = {(node.source, node.path) for node in find_files(store, path, sources)}
+        found = _find_definitions(store, qualname, sources)
+        return [node for node in found if (node.source, node.path) in files and node.qualname == qualname]
+    if looks_like_path(name):
+        return find_files(store, name, sources)
+    return _find_definitions(store, name, sources) or find_files(store, name, sources) or find_modules(
+        store, name, sources
+    )  # fmt: skip
+
+
+def _find_definitions(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
+    """Find the definitions whose module and qualified name are the name or end with it after a dot."""
+    last, wanted = name.rpartition(".")[2], {source.name for source in sources}
+    nodes = store.find_name(last, sources[0].name if len(sources) == 1 else None) if last else []
+    return [node for node in nodes if node.source in wanted and _ends_with(node, name)]
+
+
+def _ends_with(node: Node, name: str) -> bool:
+    return f".{read_module(node.path)}.{node.qualname}".endswith(f".{name}")
+
+
+def _group(nodes: Iterable[Node]) -> list[list[Node]]:
+    """Put definitions of one path and qualified name together; a stub beside its module is left out."""
+    groups: dict[tuple[str, str, str], list[Node]] = defaultdict(list)
+    for node in nodes:
+        groups[node.source, node.path, node.qualname if node.label in _DEFINITIONS else ""].append(node)
+    stubs = [key for key in groups if key[1].endswith(".pyi") and (key[0], key[1][:-1], key[2]) in groups]
+    return [group for key, group in sorted(groups.items()) if key not in stubs]
+
+
+def _say_ambiguous(name: str, groups: Sequence[Sequence[Node]]) -> str:
+    lines = [
+        f"  {node.path}:{node.start_line}  {node.qualname}  ({node.label.value.lower()} in {node.source})"
+        for node, *_ in groups[:SHOWN_CANDIDATES]
+    ]
+    if len(groups) > SHOWN_CANDIDATES:
+        lines.append(f"  and {len(groups) - SHOWN_CANDIDATES} more")
+    listed = "\n".join(lines)
+    return f"'{name}' may be any of {len(groups)}; expected one; write path:line, or narrow with --source:\n{listed}"
+
+
+def _say_unknown(store: GraphStore, name: str, source: str | None) -> str:
+    near = suggest_names(store, name, source)
+    advice = f"did you mean: {', '.join(near)}?" if near else "pkg query TEXT finds code by what it does"
+    where = f"source {source}" if source else store.address
+    return f"no function, class or file '{name}' in {where}; expected a name, path::qualname or path:line; {advice}"

@@ -1,0 +1,87 @@
+"""Find the files and rows that a path or a dotted module name stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from pkg.errors import NodeNotFoundError, QueryError
+from pkg.graph.unit import format_id, hash_key
+from pkg.model import Label, Node, Source
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+SUFFIXES = (".py", ".pyi", ".pyw")
+
+
+def list_sources(store: GraphStore, name: str | None) -> list[Source]:
+    """List the sources that a question is about; a QueryError for one that is not there."""
+    sources = store.sources()
+    chosen = [source for source in sources if name in (None, source.name)]
+    if not chosen:
+        known = ", ".join(source.name for source in sources) or "none"
+        seen = f"no source '{name}' in" if sources else "nothing is built into"
+        raise QueryError(f"{seen} {store.address}; sources that are there: {known}; run: pkg build PATH")
+    return chosen
+
+
+def looks_like_path(name: str) -> bool:
+    """Tell whether a name can only be a path."""
+    return "/" in name or "\\" in name or name.endswith(SUFFIXES)
+
+
+def find_files(store: GraphStore, path: str, sources: Iterable[Source]) -> list[Node]:
+    """Find files and rows by their whole path, else by the end of it; absolute paths count below a source's root."""
+    chosen = list(sources)
+    exact = [node for each in chosen for node in _get_unit(store, each.name, _relate(path, each.root))]
+    return exact or _find_ends(store, {_relate(path, each.root): None for each in chosen}, chosen)
+
+
+def find_modules(store: GraphStore, name: str, sources: Iterable[Source]) -> list[Node]:
+    """Find the files of a dotted module name, wherever its root lies."""
+    base = name.replace(".", "/")
+    ends = {f"{base}{tail}{suffix}": None for tail in ("", "/__init__") for suffix in SUFFIXES}
+    return _find_ends(store, ends, list(sources))
+
+
+def name_unit(source: str, path: str, label: Label = Label.FILE) -> str:
+    """Give the id of a file or row (DESIGN section 2)."""
+    return format_id(hash_key(source, path, label.value))
+
+
+def read_module(path: str) -> str:
+    """Write a path as the dotted name of its module."""
+    stem = path.rpartition(".")[0] if path.endswith(SUFFIXES) else path
+    return stem.removesuffix("/__init__").replace("/", ".")
+
+
+def _relate(path: str, root: str) -> str:
+    plain = path.replace("\\", "/")
+    with suppress(ValueError):
+        plain = PurePath(plain).relative_to(PurePath(root.replace("\\", "/"))).as_posix()
+    while plain.startswith("./"):
+        plain = plain[2:]
+    return plain
+
+
+def _get_unit(store: GraphStore, source: str, path: str) -> list[Node]:
+    for label in (Label.FILE, Label.ROW):
+        with suppress(NodeNotFoundError):
+            return store.get([name_unit(source, path, label)])
+    return []
+
+
+def _find_ends(store: GraphStore, ends: Iterable[str], sources: list[Source]) -> list[Node]:
+    """Find the units whose path is one of these or ends with it after a slash."""
+    wanted = set(ends) - {""}
+    tails = tuple(f"/{end}" for end in wanted)
+    found: list[Node] = []
+    for source in sources:
+        paths = sorted(path for path, _, _ in store.fingerprints(source.name))
+        for path in paths:
+            if path in wanted or path.endswith(tails):
+                found += _get_unit(store, source.name, path)
+    return found

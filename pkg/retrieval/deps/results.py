@@ -1,0 +1,192 @@
+"""What an answer about dependencies is made of: places, links between them, and how much was bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pkg.model import Node
+
+CONFIDENCES = ("certain", "likely", "possible")
+"""Surest first; certain and likely links count as bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One node as an answer names it."""
+
+    id: str
+    label: str
+    source: str
+    path: str  # "" for a library
+    line: int  # first line of the definition; 0 for a file or a library
+    qualname: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One dependency, from what needs to what is needed, with the lines where it stands in the file of the start."""
+
+    type: str  # a RelationType; RESOLVES_TO leads from a file to what it imports
+    start: Place
+    end: Place
+    lines: tuple[int, ...] = ()
+    rule: str | None = None  # for RESOLVES_TO the artifact type (Q-04), for UNRESOLVED the reason
+    confidence: str = "certain"
+    text: str = ""  # the import statement
+
+
+@dataclass(frozen=True, slots=True)
+class CallCoverage:
+    """How many of the call sites in reach are bound: calls of one line by one rule count as one."""
+
+    scope: str  # what was counted, in words
+    bound: int  # certain and likely
+    possible: int
+    unbound: int
+    same_name: int | None = None  # unbound call sites of the source that bear the name; None where it was not asked
+    names: str = ""  # the name, or whose names, in words
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """One line of a walk: a link, how many steps away, and the place that the step was made from."""
+
+    relation: str  # the name of a Relation
+    depth: int
+    of: str  # id of the place one step nearer to the target
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What a function, class or file stands on, and what stands on it; certain before likely before possible."""
+
+    target: Place
+    direction: str
+    found: tuple[Dependency, ...]
+    left_out: tuple[tuple[str, int], ...]  # links over the limit, by relation
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """The shortest chains of calls between two places."""
+
+    start: Place
+    end: Place
+    depth: int  # hops that a chain may have
+    chains: tuple[tuple[Link, ...], ...]
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """One place that may break: how far away, whether every link to it is bound, and the last link of the chain."""
+
+    place: Place
+    distance: int
+    confidence: str  # certain or likely where a chain of such links leads to it, else possible
+    is_test: bool
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What may break when a place changes, by distance; what only possible links lead to stands last."""
+
+    target: Place
+    depth: int
+    affected: tuple[Affected, ...]
+    total: int  # with those over the limit
+    tests: int  # of the total
+    possible: int  # of the total, reached through possible links alone
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Files that import each other, or functions that call each other, with one shortest way around."""
+
+    kind: str  # import or call
+    members: tuple[Place, ...]
+    size: int  # members, with those over the limit
+    around: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """All cycles of imports and of bound calls, the largest first."""
+
+    cycles: tuple[Cycle, ...]
+    imports: int
+    calls: int
+    recursive: int  # functions that call themselves; they are no cycles of several
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedPlace:
+    """A definition that nothing refers to, and what could make that wrong."""
+
+    place: Place
+    doubts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """Definitions without a known use, those with the least doubt first."""
+
+    found: tuple[UnusedPlace, ...]
+    total: int
+    definitions: int  # that were looked at
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRecord:
+    """One row of the table of imports (Q-04)."""
+
+    category: str  # library_import_direct, library_import_from, file_import_direct or file_import_from
+    target_file: str | None
+    library_name: str | None
+    file_name: str
+    artifact: str
+    artifact_type: str  # function, class, variable, module or unknown
+    line: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportTable:
+    """Every import of the files that were asked for, with totals by category and artifact type (Q-04)."""
+
+    records: tuple[ImportRecord, ...]
+    total: int
+    files: int  # that import anything
+    categories: tuple[tuple[str, int], ...]
+    artifact_types: tuple[tuple[str, str, int], ...]  # category, artifact type, count
+    left_out: int
+    coverage: CallCoverage
+
+
+Answer = Dependencies | Chains | Impact | Cycles | Unused | ImportTable
+
+
+def make_place(node: Node) -> Place:
+    """Name a node."""
+    return Place(node.id, node.label.value, node.source, node.path, node.start_line, node.qualname)
+
+
+def rank_confidence(confidence: str | None) -> int:
+    """Order confidences, the surest first; a link that carries none is a fact."""
+    return CONFIDENCES.index(confidence or "certain")
+
+
+def is_bound(confidence: str | None) -> bool:
+    """Tell whether a link is certain or likely."""
+    return confidence != "possible"

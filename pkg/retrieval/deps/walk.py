@@ -1,0 +1,107 @@
+"""Walk from a function, class or file to what it stands on and to what stands on it (Q-23: any number of hops)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pkg.model import Label, RelationType
+from pkg.retrieval.deps.coverage import count_calls, count_unbound_names
+from pkg.retrieval.deps.links import RELATIONS, LinkReader, Relation, Step, order_link
+from pkg.retrieval.deps.names import Target
+from pkg.retrieval.deps.options import DepsOptions, cut_limit
+from pkg.retrieval.deps.results import Dependencies, Dependency, Link
+
+_UNITS = (Label.FILE, Label.ROW)
+
+
+def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) -> Dependencies:
+    """List each relation of the target level by level; every node is visited once, hubs are cut and counted."""
+    reader.nodes(target.ids)
+    found: list[Dependency] = []
+    left_out: list[tuple[str, int]] = []
+    visited = set(target.ids)
+    for relation in RELATIONS:
+        if options.direction in (relation.direction, "both"):
+            walk = _Walk(reader, target, relation, options.limit)
+            walk.run(options.steps)
+            found += walk.found
+            visited |= walk.visited
+            left_out += [(relation.name, walk.left_out)] if walk.left_out else []
+    edges = [edge for node_id in sorted(visited) for edge in reader.read_edges(node_id) if edge.start == node_id]
+    has_callers = any(each.relation == "callers" for each in found) or options.direction == "out" or not options.steps
+    scope = f"of the definitions and files looked into ({len(visited):,})"
+    same_name = None if has_callers else _count_same_name(reader, target)
+    coverage = count_calls(edges, scope, same_name, f"the name {target.nodes[0].name}")
+    return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage)
+
+
+def _count_same_name(reader: LinkReader, target: Target) -> int | None:
+    """Count the unbound call sites that may be callers after all; None for a file, which is not called."""
+    node = target.nodes[0]
+    return None if node.label in _UNITS else count_unbound_names(reader.store, node.source)[node.name]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One walk along one relation."""
+
+    reader: LinkReader
+    target: Target
+    relation: Relation
+    limit: int
+    found: list[Dependency] = field(default_factory=list)
+    visited: set[str] = field(default_factory=set)
+    left_out: int = 0
+
+    def run(self, depth: int) -> None:
+        """Go level by level; only what is shown is followed."""
+        own = set(self.target.ids)
+        level = [(self.target.place.id, node_id) for node_id in self.target.ids]
+        seen = set(own)
+        for number in range(1, depth + 1):
+            links = self._read_level(level, own if number == 1 else set())
+            room = cut_limit(self.limit, len(self.found) + len(links)) - len(self.found)
+            self.left_out += len(links) - room
+            self.found += [Dependency(self.relation.name, number, of, link) for of, link in links[:room]]
+            if number == depth:
+                break
+            ends = dict.fromkeys(self._other(link) for _, link in links[:room])
+            starts = {start: end for end in ends if end not in seen for start in self._spread(end)}
+            level = [(end, start) for start, end in starts.items() if start not in self.visited]
+            seen |= ends.keys()
+            if not level:
+                break
+
+    def _other(self, link: Link) -> str:
+        return link.start.id if self.relation.direction == "in" else link.end.id
+
+    def _read_level(self, level: list[tuple[str, str]], own: set[str]) -> list[tuple[str, Link]]:
+        """Read the links from the nodes of a level, surest first, each with the place it is shown under."""
+        steps: list[tuple[str, Step]] = []
+        for of, node_id in level:
+            self.visited.add(node_id)
+            found = self.reader.list_steps(node_id, self.relation)
+            steps += [(of, step) for step in found if not self._is_inner(step, own)]
+        self.reader.fetch_ends(step for _, step in steps)
+        by_place: dict[str, list[Step]] = {}
+        for of, step in steps:
+            by_place.setdefault(of, []).append(step)
+        links = [(of, link) for of, each in by_place.items() for link in self.reader.make_links(each)]
+        is_in = self.relation.direction == "in"
+        return sorted(links, key=lambda each: order_link(each[1], each[1].start if is_in else each[1].end))
+
+    def _is_inner(self, step: Step, own: set[str]) -> bool:
+        """Tell whether a step stays inside the class or file that was asked for; recursion is shown."""
+        is_whole = self.target.nodes[0].label is not Label.FUNCTION
+        return is_whole and step.start != step.end and {step.start, step.end} <= own
+
+    def _spread(self, node_id: str) -> list[str]:
+        """Give the nodes that the walk goes on from: imports go from file to file, whatever they name."""
+        if self.relation.type is RelationType.UNRESOLVED:
+            return []
+        if self.relation.type is not RelationType.RESOLVES_TO:
+            return [node_id]
+        file = self.reader.file_of(self.reader.nodes([node_id])[node_id])
+        if file is None or self.relation.direction == "out":
+            return [file] if file else []
+        return [file, *(node.id for node in self.reader.store.subtree(file) if node.label is not Label.BLOCK)]

@@ -1,0 +1,55 @@
+"""Say which text of a node is in the context: the whole of it, or what pruning left."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pkg.graph.unit import find_owner, format_id
+from pkg.model import Cut, Label, Node
+
+_OF_PYTHON_2 = ("basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "reload", "unichr", "unicode")
+BUILTINS = frozenset((*dir(builtins), *_OF_PYTHON_2, "xrange"))
+NOT_FOUND = 1 << 20  # a column behind every other: what is called is not written on the line by its name
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A node in the context without the lines that were cut."""
+
+    node: Node
+    cuts: tuple[Cut, ...] = ()
+
+    @property
+    def owner(self) -> str:
+        """Give the id of the definition whose calls these are; a block's is the function that it is a block of."""
+        if self.node.label is not Label.BLOCK:
+            return self.node.id
+        return format_id(find_owner(int(self.node.id, 16), self.node.name))
+
+    def has_line(self, line: int | None) -> bool:
+        """Tell whether a line of the unit is shown."""
+        if line is None or not self.node.start_line <= line <= self.node.end_line:
+            return False
+        return not any(cut.start_line <= line <= cut.end_line for cut in self.cuts)
+
+    def find_column(self, line: int, name: str) -> int:
+        """Tell where a name first stands on a line, for the order of what is called there."""
+        lines = self.node.content.split("\n")
+        found = re.search(rf"\b{re.escape(name)}\b", lines[line - self.node.start_line])
+        return found.start() if found else NOT_FOUND
+
+    def holds(self, other: Node) -> bool:
+        """Tell whether another node lies inside of this one."""
+        node = self.node
+        if (node.source, node.path) != (other.source, other.path):
+            return False
+        return node.start_line <= other.start_line and other.end_line <= node.end_line
+
+
+def list_scopes(node: Node) -> Iterator[str]:
+    """List the qualified names around the code of a node, innermost first: a.b.c, a.b, a."""
+    parts = node.qualname.split(".")
+    return (".".join(parts[:count]) for count in range(len(parts), 0, -1))

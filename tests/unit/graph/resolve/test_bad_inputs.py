@@ -1,0 +1,24 @@
+"""Trees that are hard on a resolver come to an end, and to the same end whatever the order of the files."""
+
+from __future__ import annotations
+
+import pytest
+from unit.graph.resolve.bad_inputs import make_bad_inputs
+from unit.graph.resolve.resolving import resolve_tree
+
+TREES = make_bad_inputs()
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_bad_tree_is_resolved(name: str) -> None:
+    files = TREES[name]
+    resolved = resolve_tree(files)
+    assert resolved.links.keys() == {path for path in files if path.endswith((".py", ".pyi"))}
+    ends = {end for links in resolved.links.values() for edge in links.edges for end in (edge.start, edge.end)}
+    assert ends <= resolved.names.keys()
+
+
+@pytest.mark.parametrize("name", [name for name, files in TREES.items() if 1 < len(files) < 60])
+def test_the_order_of_the_files_does_not_matter(name: str) -> None:
+    files = TREES[name]
+    assert resolve_tree(dict(reversed(files.items()))) == resolve_tree(files)

@@ -1,0 +1,73 @@
+"""Links in the embedded store: texts that recur are kept once, and a first load leaves every index behind."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from contract.units import FILES, fill, find_id, prepare, put, put_links
+
+from pkg.graph import sql
+from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.unit import UnboundCall, UnitLinks
+from pkg.model import Edge, Label, RelationType
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
+    with closing(EmbeddedStore(tmp_path / "graph.db", create=True)) as opened:
+        yield opened
+
+
+def read(store: EmbeddedStore, statement: str) -> list[tuple[object, ...]]:
+    """Ask the database through a connection of its own."""
+    path = store.address.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def make_links(store: EmbeddedStore, count: int) -> UnitLinks:
+    copy, write = (find_id(store, Label.FUNCTION, name) for name in ("copy", "write"))
+    rules = ("scope", "import", "certain")  # a rule may be called as a confidence is
+    edges = [Edge(RelationType.CALLS, copy, write, line, rules[line % 3], "certain") for line in range(count)]
+    unbound = [UnboundCall(f"{line:016x}", copy, "spawn", line, rules[line % 2]) for line in range(count)]
+    return UnitLinks("pack/writer.py", tuple(edges), tuple(unbound), (), b"notes")
+
+
+def test_texts_that_recur_are_kept_once(store: EmbeddedStore) -> None:
+    fill(store, FILES)
+    for count in (9, 6):
+        put_links(store, make_links(store, count))
+        assert read(store, "SELECT text FROM term ORDER BY 1") == [("certain",), ("import",), ("scope",)]
+    edges = store.edges([RelationType.CALLS])
+    assert {(edge.rule, edge.confidence) for edge in edges} == {
+        ("scope", "certain"), ("import", "certain"), ("certain", "certain"),
+    }  # fmt: skip
+
+
+def test_more_links_than_are_kept_in_memory_all_arrive(store: EmbeddedStore) -> None:
+    fill(store, FILES)
+    links = make_links(store, 5000)
+    put_links(store, links)
+    assert set(store.edges([RelationType.CALLS])) == set(links.edges)
+    assert store.stats().nodes["Call"] == len(links.unbound)
+    put_links(store, links)
+    assert store.generation() == 2
+
+
+def test_a_first_load_leaves_every_index_whether_links_came_or_not(store: EmbeddedStore) -> None:
+    fill(store, {})
+    with store.write() as writer:
+        put(writer, "demo", prepare("demo", FILES))
+    names = {name for (name,) in read(store, "SELECT name FROM sqlite_master WHERE type = 'index'")}
+    assert names >= {*sql.INDEXES, *sql.LINK_INDEXES}
+
+
+@pytest.mark.parametrize("statement", [sql.EDGES_OUT, sql.EDGES_IN])
+def test_neighbours_are_looked_up_and_not_searched_for(store: EmbeddedStore, statement: str) -> None:
+    fill(store, FILES)
+    steps = [row[-1] for row in store._connection.execute(f"EXPLAIN QUERY PLAN {statement}", (1,))]
+    assert [step for step in steps if str(step).startswith("SCAN")] in (["SCAN edge"], ["SCAN source", "SCAN edge"], [])
