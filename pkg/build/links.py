@@ -37,8 +37,9 @@ def put_links(
 
     before = dict(store.link_notes(source))
     units = fresh | {unit.path: unit for unit in _read_units(store, source, unchanged)}
-    links = LinkWriter(source, units, resolve_project(units.values()))
-    writer.put_links(source, _list_changed(links, units, fresh, before))
+    project = resolve_project(units.values())
+    writer.put_links(source, _list_changed(LinkWriter(source, units, project), units, fresh, before))
+    project.release()
 
 
 def _read_units(store: GraphStore, source: str, paths: Iterable[str]) -> Iterator[UnitText]:

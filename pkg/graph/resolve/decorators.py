@@ -51,10 +51,19 @@ class Decorators:
                 values = self._decorate(scope, text, values)
         return values
 
+    def evaluate(self, definition: Scope, text: str) -> Values:
+        """Give the values of a decorator of a definition, where it stands if its text is found there."""
+        scope, module = definition.parent or definition, definition.module
+        data = text.encode("utf-8", "replace")
+        start = module.text.find(data, module.definitions[definition.definition].span.start, definition.head[0])
+        if start < 0:
+            return self._expressions.evaluate_text(scope, text)
+        return self._expressions.evaluate(scope, start, start + len(data))
+
     def _decorate(self, scope: Scope, text: str, values: Values) -> Values:
         """Give what a decorator makes of values; one of which too little is known leaves them as they are."""
         made: set[Value] = set()
-        for decorator in self._expressions.evaluate_text(scope.parent or scope, text):
+        for decorator in self.evaluate(scope, text):
             target: Scope | None = target_of(decorator)
             if target is not None:
                 self.hand_over(decorator, values)

@@ -179,11 +179,11 @@ class Expressions:
 
     def _visit_lambda(self, scope: Scope, node: ast.Lambda, at: int) -> Values:
         module = scope.module
-        found = module.lambdas.get(locate(node.body, module.text, at)[0]) if at >= 0 else None
+        found = module.lambdas.get(locate(node.body, module.text, at)[0])
         return frozenset({(FUNCTION, found)}) if found is not None else unknown(Reason.EXPRESSION)
 
     def _visit_container(self, scope: Scope, node: ast.expr, at: int) -> Values:
-        if isinstance(node, _COMPREHENSIONS) and at >= 0:
+        if isinstance(node, _COMPREHENSIONS):
             start, end = locate(node, scope.module.text, at)
             inner = scope.module.comprehensions
             scope = inner.get((start, end)) or inner.get((start - 1, end + 1)) or scope

@@ -32,7 +32,7 @@ class Head(NamedTuple):
 def read_head(text: bytes) -> Head:
     """Read the head of a function or lambda, up to its colon; one that this Python does not know has no parameters."""
     if text.startswith(b"lambda"):
-        text = b"def _(" + text.strip().removeprefix(b"lambda").strip().removesuffix(b":") + b"):"
+        text = b"def _(" + text.removeprefix(b"lambda").rstrip().removesuffix(b":") + b"):"  # all stays in its place
     simple = _SIMPLE.match(text)
     if simple:
         names = simple.group(1).decode("utf-8", "replace").replace(",", " ").split()

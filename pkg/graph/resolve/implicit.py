@@ -62,7 +62,7 @@ class ImplicitCalls:
         for text in reversed(definition.decorators):
             is_skipped = name_decorator(text) in NAMELESS
             rule = MADE_DECORATOR if "(" in text else "decorator"
-            for value in self._expressions.evaluate_text(site.scope, text) if not is_skipped else ():
+            for value in self._decorators.evaluate(definition, text) if not is_skipped else ():
                 if target_of(value) is None:
                     continue
                 yield Target(value[1], rule, CERTAIN)

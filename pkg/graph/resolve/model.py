@@ -170,6 +170,14 @@ class ModuleScopes:
         """Give the module's own scope."""
         return self.scopes[0]
 
+    def release(self) -> None:
+        """Take the scopes apart, which refer to one another; nothing can be asked afterwards."""
+        for scope in self.scopes:
+            scope.names.clear()
+            scope.sites.clear()
+        for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
+            held.clear()
+
 
 def name_decorator(text: str) -> str:
     """Give the last name of a decorator, its arguments left out."""

@@ -104,7 +104,7 @@ class Parameters:
         is_followed = 0 < self._count_uses_of(scope) <= MAX_USES
         found: set[Value] = {UNGIVEN if is_followed else (UNKNOWN, Reason.PARAMETER)}
         if parameter.default is not None and scope.parent is not None:
-            found |= self._expressions.visit(scope.parent, parameter.default, -1)
+            found |= self._expressions.visit(scope.parent, parameter.default, scope.head[0] + 1)
         for caller in list(self._callers.get(scope, ())):  # reading may add more
             if caller.site is not None:
                 found |= self._read_argument(self._expressions.give(caller.site), place - caller.shift, parameter)

@@ -25,6 +25,14 @@ class Project:
         """Give what a site calls."""
         return self.binder.solver.get(("site", site))
 
+    def release(self) -> None:
+        """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
+        self.binder.forget()
+        self.binder.context.trees.forget()
+        self.sites.clear()
+        for module in self.binder.modules.values():
+            module.release()
+
 
 def resolve_project(units: Iterable[UnitText], paths: Iterable[str] = ()) -> Project:
     """Resolve files that know each other; `paths` are all files that an import may mean."""

@@ -1,0 +1,86 @@
+"""Facts name the places of a text where names get and give values."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.extract.facts import find_facts
+from pkg.extract.parser import parse
+from pkg.facts import Code, Fact, pack_facts, unpack_facts
+
+numbers = st.integers(0, 2**32 - 1)
+
+
+def list_facts(text: str) -> list[tuple[Code, str, str]]:
+    """Give the facts of a text with the texts of their spans."""
+    data = text.encode()
+
+    def show(start: int, end: int) -> str:
+        return data[start:end].decode()
+
+    facts = unpack_facts(find_facts(parse(data).root_node))
+    return [(Code(code), show(a, b), show(c, d)) for _, code, a, b, c, d in facts]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("x = value\n", (Code.ASSIGN, "x", "value")),
+        ("x += value\n", (Code.ASSIGN, "x", "value")),
+        ("(x := value)\n", (Code.ASSIGN, "x", "value")),
+        ("x: Type = None\n", (Code.ANNOTATE, "x", "Type")),
+        ("for x in items: pass\n", (Code.FOR, "x", "items")),
+        ("[y for x in items]\n", (Code.FOR, "x", "items")),
+        ("with opened() as x: pass\n", (Code.WITH, "x", "opened()")),
+        ("with lock: pass\n", (Code.WITH, "", "lock")),
+        ("try: pass\nexcept Err as x: pass\n", (Code.EXCEPT, "x", "Err")),
+        ("def f():\n    return value\n", (Code.RETURN, "", "value")),
+        ("def f():\n    yield value\n", (Code.YIELD, "", "value")),
+        ("def f():\n    yield from values\n", (Code.YIELD_FROM, "", "values")),
+        ("raise Err\n", (Code.RAISE, "", "Err")),
+        ("a.b(c)\n", (Code.CALL, "a.b", "(c)")),
+        ("def f():\n    global x, y\n", (Code.GLOBAL, "global x, y", "")),
+    ],
+)
+def test_a_statement_is_one_fact(text: str, fact: tuple[Code, str, str]) -> None:
+    assert fact in list_facts(text)
+
+
+def test_one_value_is_assigned_to_every_target_of_a_chain() -> None:
+    assigned = [fact for fact in list_facts("a = b = value\n") if fact[0] == Code.ASSIGN]
+    assert assigned == [(Code.ASSIGN, "a", "value"), (Code.ASSIGN, "b", "value")]
+
+
+def test_only_attributes_that_are_neither_called_nor_assigned_to_are_read() -> None:
+    facts = list_facts("a.called()\na.stored = a.read\n")
+    assert [first for code, first, _ in facts if code == Code.READ] == ["a.read"]
+
+
+def test_every_manager_of_a_with_in_brackets_is_a_fact() -> None:
+    facts = list_facts("with (one() as a, two() as b): pass\n")
+    assert [fact[1:] for fact in facts if fact[0] == Code.WITH] == [("a", "one()"), ("b", "two()")]
+
+
+def test_a_definition_opens_its_scope_where_its_body_begins() -> None:
+    text = "def f(a):\n    return a\n"
+    (fact,) = (each for each in unpack_facts(find_facts(parse(text.encode()).root_node)) if each[1] == Code.DEFINITION)
+    position, _, start, head_end, body, end = fact
+    assert text[start:head_end].rstrip() == "def f(a):"
+    assert position == body == text.index("return")
+    assert end == len(text.rstrip())
+
+
+def test_facts_stand_in_the_order_of_the_text() -> None:
+    positions = [fact[0] for fact in unpack_facts(find_facts(parse(b"a = f(b)\nfor c in d: e(c.g)\n").root_node))]
+    assert positions == sorted(positions)
+
+
+def test_a_text_that_does_not_parse_still_has_facts() -> None:
+    assert (Code.ASSIGN, "x", "1") in list_facts("x = 1\ndef (:\n")
+
+
+@given(st.lists(st.tuples(numbers, numbers, numbers, numbers, numbers, numbers)))
+def test_packed_facts_come_back_in_order(facts: list[Fact]) -> None:
+    assert list(unpack_facts(pack_facts(facts))) == sorted(facts)

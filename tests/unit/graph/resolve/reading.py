@@ -1,0 +1,27 @@
+"""Read the scopes of small texts, as resolution sees them."""
+
+from __future__ import annotations
+
+from pkg.extract.facts import find_facts
+from pkg.extract.parser import parse
+from pkg.extract.python import extract_unit
+from pkg.graph.resolve.model import ModuleScopes, Scope
+from pkg.graph.resolve.scopes import read_scopes
+
+
+def read_module(text: str, path: str = "mod.py") -> ModuleScopes:
+    """Extract a text and sort its facts into scopes."""
+    data = text.encode()
+    code = extract_unit(data)
+    return read_scopes(path, data, find_facts(parse(data).root_node), code.definitions, code.imports)
+
+
+def find_scope(module: ModuleScopes, qualname: str) -> Scope:
+    """Find a scope by its qualified name."""
+    return next(scope for scope in module.scopes if scope.qualname == qualname)
+
+
+def make_classes(names: list[str]) -> list[Scope]:
+    """Make the scopes of empty classes."""
+    module = read_module("".join(f"class {name}: pass\n" for name in names))
+    return [scope for scope in module.scopes if scope.kind == "class"]
