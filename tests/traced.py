@@ -118,10 +118,10 @@ def make_traced_store(folder: Path, store: Path) -> EmbeddedStore:
     return found
 
 
-def set_root(store: EmbeddedStore, folder: Path, revision: str | None = None) -> None:
+def set_root(store: EmbeddedStore, folder: Path, revision: str | None = None, name: str = "shop") -> None:
     """Say that the source was built from a folder."""
     with store.write() as writer:
-        writer.put_source(Source("shop", "repository", str(folder), revision), "first")
+        writer.put_source(Source(name, "repository", str(folder), revision), "first")
 
 
 def find_interpreters() -> list[str]:

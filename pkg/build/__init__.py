@@ -125,7 +125,7 @@ def write_units(
         _put_names(writer, name, options.encoder)
     with clock.stage("resolve"):
         if tally.has_changed and found.source.kind != "corpus":
-            put_links(store, writer, name, tally.fresh, tally.unchanged())
+            tally.skipped += put_links(store, writer, name, tally.fresh, tally.unchanged())
     writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
     return tally
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from pkg.build.drafts import render_import
 from pkg.graph.unit import PieceNames, UnitLinks, UnitText, format_id
-from pkg.model import Class, CodeUnit, Label
+from pkg.model import Class, CodeUnit, Label, Skip
 
 if TYPE_CHECKING:
     from pkg.graph.resolve.links import LinkWriter
     from pkg.graph.store import GraphStore, StoreWriter
+
+PLAIN = "values spread too widely: arguments and results of functions were not followed, but for their annotations"
 
 
 def describe_code(source: str, path: str, code: CodeUnit) -> UnitText:
@@ -30,8 +32,11 @@ def describe_code(source: str, path: str, code: CodeUnit) -> UnitText:
 
 def put_links(
     store: GraphStore, writer: StoreWriter, source: str, fresh: dict[str, UnitText], unchanged: Iterable[str]
-) -> None:
-    """Resolve the files of a repository, and put the links of those that are new or whose links come out otherwise."""
+) -> list[Skip]:
+    """Resolve the files of a repository, and put the links of those that are new or whose links come out otherwise.
+
+    Gives what was left out.
+    """
     from pkg.graph.resolve.links import LinkWriter
     from pkg.graph.resolve.project import resolve_project
 
@@ -40,6 +45,7 @@ def put_links(
     project = resolve_project(units.values())
     writer.put_links(source, _list_changed(LinkWriter(source, units, project), units, fresh, before))
     project.release()
+    return [Skip("(calls)", PLAIN)] if project.is_plain else []
 
 
 def _read_units(store: GraphStore, source: str, paths: Iterable[str]) -> Iterator[UnitText]:

@@ -123,7 +123,7 @@ def _extract_row(text: bytes) -> CodeUnit:
     from pkg.extract.answers import find_code
 
     answer = find_code(text.decode("utf-8", "replace"))
-    code = extract_unit(answer.code, answer.tree)
+    code = extract_unit(answer.code, answer.tree, with_facts=False)
     return code if answer.status is Status.OK else replace(code, status=answer.status, reason=answer.reason)
 
 

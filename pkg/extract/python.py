@@ -42,10 +42,11 @@ _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 Captures = dict[str, list[Node]]  # in no particular order
 
 
-def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
+def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True) -> CodeUnit:
     """Extract everything of one Python text; what does not parse is left out and said in status and reason.
 
-    Functions that hold a syntax error are dropped, the others of the same file are kept (status partial).
+    Functions that hold a syntax error are dropped, the others of the same file are kept (status partial). Facts are for
+    resolution, which rows of a corpus go without.
     """
     if b"\0" in text:
         return CodeUnit(text, "python", Status.FAILED, "binary content (NUL bytes)")
@@ -63,7 +64,7 @@ def extract_unit(text: bytes, tree: Tree | None = None) -> CodeUnit:
         tuple(walk.blocks),
         tuple(walk.imports),
         tuple(walk.calls),
-        find_facts(root),
+        find_facts(root) if with_facts else b"",
     )
 
 

@@ -61,8 +61,6 @@ class Bindings:
         context.solver.add_rule("field", self._read_field)
         context.solver.add_rule("foreign field", self._read_foreign)
 
-    # Names.
-
     def _read_variable(self, scope: Scope, name: str) -> Values:
         """Give what a name may stand for while its scope runs."""
         return self._read_bindings(scope, name, scope.names.get(name, ()))
@@ -117,8 +115,6 @@ class Bindings:
         """Give the objects of the classes that an except clause names, alone or in a tuple."""
         tuples = frozenset(value for value in values if value[0] == CONTAINER)
         return frozenset(map(_make_caught, (values - tuples) | self._items.take(tuples, None)))
-
-    # Attributes.
 
     def _read_field(self, owner: Scope, name: str) -> Values:
         """Give what the methods of a class assign to an attribute of self."""

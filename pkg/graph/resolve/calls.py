@@ -23,8 +23,8 @@ __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
 class Binder(Evaluator):
     """Bind sites; their outcomes are sets that the solver keeps, like all others."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str]) -> None:
-        super().__init__(modules, paths)
+    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str], is_plain: bool = False) -> None:
+        super().__init__(modules, paths, is_plain)
         self._property_names = find_properties(modules)
         properties = Properties(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names))

@@ -17,8 +17,9 @@ from pkg.graph.resolve.values import Reason, unknown
 class Context:
     """Hold what the parts share; each part adds its rules to the solver, and asks the others through it."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str]) -> None:
+    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str], is_plain: bool = False) -> None:
         self.modules = modules
+        self.is_plain = is_plain  # whether arguments and results are not followed, but for annotations
         self.map = ModuleMap(paths)
         self.solver = Solver(unknown(Reason.MANY))
         self.hierarchy = Hierarchy()

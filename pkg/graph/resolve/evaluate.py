@@ -43,8 +43,8 @@ from pkg.graph.resolve.results import Results
 class Evaluator:
     """Put the parts together that give the values of expressions of a repository."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str]) -> None:
-        context = self.context = Context(modules, paths)
+    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str], is_plain: bool = False) -> None:
+        context = self.context = Context(modules, paths, is_plain)
         self.modules, self.map, self.solver = context.modules, context.map, context.solver
         self.hierarchy = context.hierarchy
         self.names = Names(context)

@@ -59,6 +59,7 @@ class Parameters:
         self._callers: dict[Scope, dict[Caller, None]] = {}
         self._readers: dict[Scope, set[Key]] = {}
         self._uses = _count_uses(context)
+        self._most = 0 if context.is_plain else MAX_USES
 
     def forget(self) -> None:
         """Forget all callers."""
@@ -77,14 +78,22 @@ class Parameters:
 
     def is_used_widely(self, function: Scope) -> bool:
         """Tell whether so many places call something of a function's name that their arguments say little."""
-        return self._count_uses_of(function) > MAX_USES
+        return self._count_uses_of(function) > self._most
 
     def _count_uses_of(self, function: Scope) -> int:
-        """Count the places that call something of a function's name; of a constructor, of its class's name."""
+        """Count the places that call something of a function's name; of a constructor, of its class's name.
+
+        A function inside others is made by their calls, under whatever name: it is used as widely as they are.
+        """
         name = function.name
         if name in _NAMED_BY_CLASS and function.parent is not None:
             name = function.parent.name
-        return self._uses.get(name, 0)
+        count, each = self._uses.get(name, 0), function.parent
+        while each is not None:
+            if each.kind == "function":
+                count = max(count, self._uses.get(each.name, 0))
+            each = each.parent
+        return count
 
     def read(self, scope: Scope, name: str) -> Values:
         """Give the values of a parameter."""
@@ -101,7 +110,7 @@ class Parameters:
 
     def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
         self._readers.setdefault(scope, set()).add(("variable", scope, parameter.name))
-        is_followed = 0 < self._count_uses_of(scope) <= MAX_USES
+        is_followed = 0 < self._count_uses_of(scope) <= self._most
         found: set[Value] = {UNGIVEN if is_followed else (UNKNOWN, Reason.PARAMETER)}
         if parameter.default is not None and scope.parent is not None:
             found |= self._expressions.visit(scope.parent, parameter.default, scope.head[0] + 1)

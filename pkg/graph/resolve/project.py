@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.hierarchy import ClassFacts, Hierarchy
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site
 from pkg.graph.resolve.scopes import read_scopes
+from pkg.graph.resolve.solver import WorkExceeded
 from pkg.graph.resolve.values import CLASS, CLASSES, LIBRARY, UNKNOWN
 from pkg.graph.unit import UnitText
 from pkg.model import Class
+
+WORK, WORK_OF_SITE = 100_000, 12
+"""Sets that may be asked for, in all and for each site: django asks for 6 a site, networkx would for 44."""
 
 
 @dataclass(slots=True)
@@ -25,6 +30,11 @@ class Project:
         """Give what a site calls."""
         return self.binder.solver.get(("site", site))
 
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether arguments and results were not followed, because that would not have ended soon."""
+        return self.binder.context.is_plain
+
     def release(self) -> None:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
         self.binder.forget()
@@ -35,14 +45,25 @@ class Project:
 
 
 def resolve_project(units: Iterable[UnitText], paths: Iterable[str] = ()) -> Project:
-    """Resolve files that know each other; `paths` are all files that an import may mean."""
+    """Resolve files that know each other; `paths` are all files that an import may mean.
+
+    Where values spread so widely that following them would not end soon, arguments and results are not followed.
+    """
     modules = {
         unit.path: read_scopes(unit.path, unit.text, unit.facts, unit.definitions, unit.imports) for unit in units
     }
     binder = Binder(modules, {*paths, *modules})
+    with suppress(WorkExceeded):
+        return _bind_all(binder, modules)
+    return _bind_all(Binder(modules, {*paths, *modules}, is_plain=True), modules)
+
+
+def _bind_all(binder: Binder, modules: dict[str, ModuleScopes]) -> Project:
     order_classes(binder, modules)
     binder.find_patches()
     sites = list(binder.list_sites())
+    if not binder.context.is_plain:
+        binder.solver.limit = binder.solver.asked + WORK + WORK_OF_SITE * len(sites)
     for site in sites:
         binder.solver.get(("site", site))
     for path in sorted(modules):

@@ -7,7 +7,7 @@ from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.model import Scope
-from pkg.graph.resolve.values import EMPTY, LIBRARY, UNKNOWN, Value, Values
+from pkg.graph.resolve.values import EMPTY, LIBRARY, UNKNOWN, Reason, Value, Values, unknown
 
 
 class Results:
@@ -17,10 +17,13 @@ class Results:
         self._items = items
         self._annotations = annotations
         self._expressions = expressions
+        self._is_plain = context.is_plain
         context.solver.add_rule("result", self._read_returned)
         context.solver.add_rule("yield", self._read_yielded)
 
     def _read_returned(self, function: Scope) -> Values:
+        if self._is_plain:
+            return self._annotations.read(function, function.signature.returns) or unknown(Reason.MANY)
         if function.kind == "lambda":
             return self._expressions.evaluate(function, function.head[1], function.code_end)
         found: set[Value] = set()
@@ -33,6 +36,8 @@ class Results:
         return frozenset(found)
 
     def _read_yielded(self, function: Scope) -> Values:
+        if self._is_plain:
+            return unknown(Reason.MANY)
         found: set[Value] = set()
         for start, end, is_delegating in function.yields:
             values = self._expressions.evaluate(function, start, end) if end else EMPTY

@@ -21,6 +21,10 @@ MAX_VALUES = 2000  # in one set; more say nothing
 MAX_ROUNDS = 300  # times that one set is computed again
 
 
+class WorkExceeded(Exception):  # noqa: N818  # no error: who asks goes on in a simpler way
+    """Say that more sets were asked for than the limit allows."""
+
+
 class Solver:
     """Sets by key, each with the rule that computes it."""
 
@@ -28,6 +32,8 @@ class Solver:
         self.depth = 0  # of what is being computed; who goes deep between two sets counts it here
         self.floor = 0  # depth at which the set began that is being computed
         self.exhausted = 0  # sets that were given up
+        self.asked = 0  # how often a set was asked for
+        self.limit = 1 << 62  # of that
         self._overflow = overflow
         self._rules: dict[Hashable, Callable[..., Values]] = {}
         self._values: dict[Key, Values] = {}
@@ -43,6 +49,9 @@ class Solver:
 
     def get(self, key: Key) -> Values:
         """Give the set as it is known now; the reader is computed again should it grow."""
+        self.asked += 1
+        if self.asked > self.limit:
+            raise WorkExceeded
         values = self._values.get(key)
         if values is None:
             values = self._begin(key)

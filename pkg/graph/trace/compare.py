@@ -15,15 +15,17 @@ from pkg.graph.trace.placing import Placed, Seen, place_calls
 from pkg.graph.trace.reasons import explain_missed, explain_unseen
 from pkg.graph.trace.results import Missed, Precision, Recall, TraceReport, Unseen
 from pkg.graph.trace.run import TraceLog
-from pkg.graph.trace.subject import Site, Subject
-from pkg.model import Edge, Label
+from pkg.graph.trace.subject import Site, Subject, list_decorators
+from pkg.model import Edge, Label, Node
 
 BOUND = ("certain", "likely")
 CONFIDENCES = (*BOUND, "possible")
 HANDED_OVER = "callback"  # rule of functions that are passed on
 DIRECT, THROUGH = "direct", "through a library or generated code"
 CHANGED_EDGES = "edges in files that changed since the build"
-SUSPENDING = "edges to generators and coroutines, whose calls sys.setprofile does not tell (Python 3.12 does)"
+SUSPENDING = "edges to generators and coroutines whose calls this Python does not tell (3.13 does)"
+CACHES = frozenset(("cached_property", "cache", "lru_cache"))
+CACHED = "edges to functions with a cache, which are not called each time"
 NOT_RUN = "edges whose line called nothing"
 
 
@@ -38,7 +40,7 @@ class Judged(NamedTuple):
 def compare_calls(subject: Subject, log: TraceLog, command: str) -> TraceReport:
     """Compare what a command called with what the graph of a source says."""
     placed = place_calls(subject, log)
-    judged = list(_judge_edges(subject, placed, "setprofile" in log.hooks))
+    judged = list(_judge_edges(subject, placed, log))
     missed = sorted(_list_missed(subject, placed.direct))
     unseen = sorted(_list_unseen(subject, placed, judged))
     bound = [each for each in judged if each.edge.confidence in BOUND]
@@ -62,18 +64,25 @@ def compare_calls(subject: Subject, log: TraceLog, command: str) -> TraceReport:
     )
 
 
-def _judge_edges(subject: Subject, placed: Placed, is_profile: bool) -> Iterator[Judged]:
+def _judge_edges(subject: Subject, placed: Placed, log: TraceLog) -> Iterator[Judged]:
     """Look at each edge to a function; what says nothing is counted as left out."""
     for site, edge in _list_edges(subject):
         start, end = subject.nodes[edge.start], subject.nodes[edge.end]
         if {start.path, end.path} & subject.stale:
             placed.left_out[CHANGED_EDGES] += 1
+        elif not CACHES.isdisjoint(list_decorators(end)):
+            placed.left_out[CACHED] += 1
         elif not placed.ran(site):
             placed.left_out[NOT_RUN] += 1
-        elif is_profile and subject.suspends(end):
+        elif subject.suspends(end) and _is_untold(end, log):
             placed.left_out[SUSPENDING] += 1
         else:
             yield Judged(site, edge, edge.end in placed.functions(site))
+
+
+def _is_untold(suspending: Node, log: TraceLog) -> bool:
+    """Tell whether calls of a generator are not seen: below 3.12, and in 3.12 where a wrapper calls it with *args."""
+    return "setprofile" in log.hooks or ("3.12" in log.versions and bool(list_decorators(suspending)))
 
 
 def _list_edges(subject: Subject) -> Iterator[tuple[Site, Edge]]:

@@ -31,6 +31,7 @@ from typing import Any
 
 SUSPENDING = 0x2A0  # co_flags of generators, coroutines and asynchronous generators
 BATCH = 512  # records kept in memory before they are written
+GENERATED = "<"  # how the file names of code begin that was made at run time; decorators may make such wrappers
 TOOLS = (4, 3)  # ids of sys.monitoring that no kind of tool has been given
 NAMED = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, type)
 
@@ -183,23 +184,27 @@ def install_monitoring(recorder: Recorder, monitoring: Any) -> bool:
     armed: dict[int, CodeType] = {}
 
     def note_start(code: CodeType, offset: int) -> object:
-        if not place(code.co_filename):
+        inside = place(code.co_filename)
+        if not inside and not code.co_filename.startswith(GENERATED):
             return monitoring.DISABLE
         if id(code) not in armed:
             armed[id(code)] = code
             monitoring.set_local_events(tool, code, events.CALL)
         caller = sys._getframe(1).f_back
-        if not code.co_flags & SUSPENDING or caller is None or not place(caller.f_code.co_filename):
-            note_call(code, caller)  # a generator that the repository calls was noted at its call
+        is_noted = code.co_flags & SUSPENDING and not code.co_name.startswith("__")
+        if is_noted and caller is not None and place(caller.f_code.co_filename):
+            return None  # at its call, which special methods that a loop calls do not have
+        note_call(code, caller)
         return None
 
     def note_site(code: CodeType, offset: int, callee: object, argument: object) -> None:
         frame = sys._getframe(1)
         function = callee.__func__ if type(callee) is MethodType else callee
-        if type(function) is not FunctionType:
+        if type(function) is FunctionType:
+            if function.__code__.co_flags & SUSPENDING or not place(function.__code__.co_filename):
+                note_call(function.__code__, frame)
+        elif place(code.co_filename):
             note_outside(frame, function.__name__ if type(function) in NAMED else type(function).__name__)  # type: ignore[attr-defined]
-        elif function.__code__.co_flags & SUSPENDING or not place(function.__code__.co_filename):
-            note_call(function.__code__, frame)
 
     monitoring.register_callback(tool, events.PY_START, note_start)
     monitoring.register_callback(tool, events.CALL, note_site)

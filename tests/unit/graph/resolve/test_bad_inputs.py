@@ -6,7 +6,23 @@ import pytest
 from unit.graph.resolve.bad_inputs import make_bad_inputs
 from unit.graph.resolve.resolving import resolve_tree
 
+from pkg.graph.resolve import project
+from pkg.model import RelationType
+
 TREES = make_bad_inputs()
+MADE = """
+def make():
+    return Thing()
+
+class Thing:
+    def work(self):
+        self.rest()
+
+    def rest(self):
+        pass
+
+make().work()
+"""
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -22,3 +38,12 @@ def test_a_bad_tree_is_resolved(name: str) -> None:
 def test_the_order_of_the_files_does_not_matter(name: str) -> None:
     files = TREES[name]
     assert resolve_tree(dict(reversed(files.items()))) == resolve_tree(files)
+
+
+def test_values_that_spread_too_widely_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = resolve_tree({"main.py": MADE}).pairs(RelationType.CALLS)
+    monkeypatch.setattr(project, "WORK", 0)
+    monkeypatch.setattr(project, "WORK_OF_SITE", 1)
+    plain = resolve_tree({"main.py": MADE}).pairs(RelationType.CALLS)
+    assert followed["main", "main.Thing.work"].confidence == "certain"
+    assert followed.keys() - plain.keys() == {("main", "main.Thing.work")}

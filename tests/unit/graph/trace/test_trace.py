@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from linked import put_rows
+from linked import LinkRow, fill_store, put_rows
 from traced import LINKS, PROJECT, find_interpreters, make_traced_store, set_root
 from trees import write_tree
 
 from pkg.errors import InputError, PathError, QueryError, UsageError
 from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.trace import TraceReport, trace_calls
-from pkg.graph.trace.compare import CHANGED_EDGES, NOT_RUN, SUSPENDING
+from pkg.graph.trace.compare import CACHED, CHANGED_EDGES, NOT_RUN, SUSPENDING
 from pkg.graph.trace.placing import CHANGED
 from pkg.graph.trace.results import Missed, Unseen
 
@@ -45,16 +46,16 @@ def read_recall(report: TraceReport) -> dict[str, tuple[int, int, int]]:
     return {each.name: (each.calls, each.bound, each.possible) for each in report.recall}
 
 
-def has_monitoring(python: str) -> bool:
-    """Tell whether an interpreter has sys.monitoring, which tells calls of generators too."""
-    code = "import sys; sys.exit(sys.version_info < (3, 12))"
+def has_version(python: str, *version: int) -> bool:
+    """Tell whether an interpreter has a version or a newer one."""
+    code = f"import sys; sys.exit(sys.version_info < {version})"
     return subprocess.run([python, "-c", code], stdin=subprocess.DEVNULL).returncode == 0
 
 
 @pytest.mark.parametrize("python", INTERPRETERS)
 def test_every_interpreter_gives_the_same_numbers_but_for_generators(store: EmbeddedStore, python: str) -> None:
     report = trace(store, python=python)
-    more = has_monitoring(python)
+    more = has_version(python, 3, 12)
     assert (report.exit_code, report.processes) == (0, 1)
     assert report.hooks == (("monitoring",) if more else ("setprofile",))
     assert [(each.name, each.ran, each.seen) for each in report.precision] == [
@@ -91,6 +92,73 @@ def test_a_decorator_that_the_graph_did_not_bind_is_told_as_such(store: Embedded
     put_rows(store, [row for row in LINKS if row[0] == "OVERRIDES"])
     reasons = {(each.path, each.line): each.reason for each in trace(store).missed}
     assert (reasons["app/core.py", 30], reasons["app/core.py", 16]) == ("no site: decorator", "no site")
+
+
+@pytest.mark.parametrize("python", INTERPRETERS)
+def test_a_generator_behind_a_wrapper_that_was_made_at_run_time_is_called_at_its_call(
+    store: EmbeddedStore, folder: Path, python: str
+) -> None:
+    files = {
+        "app/made.py": """\
+def made(function):
+    space = {"function": function}
+    exec("def wrapper(*args):\\n    return function(*args)", space)
+    return space["wrapper"]
+
+
+@made
+def count(number):
+    yield number
+
+
+def consume():
+    found = count(1)
+    for each in found:
+        pass
+
+
+consume()
+"""
+    }
+    write_tree(folder, files)
+    link = ("CALLS", "app/made.py::consume", "app/made.py::count", 13, "same module", "certain")
+    fill_store(store, files, [link], source="made")
+    set_root(store, folder, name="made")
+    report = trace_calls(store, shlex.join([python, "-m", "app.made"]), "made")
+    assert (report.precision[0].ran, report.precision[0].seen) == ((1, 1) if has_version(python, 3, 13) else (0, 0))
+    assert SUSPENDING in dict(report.left_out) or has_version(python, 3, 13)
+
+
+def test_a_function_with_a_cache_says_nothing_where_it_is_not_called(store: EmbeddedStore, folder: Path) -> None:
+    text = "import functools\n\n\n@functools.lru_cache\ndef find():\n    return 1\n\n\n"
+    files = {"app/cached.py": text + "def main():\n    return find()\n\n\nfind()\nmain()\n"}
+    write_tree(folder, files)
+    links: list[LinkRow] = [
+        ("CALLS", "app/cached.py::main", "app/cached.py::find", 10, "same module", "certain"),
+        ("CALLS", "app/cached.py", "app/cached.py::main", 14, "same module", "certain"),
+    ]
+    fill_store(store, files, links, source="cached")
+    set_root(store, folder, name="cached")
+    report = trace_calls(store, shlex.join([sys.executable, "-m", "app.cached"]), "cached")
+    assert (report.precision[0].ran, report.precision[0].seen, dict(report.left_out)) == (1, 1, {CACHED: 1})
+
+
+@pytest.mark.parametrize("python", INTERPRETERS)
+def test_a_loop_calls_the_special_method_of_what_it_goes_through(
+    store: EmbeddedStore, folder: Path, python: str
+) -> None:
+    text = "class Box:\n    def __iter__(self):\n        yield 1\n\n\n"
+    files = {"app/loop.py": text + "def main(box):\n    for each in box:\n        pass\n\n\nmain(Box())\n"}
+    write_tree(folder, files)
+    links: list[LinkRow] = [
+        ("CALLS", "app/loop.py::main", "app/loop.py::Box.__iter__", 7, "special method", "likely"),
+        ("CALLS", "app/loop.py", "app/loop.py::main", 11, "same module", "certain"),
+    ]
+    fill_store(store, files, links, source="loop")
+    set_root(store, folder, name="loop")
+    report = trace_calls(store, shlex.join([python, "-m", "app.loop"]), "loop")
+    likely = report.precision[1]
+    assert (likely.ran, likely.seen) == ((1, 1) if has_version(python, 3, 12) else (0, 0))
 
 
 def test_rules_are_counted_apart_and_callbacks_only_there(store: EmbeddedStore) -> None:
