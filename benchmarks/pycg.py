@@ -20,9 +20,10 @@ from measure import Figures, make_parser, read_options, write_result
 from shared_data import PYCG, find_files, read_rows
 
 from pkg.build.links import describe_code
+from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve.model import Scope
-from pkg.graph.resolve.outcomes import POSSIBLE, Library, Outcome, Target, settle
+from pkg.graph.resolve.outcomes import Library, Outcome, Target, settle
 from pkg.graph.resolve.project import resolve_project
 
 PRECISION, RECALL = 0.98, 0.90

@@ -21,9 +21,10 @@ from packages import DJANGO, unpack_package
 
 from pkg.api import open_graph
 from pkg.build.links import describe_code
+from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
 from pkg.facts import Code
-from pkg.graph.resolve.outcomes import POSSIBLE, Target, Unbound, settle
+from pkg.graph.resolve.outcomes import Target, Unbound, settle
 from pkg.graph.resolve.project import resolve_project
 from pkg.graph.store import GraphStore
 from pkg.graph.unit import UnitText

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pkg.confidence import is_bound, rank_confidence
 from pkg.model import Edge, Label, RelationType
 from pkg.retrieval.reached import Calls, Reached
 from pkg.retrieval.shown import Shown
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 MOST_CALLERS = 20  # of a hit: more would fill any budget, and are counted
-_RANK = {"certain": 0, "likely": 1}
 
 
 def read_callers(store: GraphStore, texts: Sequence[Shown]) -> list[Calls]:
@@ -41,15 +41,15 @@ def read_callers(store: GraphStore, texts: Sequence[Shown]) -> list[Calls]:
 def _choose(edges: Sequence[Edge]) -> list[Edge]:
     """Take the first call of each caller, of the surest callers."""
     first: dict[str, Edge] = {}
-    for edge in sorted(edges, key=lambda edge: (_RANK.get(edge.confidence or "certain", 2), edge.line or 0)):
-        if edge.confidence != "possible":
+    for edge in sorted(edges, key=lambda edge: (rank_confidence(edge.confidence), edge.line or 0)):
+        if is_bound(edge.confidence):
             first.setdefault(edge.start, edge)
-    ranked = sorted(first.values(), key=lambda edge: (_RANK.get(edge.confidence or "certain", 2), edge.start))
+    ranked = sorted(first.values(), key=lambda edge: (rank_confidence(edge.confidence), edge.start))
     return ranked[:MOST_CALLERS]
 
 
 def _explain_rest(edges: Sequence[Edge], kept: Sequence[Edge]) -> list[str]:
-    sure = {edge.start for edge in edges if edge.confidence != "possible"}
+    sure = {edge.start for edge in edges if is_bound(edge.confidence)}
     possible = {edge.start for edge in edges} - sure
     more = len(sure) - len(kept)
     return [

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from pkg.confidence import BOUND
 from pkg.model import Edge, Label, Node, RelationType
 from pkg.retrieval.reached import Calls, Loose, Reached
 from pkg.retrieval.shown import Shown
@@ -13,7 +14,6 @@ from pkg.retrieval.shown import Shown
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-_SURE = ("certain", "likely")
 _CALLING = (RelationType.CALLS, RelationType.UNRESOLVED)
 _CONSTRUCTOR = "constructor"  # the rule by which the call of a class has an edge to its __init__ as well
 
@@ -70,7 +70,7 @@ class LinkedCalls:
         targets = [self._place(shown, edge) for edge in edges if edge.type is RelationType.CALLS]
         for (line, _, name), group in groupby(_drop_constructed(targets), key=lambda each: each[:3]):
             site = list(group)
-            sure = [each for each in site if each.edge.confidence in _SURE]
+            sure = [each for each in site if each.edge.confidence in BOUND]
             if not all(_is_inherited(each, targets) for each in site):
                 calls.bound += bool(sure)
                 calls.possible += not sure
@@ -109,5 +109,5 @@ def _is_inherited(target: _Target, targets: Sequence[_Target]) -> bool:
 
 def _explain(shown: Shown, target: _Target) -> str:
     edge = target.edge
-    least = "" if edge.confidence in _SURE else "; nothing else is known"
+    least = "" if edge.confidence in BOUND else "; nothing else is known"
     return f"called at {shown.node.path}:{target.line} ({edge.confidence or 'certain'}: {edge.rule or 'name'}{least})"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pkg.confidence import LIKELY, POSSIBLE
 from pkg.graph.resolve.callees import CalleeFinder
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site
-from pkg.graph.resolve.outcomes import LIKELY, POSSIBLE, Library, Outcome, Target, Unbound
+from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound
 from pkg.graph.resolve.parameters import Caller
 from pkg.graph.resolve.values import (
     CLASSES,

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
 from pkg.graph.resolve.attributes import MAX_DERIVED
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.names import list_final
-from pkg.graph.resolve.outcomes import CERTAIN, LIKELY, POSSIBLE, Target
+from pkg.graph.resolve.outcomes import Target
 from pkg.graph.resolve.parsing import DOTTED
 from pkg.graph.resolve.properties import Properties
 from pkg.graph.resolve.values import (

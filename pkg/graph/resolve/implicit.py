@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pkg.confidence import CERTAIN, LIKELY
 from pkg.graph.resolve.call_sites import CallSites
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site, name_decorator
 from pkg.graph.resolve.names import NAMELESS
-from pkg.graph.resolve.outcomes import CERTAIN, LIKELY, MADE_DECORATOR, Outcome, Target
+from pkg.graph.resolve.outcomes import MADE_DECORATOR, Outcome, Target
 from pkg.graph.resolve.values import CLASS, CLASSES, OBJECTS, TYPED, Value, target_of
 
 _ITERATING, _ADVANCING = ("__iter__", "__aiter__"), ("__next__", "__anext__")

@@ -6,10 +6,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
+from pkg.confidence import CERTAIN, POSSIBLE, rank_confidence
 from pkg.facts import Code
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site
-from pkg.graph.resolve.outcomes import CERTAIN, POSSIBLE, RANK, Target, Unbound, settle
+from pkg.graph.resolve.outcomes import Target, Unbound, settle
 from pkg.graph.resolve.parsing import DOTTED
 from pkg.graph.resolve.project import Project
 from pkg.graph.resolve.values import CLASS, FUNCTION, LIBRARY, MODULE, Reason
@@ -208,10 +209,13 @@ def _drop_doubles(edges: dict[Edge, None]) -> Iterator[Edge]:
     for edge in edges:
         key = edge.type, edge.start, edge.end, edge.line
         before = kept.get(key)
-        order = RANK.get(edge.confidence or "", 3), edge.rule or ""
-        if before is None or order < (RANK.get(before.confidence or "", 3), before.rule or ""):
+        if before is None or _rank(edge) < _rank(before):
             kept[key] = edge
     return iter(sorted(kept.values(), key=lambda edge: (edge.type.value, edge.start, edge.line or 0, edge.end)))
+
+
+def _rank(edge: Edge) -> tuple[int, str]:
+    return rank_confidence(edge.confidence), edge.rule or ""
 
 
 def _find_lines(text: bytes) -> list[int]:

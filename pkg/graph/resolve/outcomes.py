@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pkg.confidence import CERTAIN, LIKELY, POSSIBLE, rank_confidence
 from pkg.facts import Code
 from pkg.graph.resolve.model import Scope
 from pkg.graph.resolve.values import Reason, Values
 
-CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
-RANK = {CERTAIN: 0, LIKELY: 1, POSSIBLE: 2}
 MADE_DECORATOR = "result of a decorator's call"
 FEW = 4  # targets of one site that are each still likely
 
@@ -59,7 +58,7 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
 def _pick_best(targets: list[Target]) -> list[Target]:
     """Give each definition once, by the rule that is surest."""
     best: dict[Scope, Target] = {}
-    for target in sorted(targets, key=lambda each: (RANK[each.confidence], each.rule)):
+    for target in sorted(targets, key=lambda each: (rank_confidence(each.confidence), each.rule)):
         best.setdefault(target.scope, target)
     return list(best.values())
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
 from pkg.graph.resolve.attributes import MAX_DERIVED
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Scope, Site
-from pkg.graph.resolve.outcomes import CERTAIN, LIKELY, POSSIBLE, Target
+from pkg.graph.resolve.outcomes import Target
 from pkg.graph.resolve.values import FUNCTION, INSTANCE, OBJECTS, SUPER, TYPED, Value
 
 

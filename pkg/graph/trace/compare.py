@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from pkg.confidence import BOUND, CONFIDENCES
 from pkg.graph.trace.placing import Placed, Seen, place_calls
 from pkg.graph.trace.reasons import explain_missed, explain_unseen
 from pkg.graph.trace.results import Missed, Precision, Recall, TraceReport, Unseen
@@ -18,8 +19,6 @@ from pkg.graph.trace.run import TraceLog
 from pkg.graph.trace.subject import Site, Subject, list_decorators
 from pkg.model import Edge, Label, Node
 
-BOUND = ("certain", "likely")
-CONFIDENCES = (*BOUND, "possible")
 HANDED_OVER = "callback"  # rule of functions that are passed on
 DIRECT, THROUGH = "direct", "through a library or generated code"
 CHANGED_EDGES = "edges in files that changed since the build"

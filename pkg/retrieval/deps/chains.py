@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from pkg.confidence import is_bound, rank_confidence
 from pkg.model import Edge, RelationType
 from pkg.retrieval.deps.coverage import count_calls
 from pkg.retrieval.deps.links import LinkReader, fetch_edges, make_step
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import Chains, Link, is_bound, rank_confidence
+from pkg.retrieval.deps.results import Chains, Link
 
 _TYPES = (RelationType.CALLS, RelationType.UNRESOLVED)
 

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pkg.confidence import is_bound
 from pkg.model import Edge, Label, RelationType
-from pkg.retrieval.deps.results import CallCoverage, is_bound
+from pkg.retrieval.deps.results import CallCoverage
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from pkg.confidence import is_bound, rank_confidence
 from pkg.model import Edge, RelationType
 from pkg.retrieval.deps.coverage import count_calls, count_unbound_names
 from pkg.retrieval.deps.links import LinkReader, Step, fetch_edges, join_imports, make_step
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import Affected, CallCoverage, Impact, Place, is_bound, make_place, rank_confidence
+from pkg.retrieval.deps.results import Affected, CallCoverage, Impact, Place, make_place
 
 _TYPES = (
     RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES, RelationType.IMPORTS, RelationType.RESOLVES_TO,

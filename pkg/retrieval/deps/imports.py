@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from pkg.confidence import rank_confidence
 from pkg.model import Edge, Label, Node, RelationType
 from pkg.retrieval.deps.coverage import count_calls
 from pkg.retrieval.deps.links import LinkReader
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import ImportRecord, ImportTable, rank_confidence
+from pkg.retrieval.deps.results import ImportRecord, ImportTable
 
 _CALLS = (RelationType.CALLS, RelationType.UNRESOLVED)
 

@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from pkg.confidence import rank_confidence
 from pkg.errors import NodeNotFoundError
 from pkg.model import Edge, Label, Node, RelationType
 from pkg.retrieval.deps.paths import name_unit
-from pkg.retrieval.deps.results import Link, Place, make_place, rank_confidence
+from pkg.retrieval.deps.results import Link, Place, make_place
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

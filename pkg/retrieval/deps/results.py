@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from pkg.model import Node
 
-CONFIDENCES = ("certain", "likely", "possible")
-"""Surest first; certain and likely links count as bound."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -180,13 +177,3 @@ Answer = Dependencies | Chains | Impact | Cycles | Unused | ImportTable
 def make_place(node: Node) -> Place:
     """Name a node."""
     return Place(node.id, node.label.value, node.source, node.path, node.start_line, node.qualname)
-
-
-def rank_confidence(confidence: str | None) -> int:
-    """Order confidences, the surest first; a link that carries none is a fact."""
-    return CONFIDENCES.index(confidence or "certain")
-
-
-def is_bound(confidence: str | None) -> bool:
-    """Tell whether a link is certain or likely."""
-    return confidence != "possible"
