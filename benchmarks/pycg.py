@@ -65,7 +65,7 @@ def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
     project = resolve_project(units)
     sure: set[Pair] = set()
     guessed: set[Pair] = set()
-    for site in project.sites:
+    for site in project.list_sites():
         for outcome in settle(project.outcomes(site), site.code):
             name = _name_outcome(outcome)
             if name is not None:

@@ -79,7 +79,7 @@ def count_sites(units: list[UnitText]) -> Figures:
     sites: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     rules: Counter[str] = Counter()
-    for site in project.sites:
+    for site in project.list_sites():
         outcomes = settle(project.outcomes(site), site.code)
         targets = [outcome for outcome in outcomes if isinstance(outcome, Target)]
         rules.update(f"{target.confidence}: {target.rule}" for target in targets)

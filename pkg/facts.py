@@ -6,6 +6,7 @@ All positions are byte offsets into the text.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
@@ -46,3 +47,15 @@ def pack_facts(facts: Iterable[Fact]) -> bytes:
 def unpack_facts(packed: bytes) -> Iterator[Fact]:
     """Give packed facts one by one."""
     return _FACT.iter_unpack(packed)
+
+
+_NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
+_DOTTED = re.compile(_NAME + rb"(?:\s*\.\s*" + _NAME + rb")*\Z")
+
+
+def render_callee(callee: bytes) -> str:
+    """Write the callee of a call as it is kept: dotted names whole, of anything else the attribute alone."""
+    if _DOTTED.match(callee):
+        return b"".join(callee.split()).decode("utf-8", "replace")
+    last = callee.rpartition(b".")[2].strip()
+    return f"(...).{last.decode('utf-8', 'replace')}" if _DOTTED.match(last) else "(...)"

@@ -123,6 +123,14 @@ class Import(NamedTuple):
     alias: str | None
     level: int  # leading dots of a relative import
 
+    @property
+    def statement(self) -> str:
+        """Write the statement for this alias alone; this is what is encoded and what tells two imports apart (A-06)."""
+        alias = f" as {self.alias}" if self.alias else ""
+        if self.name is None:
+            return f"import {self.module}{alias}"
+        return f"from {'.' * self.level}{self.module} import {self.name}{alias}"
+
 
 class Call(NamedTuple):
     """One call site: the called expression, where it stands, and the function it stands in."""

@@ -113,7 +113,9 @@ def write_units(
     from pkg.build.workers import prepare_all
 
     name = found.source.name
-    tally = Tally(found, todo, writer, options.progress)
+    is_resolved = found.source.kind != "corpus"
+    records = dict(store.link_notes(name)) if is_resolved else {}  # those of files that are put anew are gone then
+    tally = Tally(found, todo, store, writer, options.progress)
     workers = _count_workers(options.jobs, todo.size)
     for unit in prepare_all(name, tally.load(todo.units), options.encoder, workers, clock.seconds):
         with clock.stage("store"):
@@ -124,8 +126,8 @@ def write_units(
     with clock.stage("names"):
         _put_names(writer, name, options.encoder)
     with clock.stage("resolve"):
-        if tally.has_changed and found.source.kind != "corpus":
-            tally.skipped += put_links(store, writer, name, tally.fresh, tally.unchanged())
+        if tally.has_changed and is_resolved:
+            tally.skipped += put_links(store, writer, name, tally.change(), records)
     writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
     return tally
 

@@ -137,7 +137,7 @@ class Draft:
             )  # fmt: skip
 
     def _add_import(self, record: Import) -> None:
-        rendered = render_import(record)
+        rendered = record.statement.encode("utf-8", "replace")
         place = self._place(record.span)
         self.spans.append((self._tail_end, self._tail_end + len(rendered)))
         self.tail.append(rendered)
@@ -157,14 +157,6 @@ class Draft:
         base, index = self._span.start_line - 1, self._index | {None: -1}
         calls = self._pieces.code.calls if self._is_file else self._pieces.calls_of(self._index)
         return (CallSite(call.expression, call.line - base, index[call.function]) for call in calls)
-
-
-def render_import(record: Import) -> bytes:
-    """Write the statement for one alias alone; this is what is encoded and what tells two imports apart (A-06)."""
-    alias = f" as {record.alias}" if record.alias else ""
-    if record.name is None:
-        return f"import {record.module}{alias}".encode("utf-8", "replace")
-    return f"from {'.' * record.level}{record.module} import {record.name}{alias}".encode("utf-8", "replace")
 
 
 def _describe(definition: Class | Function) -> dict[str, object]:

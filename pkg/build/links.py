@@ -2,65 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from pkg.build.drafts import render_import
-from pkg.graph.unit import PieceNames, UnitLinks, UnitText, format_id
-from pkg.model import Class, CodeUnit, Label, Skip
+from pkg.graph.unit import UnitLinks, UnitText
+from pkg.model import CodeUnit, Skip
 
 if TYPE_CHECKING:
-    from pkg.graph.resolve.links import LinkWriter
+    from pkg.build.todo import Change
+    from pkg.graph.resolve.project import Project
+    from pkg.graph.resolve.records import Basis
     from pkg.graph.store import GraphStore, StoreWriter
 
 PLAIN = "values spread too widely: arguments and results of functions were not followed, but for their annotations"
+Recalled = tuple[UnitText, "Basis | None"]
+"""A file as it was extracted, and what its links were worked out from, where that is known."""
 
 
 def describe_code(source: str, path: str, code: CodeUnit) -> UnitText:
-    """Give what resolution wants of an extracted file, with the ids that its nodes have."""
-    names = PieceNames(source, path)
-    ids = [
-        format_id(names.name(Label.CLASS if isinstance(each, Class) else Label.FUNCTION, each.qualname))
-        for each in code.definitions
-    ]
-    import_ids = [
-        format_id(names.name(Label.IMPORT, render_import(each).decode("utf-8", "replace"))) for each in code.imports
-    ]
-    return UnitText(path, code.text, code.facts, code.definitions, code.imports, ids, import_ids)
+    """Give what resolution wants of an extracted file."""
+    return UnitText(source, path, code.text, code.facts, code.definitions, code.imports)
 
 
 def put_links(
-    store: GraphStore, writer: StoreWriter, source: str, fresh: dict[str, UnitText], unchanged: Iterable[str]
+    store: GraphStore, writer: StoreWriter, source: str, change: Change, records: Mapping[str, bytes]
 ) -> list[Skip]:
     """Resolve the files of a repository, and put the links of those that are new or whose links come out otherwise.
 
-    Gives what was left out.
+    `records` are the notes of all files from before the change. Gives what was left out.
     """
-    from pkg.graph.resolve.links import LinkWriter
     from pkg.graph.resolve.project import resolve_project
 
-    before = dict(store.link_notes(source))
-    units = fresh | {unit.path: unit for unit in _read_units(store, source, unchanged)}
-    project = resolve_project(units.values())
-    writer.put_links(source, _list_changed(LinkWriter(source, units, project), units, fresh, before))
+    kept = {path: _recall(source, path, text, records) for path, text in store.texts(source, change.unchanged)}
+    gone = {path: _recall(source, path, text, records) for path, text in change.before.items()}
+    units = {path: unit for path, (unit, _) in kept.items()} | dict(change.fresh)
+    bases = {path: basis for path, (_, basis) in (kept | gone).items() if basis is not None}
+    project = None
+    if bases and len(bases) == len(kept) + len(gone):
+        from pkg.graph.resolve.project import resolve_changes
+
+        before = [unit for unit, _ in gone.values()]
+        project = resolve_changes(units.values(), before, bases, change.fresh.keys() | gone.keys())
+    if project is None:
+        project, bases = resolve_project(units.values()), {}
+    writer.put_links(source, _write_links(source, project, units, change, records, bases))
+    is_plain = project.is_plain
     project.release()
-    return [Skip("(calls)", PLAIN)] if project.is_plain else []
+    return [Skip("(calls)", PLAIN)] if is_plain else []
 
 
-def _read_units(store: GraphStore, source: str, paths: Iterable[str]) -> Iterator[UnitText]:
-    """Extract files anew from their stored texts."""
+def _recall(source: str, path: str, text: bytes, records: Mapping[str, bytes]) -> Recalled:
+    """Give a file as it was extracted, from its record, else from its text."""
+    from pkg.graph.resolve.records import unpack_record
+
+    found = unpack_record(source, path, text, records.get(path, b""))
+    if found is not None:
+        return found
     from pkg.extract.python import extract_unit
 
-    for path, text in store.texts(source, paths):
-        yield describe_code(source, path, extract_unit(text))
+    return describe_code(source, path, extract_unit(text)), None
 
 
-def _list_changed(
-    writer: LinkWriter, units: dict[str, UnitText], fresh: dict[str, UnitText], before: dict[str, bytes]
+def _write_links(
+    source: str,
+    project: Project,
+    units: dict[str, UnitText],
+    change: Change,
+    records: Mapping[str, bytes],
+    bases: Mapping[str, Basis],
 ) -> Iterator[UnitLinks]:
-    for path in sorted(units):
+    from pkg.graph.resolve.links import LinkWriter
+    from pkg.graph.resolve.records import pack_record
+
+    writer, found = LinkWriter(source, units, project), project.found()
+    for path in sorted(project.sites):
         links = writer.write(path)
         digest = blake2b(repr(links).encode(), digest_size=16).digest()
-        if path in fresh or before.get(path) != digest:
-            yield UnitLinks(path, links.edges, links.unbound, links.libraries, digest)
+        basis = found.describe(path, bases.get(path)) if project.is_exact else None
+        record = pack_record(digest, units[path], basis)
+        if path in change.fresh or records.get(path) != record:
+            yield UnitLinks(path, links.edges, links.unbound, links.libraries, record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,17 +47,29 @@ def compare(found: Input, known: KnownUnits) -> Todo:
     return Todo(fresh, known, sum(unit.size for unit in fresh))
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a build changes in a repository."""
+
+    fresh: Mapping[str, UnitText]  # files that were put, as resolution wants them
+    before: Mapping[str, bytes]  # texts of files that were put anew or removed, as they were
+    unchanged: Sequence[str]  # paths of the files that are as they were
+
+
 class Tally:
     """Pass units on, store them, and count what becomes of each."""
 
-    def __init__(self, found: Input, todo: Todo, writer: StoreWriter, progress: Progress | None) -> None:
-        self._found, self._todo, self._writer, self._progress = found, todo, writer, progress
+    def __init__(
+        self, found: Input, todo: Todo, store: GraphStore, writer: StoreWriter, progress: Progress | None
+    ) -> None:
+        self._found, self._todo, self._store, self._writer, self._progress = found, todo, store, writer, progress
         self._source = found.source.name
         self._has_units = False
         self._done = 0
         self._written = self._removed = self._partial = self._same = 0
         self.skipped = list(found.skipped)
-        self.fresh: dict[str, UnitText] = {}  # files that were put, as resolution wants them
+        self._fresh: dict[str, UnitText] = {}
+        self._before: dict[str, bytes] = {}
 
     def load(self, units: Iterable[RawUnit | Skip]) -> Iterator[LoadedUnit]:
         """Load units and pass on those whose content is new; count and name those that cannot be read."""
@@ -79,9 +91,10 @@ class Tally:
 
     def put(self, unit: UnitGraph) -> None:
         """Store one prepared unit."""
+        self._keep(unit.path)
         self._writer.replace_file(unit)
         if unit.code is not None:
-            self.fresh[unit.path] = unit.code
+            self._fresh[unit.path] = unit.code
         self._written += 1
         self._partial += unit.status is not Status.OK
 
@@ -94,17 +107,23 @@ class Tally:
                 " expected one JSON object a line, with code in one of its fields"
             )
         for path in self._todo.known.unseen():
+            self._keep(path)
             self._writer.delete_file(self._source, path)
             self._removed += 1
+
+    def _keep(self, path: str) -> None:
+        """Keep the text of a file that is about to change: what it defined tells what else is to be resolved again."""
+        if self._found.source.kind != "corpus":
+            self._before.update(self._store.texts(self._source, [path]))
 
     @property
     def has_changed(self) -> bool:
         """Tell whether any unit was put or removed."""
         return bool(self._written or self._removed)
 
-    def unchanged(self) -> Iterator[str]:
-        """Give the paths of the units that are as they were."""
-        return (path for path in self._todo.known.seen() if path not in self.fresh)
+    def change(self) -> Change:
+        """Give what has changed, as resolution wants it."""
+        return Change(self._fresh, self._before, [path for path in self._todo.known.seen() if path not in self._fresh])
 
     def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
         """Sum up the build."""

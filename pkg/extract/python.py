@@ -15,6 +15,7 @@ from tree_sitter import Node, Query, QueryCursor, Tree
 from pkg.extract.facts import find_facts
 from pkg.extract.imports import parse_import
 from pkg.extract.parser import PYTHON, parse
+from pkg.facts import render_callee
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Function, Import, Span, Status
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
@@ -35,8 +36,6 @@ _QUERY = Query(
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")
 # Bytes above 0x7f are letters of other scripts.
 EXPRESSIONS_LIMIT = 50_000  # callees remembered
-_NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*\Z")
-_DOTTED = re.compile(rb"[\w\x80-\xff]+(?:\s*\.\s*[\w\x80-\xff]+)*\Z")
 _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 
 Captures = dict[str, list[Node]]  # in no particular order
@@ -83,17 +82,12 @@ def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:
 
 
 class _Expressions(dict[bytes, str]):
-    """Write the callee of a call as it is kept: dotted names whole, of anything else the attribute alone."""
+    """The callees of calls as they are kept, the last ones remembered: most recur."""
 
     def __missing__(self, callee: bytes) -> str:
         if len(self) > EXPRESSIONS_LIMIT:
             self.clear()
-        if _DOTTED.match(callee):
-            text = b"".join(callee.split())
-        else:  # a call on the result of another expression
-            last = callee.rpartition(b".")[2]
-            text = b"(...)." + last if _NAME.match(last) else b"(...)"
-        expression = self[callee] = text.decode("utf-8", "replace")
+        expression = self[callee] = render_callee(callee)
         return expression
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,16 +64,31 @@ class Part(NamedTuple):
     fragment: Fragment | None
 
 
-class UnitText(NamedTuple):
+@dataclass(frozen=True)
+class UnitText:
     """One file as resolution wants it: its text and facts (pkg.facts), and the ids of the nodes cut from it."""
 
+    source: str
     path: str
     text: bytes
     facts: bytes
     definitions: Sequence[Class | Function]
     imports: Sequence[Import]
-    ids: Sequence[str]  # of the definitions
-    import_ids: Sequence[str]
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Give the ids of the definitions."""
+        names = PieceNames(self.source, self.path)
+        labels = [Label.CLASS if isinstance(each, Class) else Label.FUNCTION for each in self.definitions]
+        pieces = zip(labels, self.definitions, strict=True)
+        return [format_id(names.name(label, each.qualname)) for label, each in pieces]
+
+    @cached_property
+    def import_ids(self) -> list[str]:
+        """Give the ids of the imports."""
+        names = PieceNames(self.source, self.path)
+        statements = [each.statement.encode("utf-8", "replace").decode() for each in self.imports]
+        return [format_id(names.name(Label.IMPORT, statement)) for statement in statements]
 
 
 class PieceNames:

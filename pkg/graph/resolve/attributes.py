@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.fields import Fields
+from pkg.graph.resolve.hierarchy import limit_derived
 from pkg.graph.resolve.imports import Imports
 from pkg.graph.resolve.methods import Methods
 from pkg.graph.resolve.model import CLASS_METHOD, Scope
@@ -33,7 +34,7 @@ from pkg.graph.resolve.values import (
     unknown,
 )
 
-MAX_DERIVED = 12  # derived classes looked at for an attribute that a class lacks, or that they define anew
+MAX_STORES = 12  # assignments from outside to attributes of one name up to which they are followed
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))  # that every class has
 _CLASS_METHODS = frozenset(("__init_subclass__", "__class_getitem__"))  # without a decorator
 
@@ -134,7 +135,10 @@ class Attributes:
 
     def _read_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
-        return self._solver.get(("foreign field", scope, name)) if name in self._fields.foreign else EMPTY
+        stores = self._fields.foreign.get(name, ())
+        if len(stores) > MAX_STORES:
+            return unknown(Reason.MANY)
+        return self._solver.get(("foreign field", scope, name)) if stores else EMPTY
 
     def _read_of_derived(self, value: Value, name: str) -> Values:
         """Give an attribute that a class lacks, and classes derived from it have: a value may be of one of those."""
@@ -151,7 +155,7 @@ class Attributes:
             owner = self._hierarchy.find(each, name)
             if owner is not None:
                 found[owner] = None
-        return list(found) if len(found) <= MAX_DERIVED else []
+        return limit_derived(list(found))
 
     def _explain(self, scope: Scope, name: str) -> Values:
         """Say why a class may lack an attribute."""

@@ -56,6 +56,7 @@ class Bindings:
         self._parameters = parameters
         self._decorators = decorators
         self._patches: dict[tuple[Scope, str], list[Store]] = {}
+        self.patches_of: dict[str, list[tuple[Scope, str, Store]]] = {}  # by the file that assigns
         context.solver.add_rule("variable", self._read_variable)
         context.solver.add_rule("final", self._read_final)
         context.solver.add_rule("field", self._read_field)
@@ -139,6 +140,7 @@ class Bindings:
         for scope, name, store in found:
             scope.names.setdefault(name, [])
             self._patches.setdefault((scope, name), []).append(store)
+            self.patches_of.setdefault(store.scope.module.path, []).append((scope, name, store))
         return len(found)
 
     def _list_patches(self) -> Iterator[tuple[Scope, str, Store]]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
-from pkg.graph.resolve.attributes import MAX_DERIVED
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.names import list_final
@@ -117,16 +116,14 @@ class CalleeFinder:
 
     def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
         """Find the methods of derived classes that may take the place of one that is called through a base type."""
-        overrides = self._hierarchy.find_overrides(value[1], name)
-        for each in overrides if len(overrides) <= MAX_DERIVED else ():
+        for each in self._hierarchy.find_overrides(value[1], name):
             methods = self._bind_functions(each, name, (value[0], each))
             yield Callees(frozenset(method for method in methods if not method[1].is_property), "override", POSSIBLE)
 
     def _find_siblings(self, value: Value, name: str) -> Iterator[Callees]:
         """Find what super() reaches in the order of derived classes: with several bases it may be a sibling."""
-        derived = self._hierarchy.list_derived(value[1])
         own = self._hierarchy.find(value[1], name, after=value[1])
-        for each in derived if len(derived) <= MAX_DERIVED else ():
+        for each in self._hierarchy.list_mixed(value[1]):
             owner = self._hierarchy.find(each, name, after=value[1])
             if owner is not None and owner is not own:
                 yield Callees(self._bind_functions(owner, name, (SELF, each)), "super", POSSIBLE)

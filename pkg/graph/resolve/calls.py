@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from pkg.facts import Code
 from pkg.graph.resolve.call_sites import CallSites
@@ -11,7 +11,7 @@ from pkg.graph.resolve.callees import CalleeFinder
 from pkg.graph.resolve.containers import Written
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.implicit import ImplicitCalls
-from pkg.graph.resolve.model import ModuleScopes, Site, Store
+from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
 from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound, settle
 from pkg.graph.resolve.properties import Properties
 from pkg.graph.resolve.sites import find_properties, list_sites
@@ -23,8 +23,8 @@ __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
 class Binder(Evaluator):
     """Bind sites; their outcomes are sets that the solver keeps, like all others."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str], is_plain: bool = False) -> None:
-        super().__init__(modules, paths, is_plain)
+    def __init__(self, modules: dict[str, ModuleScopes], is_plain: bool = False) -> None:
+        super().__init__(modules, is_plain)
         self._property_names = find_properties(modules)
         properties = Properties(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names))
@@ -40,10 +40,11 @@ class Binder(Evaluator):
         }
         self.solver.add_rule("site", self._bind_site)
         self.solver.add_rule("store", self._put_store)
+        self.solver.add_rule("imported", self._read_imported)
 
-    def list_sites(self) -> Iterator[Site]:
-        """Give all sites of the repository, in a fixed order."""
-        return list_sites(self.modules, self._property_names)
+    def list_sites(self, path: str) -> Iterator[Site]:
+        """Give the sites of a file, in a fixed order."""
+        return list_sites(self.modules[path], self._property_names)
 
     def find_patches(self) -> None:
         """Find what is assigned to attributes of classes and modules from outside; needs the order of classes."""
@@ -52,6 +53,14 @@ class Binder(Evaluator):
 
     def _bind_site(self, site: Site) -> Values:
         return frozenset(self._rules[site.code](site))
+
+    def _read_imported(self, root: Scope, place: int) -> Values:
+        """Give what a name stands for that is imported from a module of the repository."""
+        path = root.module.path
+        record = root.module.imports[place]
+        found = self.map.find_import(path, record)
+        is_named = found and record.name not in (None, "*")
+        return self.imports.read_attribute(found, record.name or "") if is_named else EMPTY
 
     def _put_store(self, store: Store) -> Values:
         """Follow an assignment to an item into the containers that it may be of; nobody reads the set itself."""

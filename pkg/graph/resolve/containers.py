@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.model import Scope
-from pkg.graph.resolve.solver import Key
-from pkg.graph.resolve.values import CONTAINER, EMPTY, Value, Values
+from pkg.graph.resolve.values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values
 
+REST = "rest of"
 _DERIVED = frozenset(("slice", "values", "pair", "pairs"))
 
 
@@ -38,11 +39,17 @@ class Container(NamedTuple):
     skip: int = 0  # of a slice: items of `inside` that come before
 
 
-class Put(NamedTuple):
-    """An item that is put into a container; without keys, anywhere."""
+class Puts:
+    """What is put into one container: under keys that are known, and under any."""
 
-    keys: Values | None
-    item: Written
+    __slots__ = ("anywhere", "under")
+
+    def __init__(self) -> None:
+        self.anywhere: dict[Written, None] = {}
+        self.under: dict[Value, dict[Written, None]] = {}
+
+
+_NO_PUTS = Puts()
 
 
 class Containers:
@@ -51,13 +58,13 @@ class Containers:
     def __init__(self, context: Context) -> None:
         self._solver = context.solver
         self._containers: dict[object, Container] = {}
-        self._puts: dict[object, dict[Put, None]] = {}
-        self._readers: dict[object, set[Key]] = {}
+        self._puts: dict[object, Puts] = {}
+        self._deliveries = context.deliveries
 
     def forget(self) -> None:
         """Forget all containers."""
-        for held in (self._containers, self._puts, self._readers):
-            held.clear()
+        self._containers.clear()
+        self._puts.clear()
 
     def note(self, name: object, origin: Written | Rest, items: Values = EMPTY) -> Values:
         """Give the container that an expression or parameter makes."""
@@ -71,7 +78,7 @@ class Containers:
         before = self._containers.setdefault(name, container)
         if not container.items <= before.items:
             self._containers[name] = before._replace(items=before.items | container.items)
-            self._renew(name)
+            self._deliveries.renew(name)
         return frozenset({(CONTAINER, name)})
 
     def derive(self, kind: str, container: Value, start: int = 0) -> Values:
@@ -94,33 +101,47 @@ class Containers:
         return self.collect(("pairs", 0, container[1]), self.derive("pair", container))
 
     def put(self, container: Value, keys: Values | None, item: Written) -> None:
-        """Note that an item is put into a container."""
-        puts = self._puts.setdefault(container[1], {})
-        put = Put(keys, item)
-        if put not in puts:
-            puts[put] = None
-            self._renew(container[1])
+        """Note that an item is put into a container; without keys, or where one of them is not known, anywhere."""
+        name = container[1]
+        puts = self._puts.get(name)
+        if puts is None:
+            puts = self._puts[name] = Puts()
+            self._deliveries.renew(name)
+        self._deliveries.deliver(name)
+        if keys is None or any(key[0] != CONSTANT and key != UNGIVEN for key in keys):
+            if item not in puts.anywhere:
+                puts.anywhere[item] = None
+                self._solver.renew(("put", name))
+            return
+        for key in keys or (UNGIVEN,):
+            items = puts.under.setdefault(key, {})
+            if item not in items:
+                items[item] = None
+                self._solver.renew(("item", name, key))
+                self._solver.renew(("item", name, None))
 
     def put_all(self, container: Value, others: Values) -> None:
         """Note that a container takes the items of others."""
-        before = self._containers[container[1]]
+        name = container[1]
+        self._deliveries.deliver(name)
+        before = self._containers[name]
         inside = before.inside | frozenset(value for value in others if value[0] == CONTAINER and value != container)
         if inside != before.inside:
-            self._containers[container[1]] = before._replace(inside=inside)
-            self._renew(container[1])
+            self._containers[name] = before._replace(inside=inside)
+            self._deliveries.renew(name)
 
-    def _renew(self, name: object) -> None:
-        for key in self._readers.get(name, ()):
-            self._solver.renew(key)
-
-    def read(self, name: object, reader: Key) -> Container:
+    def read(self, name: Hashable) -> Container:
         """Give a container to a set of its items, which is computed again when something is put into it."""
-        self._readers.setdefault(name, set()).add(reader)
+        self._deliveries.read(name)
         return self._containers[name]
 
-    def list_puts(self, name: object) -> list[Put]:
+    def holds(self, name: Hashable) -> bool:
+        """Tell whether a container was made by now."""
+        return name in self._containers
+
+    def read_puts(self, name: object) -> Puts:
         """Give what is put into a container."""
-        return list(self._puts.get(name, ()))
+        return self._puts.get(name, _NO_PUTS)
 
     def find_expression(self, container: Value) -> ast.expr | None:
         """Give the expression that makes a container, where one does."""

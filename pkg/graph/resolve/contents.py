@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from pkg.graph.resolve.containers import Containers, Put, Rest, Written
+from pkg.graph.resolve.containers import Containers, Rest, Written
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.items import Items
@@ -26,39 +26,48 @@ class Contents:
         expressions: Expressions,
         parameters: Parameters,
     ) -> None:
+        self._solver = context.solver
         self._containers = containers
         self._items = items
         self._expressions = expressions
         self._parameters = parameters
         context.solver.add_rule("item", self._read_item)
         context.solver.add_rule("keys", self._read_keys)
+        context.solver.add_rule("put", self._read_anywhere)
+        context.solver.add_rule("part", self._read_part_of_text)
 
     def _read_keys(self, name: object) -> Values:
         """Give the keys that a dict is written with."""
-        origin = self._containers.read(name, ("keys", name)).origin
+        origin = self._containers.read(name).origin
         if not isinstance(origin, Written) or not isinstance(origin.node, ast.Dict):
             return EMPTY
         return join([self._visit(origin, key) for key in origin.node.keys if key is not None])
 
     def _read_item(self, name: object, key: Value | None) -> Values:
         """Give what a container holds under a key; without a key, anywhere."""
-        reader = ("item", name, key)
-        container = self._containers.read(name, reader)
+        container = self._containers.read(name)
         found: set[Value] = set(container.items)
         if isinstance(container.origin, Written):
             found |= self._read_written(container.origin, key)
         elif isinstance(container.origin, Rest):
-            found |= self._parameters.read_rest(container.origin, key, reader)
+            found |= self._parameters.read_rest(container.origin, key)
         if container.inside:
             found |= self._items.take(container.inside, _move(key, container.skip))
-        for put in self._containers.list_puts(name):
-            found |= self._read_put(put, key)
+        puts = self._containers.read_puts(name)
+        if puts.anywhere or puts.under:
+            found |= self._solver.get(("put", name))
+        for items in puts.under.values() if key is None else [puts.under.get(key, ())]:
+            for item in list(items):
+                found |= self._solver.get(("part", item))
         return frozenset(found)
 
-    def _read_put(self, put: Put, key: Value | None) -> Values:
-        if key is not None and put.keys is not None and not _may_be(put.keys, key):
-            return EMPTY
-        return self._visit(put.item, put.item.node)
+    def _read_anywhere(self, name: object) -> Values:
+        """Give what is put into a container under keys that are not known."""
+        return join([self._solver.get(("part", item)) for item in list(self._containers.read_puts(name).anywhere)])
+
+    def _read_part_of_text(self, item: Written) -> Values:
+        """Give the values of an expression whose value is put into containers."""
+        return self._visit(item, item.node)
 
     def _read_written(self, origin: Written, key: Value | None) -> Values:
         node = origin.node

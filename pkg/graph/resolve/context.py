@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from pkg.facts import Code
+from pkg.graph.resolve.deliveries import Deliveries
 from pkg.graph.resolve.hierarchy import Hierarchy
 from pkg.graph.resolve.model import ModuleScopes, Site
 from pkg.graph.resolve.modules import ModuleMap
@@ -17,11 +17,12 @@ from pkg.graph.resolve.values import Reason, unknown
 class Context:
     """Hold what the parts share; each part adds its rules to the solver, and asks the others through it."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str], is_plain: bool = False) -> None:
+    def __init__(self, modules: dict[str, ModuleScopes], is_plain: bool = False) -> None:
         self.modules = modules
         self.is_plain = is_plain  # whether arguments and results are not followed, but for annotations
-        self.map = ModuleMap(paths)
+        self.map = ModuleMap(modules)
         self.solver = Solver(unknown(Reason.MANY))
+        self.deliveries = Deliveries(self.solver)
         self.hierarchy = Hierarchy()
         self.trees = Trees()
 

@@ -17,8 +17,6 @@ The parts know each other one way only; where they depend on one another they go
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pkg.graph.resolve.annotations import Annotations
 from pkg.graph.resolve.attributes import Attributes
 from pkg.graph.resolve.bindings import Bindings
@@ -43,8 +41,8 @@ from pkg.graph.resolve.results import Results
 class Evaluator:
     """Put the parts together that give the values of expressions of a repository."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], paths: Iterable[str], is_plain: bool = False) -> None:
-        context = self.context = Context(modules, paths, is_plain)
+    def __init__(self, modules: dict[str, ModuleScopes], is_plain: bool = False) -> None:
+        context = self.context = Context(modules, is_plain)
         self.modules, self.map, self.solver = context.modules, context.map, context.solver
         self.hierarchy = context.hierarchy
         self.names = Names(context)
@@ -74,5 +72,6 @@ class Evaluator:
     def forget(self) -> None:
         """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
         self.solver.forget()
+        self.context.deliveries.forget()
         self.containers.forget()
         self.parameters.forget()

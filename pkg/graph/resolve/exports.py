@@ -7,6 +7,7 @@ import ast
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import Found
+from pkg.graph.resolve.statics import list_export_spans
 
 
 class Exports:
@@ -53,11 +54,9 @@ class Exports:
 
     def _read_all(self, module: ModuleScopes) -> frozenset[str] | None:
         """Read __all__: the texts in what is assigned or added to it, and the __all__ of modules that it names."""
-        bindings = module.root.names.get("__all__")
-        if not bindings:
+        spans = list_export_spans(module.root)
+        if not spans:
             return None
-        spans = [(binding.start, binding.end) for binding in bindings]
-        spans += [site.more for site in module.root.sites if site.text.startswith(b"__all__.")]
         names: set[str] = set()
         for start, end in spans:
             tree = self._context.trees.parse(module, start, end)

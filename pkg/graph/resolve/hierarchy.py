@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pkg.graph.resolve.model import Scope
 
+MAX_DERIVED = 12  # derived classes looked at for an attribute that a class lacks, or that they define anew
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 
 
@@ -30,20 +31,19 @@ class Hierarchy:
     def __init__(self, classes: Sequence[ClassFacts] = ()) -> None:
         self._classes: dict[Scope, ClassFacts] = {}
         self._derived: dict[Scope, tuple[Scope, ...]] = {}
+        self._mixed: dict[Scope, tuple[Scope, ...]] = {}
         self.fill(classes)
 
     def fill(self, classes: Sequence[ClassFacts]) -> None:
         """Take the classes of a repository; what was known before is forgotten."""
         self._derived.clear()
+        self._mixed.clear()
         self._classes.clear()
         self._classes.update((each.scope, each) for each in classes)
         for each in classes:
             for base in each.bases:
                 if base in self._classes and base is not each.scope:
                     self._classes[base].derived.append(each.scope)
-
-    def __iter__(self) -> Iterator[ClassFacts]:
-        return iter(self._classes.values())
 
     def facts(self, scope: Scope) -> ClassFacts:
         """Give what is known of a class."""
@@ -75,10 +75,14 @@ class Hierarchy:
             if not facts.order:
                 facts.order = self._merge_bases(facts) or tuple(self._walk_bases(each))
 
+    def _is_own_base(self, scope: Scope) -> bool:
+        """Tell whether a class is among its own bases, at any distance."""
+        return any(scope in self.facts(each).bases for each in self._walk_bases(scope))
+
     def _merge_bases(self, facts: ClassFacts) -> tuple[Scope, ...] | None:
         """Merge the orders of the bases as Python does; None where there is no such order."""
         orders = [list(self.facts(base).order) for base in facts.bases]
-        if not all(orders):
+        if not all(orders) or self._is_own_base(facts.scope):
             return None
         merged = orders[0] if len(orders) == 1 else _merge([*orders, list(facts.bases)]) if orders else []
         return None if merged is None or facts.scope in merged else (facts.scope, *merged)
@@ -116,6 +120,19 @@ class Hierarchy:
             found = self._derived[scope] = tuple(sorted(seen, key=_place))
         return found
 
+    def list_mixed(self, scope: Scope) -> tuple[Scope, ...]:
+        """Give the derived classes in whose order others follow on a class than in its own; of many, none is told."""
+        found = self._mixed.get(scope)
+        if found is None:
+            own = self.order(scope)
+            mixed = [each for each in self.list_derived(scope) if self._cut_order(each, scope) != own]
+            found = self._mixed[scope] = tuple(limit_derived(mixed))
+        return found
+
+    def _cut_order(self, scope: Scope, first: Scope) -> tuple[Scope, ...]:
+        order = self.order(scope)
+        return order[order.index(first) :] if first in order else ()
+
     def find(self, scope: Scope, name: str, after: Scope | None = None) -> Scope | None:
         """Find the class that defines an attribute for a class; `after` begins behind one in the order (super)."""
         order = self.order(scope)
@@ -124,8 +141,8 @@ class Hierarchy:
         return next((each for each in order if name in each.names), None)
 
     def find_overrides(self, scope: Scope, name: str) -> list[Scope]:
-        """Find the derived classes that define an attribute anew."""
-        return [each for each in self.list_derived(scope) if name in each.names]
+        """Find the derived classes that define an attribute anew; of many, none is told."""
+        return limit_derived([each for each in self.list_derived(scope) if name in each.names])
 
     def _walk_bases(self, scope: Scope) -> Iterator[Scope]:
         seen: set[Scope] = set()
@@ -136,6 +153,11 @@ class Hierarchy:
                 seen.add(each)
                 yield each
                 waiting = [*self.facts(each).bases, *waiting]
+
+
+def limit_derived(classes: list[Scope]) -> list[Scope]:
+    """Give derived classes, or none where they are so many that each is no likelier than the others."""
+    return classes if len(classes) <= MAX_DERIVED else []
 
 
 def _merge(orders: list[list[Scope]]) -> list[Scope] | None:

@@ -12,6 +12,7 @@ from pkg.graph.resolve.values import (
     CLASSES,
     CONSTANT,
     CONTAINER,
+    EMPTY,
     GENERATOR,
     INSTANCE,
     LIBRARY,
@@ -24,6 +25,8 @@ from pkg.graph.resolve.values import (
     library,
     unknown,
 )
+
+MAX_KEYS = 8  # that are told apart
 
 
 class Items:
@@ -50,14 +53,13 @@ class Items:
         return frozenset({library(f"{value[1]}[]")}) if kind == LIBRARY else unknown(Reason.ITEM)
 
     def take_under(self, values: Values, keys: Values) -> Values:
-        """Give the items under keys; one that cannot be told is any."""
-        found: set[Value] = set()
-        for key in keys:
-            if key == UNGIVEN:
-                found |= unknown(Reason.ITEM)
-            else:
-                found |= self.take(values, key if key[0] == CONSTANT else None)
-        return frozenset(found)
+        """Give the items under keys; under one that cannot be told, or many, it may be any."""
+        found = unknown(Reason.ITEM) if UNGIVEN in keys else EMPTY
+        if len(keys) > MAX_KEYS:
+            return found | self.take(values, None)
+        for key in keys - {UNGIVEN}:
+            found |= self.take(values, key if key[0] == CONSTANT else None)
+        return found
 
     def unpack(self, values: Values, step: int | str) -> Values:
         """Give the part of values that a target of several takes: at a position, or for a starred one a slice."""

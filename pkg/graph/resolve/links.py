@@ -7,11 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from pkg.confidence import CERTAIN, POSSIBLE, rank_confidence
-from pkg.facts import Code
+from pkg.facts import Code, render_callee
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site
 from pkg.graph.resolve.outcomes import Target, Unbound, settle
-from pkg.graph.resolve.parsing import DOTTED
 from pkg.graph.resolve.project import Project
 from pkg.graph.resolve.values import CLASS, FUNCTION, LIBRARY, MODULE, Reason
 from pkg.graph.unit import (
@@ -42,9 +41,6 @@ class LinkWriter:
         self._units = units
         self._binder: Binder = project.binder
         self._project = project
-        self._sites: dict[str, list[Site]] = defaultdict(list)
-        for site in project.sites:
-            self._sites[site.scope.module.path].append(site)
         self._unique = self._find_unique()
 
     def _find_unique(self) -> dict[str, Scope]:
@@ -71,7 +67,7 @@ class LinkWriter:
         unbound: list[UnboundCall] = []
         counts: dict[tuple[str, str], int] = {}
         starts = _find_lines(module.text)
-        for site in self._sites[path]:
+        for site in self._project.sites[path]:
             line = bisect_right(starts, site.start)
             owner = self._owner_id(site.scope)
             outcomes = settle(self._project.outcomes(site), site.code)
@@ -99,7 +95,7 @@ class LinkWriter:
     def _make_unbound(
         self, site: Site, owner: str, line: int, reason: Reason, counts: dict[tuple[str, str], int]
     ) -> UnboundCall:
-        expression = write_callee(site.scope.module.text[site.start : site.end])
+        expression = render_callee(site.scope.module.text[site.start : site.end])
         position = counts.get((owner, expression), 0)
         counts[owner, expression] = position + 1
         identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
@@ -127,8 +123,8 @@ class LinkWriter:
 
     def _link_imports(self, module: ModuleScopes, libraries: dict[str, None]) -> Iterator[Edge]:
         ids = self._units[module.path].import_ids
-        for identity, record in zip(ids, module.imports, strict=True):
-            found = self._resolve_import(module.path, record, libraries)
+        for place, (identity, record) in enumerate(zip(ids, module.imports, strict=True)):
+            found = self._resolve_import(module, place, record, libraries)
             if found is not None:
                 end, kind = found
                 yield Edge(RelationType.RESOLVES_TO, identity, end, None, kind, CERTAIN)
@@ -138,9 +134,11 @@ class LinkWriter:
         libraries[top] = None
         return name_library(self._source, top), kind
 
-    def _resolve_import(self, path: str, record: Import, libraries: dict[str, None]) -> tuple[str, str] | None:
+    def _resolve_import(
+        self, importer: ModuleScopes, place: int, record: Import, libraries: dict[str, None]
+    ) -> tuple[str, str] | None:
         """Give the node that an import leads to, and its kind of artifact."""
-        found = self._binder.map.find_import(path, record)
+        found = self._binder.map.find_import(importer.path, record)
         if not found:
             kind = "unknown" if record.name else "module"
             return None if record.level else self._link_library(record.module, kind, libraries)
@@ -148,7 +146,7 @@ class LinkWriter:
             return (self._file_id(found.module), "module") if found.module is not None else None
         if record.name == "*":
             return (self._file_id(found.module), "unknown") if found.module is not None else None
-        values = self._binder.imports.read_attribute(found, record.name)
+        values = self._binder.solver.get(("imported", importer.root, place))
         for value in sorted(values, key=str) if len(values) == 1 else ():
             if value[0] in (CLASS, FUNCTION) and self._definition_id(value[1]) is not None:
                 return self._definition_id(value[1]) or "", "class" if value[0] == CLASS else "function"
@@ -225,11 +223,3 @@ def _find_lines(text: bytes) -> list[int]:
         starts.append(position + 1)
         position = text.find(b"\n", position + 1)
     return starts
-
-
-def write_callee(callee: bytes) -> str:
-    """Write a callee as call sites keep it: dotted names whole, of anything else the attribute alone."""
-    if DOTTED.match(callee):
-        return b"".join(callee.split()).decode("utf-8", "replace")
-    last = callee.rpartition(b".")[2].strip().decode("utf-8", "replace")
-    return f"(...).{last}" if last.isidentifier() else "(...)"

@@ -151,7 +151,7 @@ class Scope:
         return name in self.names or name in self.parameter_names
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class ModuleScopes:
     """One file: its scopes in the order of the text, the module's own first."""
 
@@ -165,6 +165,16 @@ class ModuleScopes:
     stores: dict[str, list[Store]] = field(default_factory=dict)  # by attribute
     item_stores: list[Store] = field(default_factory=list)
 
+    @cached_property
+    def numbers(self) -> dict[Scope, int]:
+        """Number the scopes of one kind and qualified name by their order in the text."""
+        counts: dict[tuple[str, str], int] = {}
+        numbers: dict[Scope, int] = {}
+        for scope in self.scopes:
+            name = scope.kind, scope.qualname
+            numbers[scope] = counts[name] = counts.get(name, -1) + 1
+        return numbers
+
     @property
     def root(self) -> Scope:
         """Give the module's own scope."""
@@ -175,6 +185,7 @@ class ModuleScopes:
         for scope in self.scopes:
             scope.names.clear()
             scope.sites.clear()
+        self.__dict__.pop("numbers", None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()
 

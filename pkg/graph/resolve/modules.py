@@ -53,13 +53,6 @@ class ModuleMap:
             folder = _parent(folder)
         return folder
 
-    def name_module(self, path: str) -> str:
-        """Give the dotted name of a file, as its own package imports it."""
-        root = self.find_root(path)
-        inner = path[len(root) + 1 :] if root else path
-        parts = inner.removesuffix(".pyi").removesuffix(".py").split("/")
-        return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
-
     def _is_package(self, folder: str) -> bool:
         return _join(folder, INIT) in self.paths or _join(folder, STUB_INIT) in self.paths
 

@@ -60,11 +60,11 @@ def list_final(scope: Scope, name: str) -> Sequence[Binding]:
     if len(found) < 2 or scope.kind not in ("module", "class"):
         return found
     ordered = sorted(found, key=lambda each: each.at)
-    last = max((i for i, each in enumerate(ordered) if _is_plain(scope, each)), default=0)
+    last = max((i for i, each in enumerate(ordered) if stands_alone(scope, each)), default=0)
     return ordered[last:]
 
 
-def _is_plain(scope: Scope, binding: Binding) -> bool:
+def stands_alone(scope: Scope, binding: Binding) -> bool:
     """Tell whether a binding stands in no branch: at the margin of its module or class."""
     if binding.code == Code.ANNOTATE:
         return False

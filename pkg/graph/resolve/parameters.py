@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pkg.facts import Code
 from pkg.graph.resolve.annotations import Annotations, is_silent
-from pkg.graph.resolve.containers import Containers, Rest
+from pkg.graph.resolve.containers import REST, Containers, Rest
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.given import Given
 from pkg.graph.resolve.heads import Parameter
 from pkg.graph.resolve.items import Items
-from pkg.graph.resolve.model import CLASS_METHOD, Scope, Site, name_decorator
-from pkg.graph.resolve.solver import Key
+from pkg.graph.resolve.model import CLASS_METHOD, Scope, Site
+from pkg.graph.resolve.statics import count_calls
 from pkg.graph.resolve.values import (
     CONSTANT,
     EMPTY,
@@ -51,30 +50,28 @@ class Parameters:
         containers: Containers,
         items: Items,
     ) -> None:
-        self._solver = context.solver
         self._expressions = expressions
         self._annotations = annotations
         self._containers = containers
         self._items = items
+        self._deliveries = context.deliveries
         self._callers: dict[Scope, dict[Caller, None]] = {}
-        self._readers: dict[Scope, set[Key]] = {}
-        self._uses = _count_uses(context)
+        self.uses = count_calls(context.modules.values())
         self._most = 0 if context.is_plain else MAX_USES
 
     def forget(self) -> None:
         """Forget all callers."""
         self._callers.clear()
-        self._readers.clear()
 
     def add_caller(self, function: Scope, caller: Caller) -> None:
         """Note where arguments of a function come from."""
         if self.is_used_widely(function):
             return
         callers = self._callers.setdefault(function, {})
+        self._deliveries.deliver(function)
         if caller not in callers:
             callers[caller] = None
-            for key in self._readers.get(function, ()):
-                self._solver.renew(key)
+            self._deliveries.renew(function)
 
     def is_used_widely(self, function: Scope) -> bool:
         """Tell whether so many places call something of a function's name that their arguments say little."""
@@ -88,10 +85,10 @@ class Parameters:
         name = function.name
         if name in _NAMED_BY_CLASS and function.parent is not None:
             name = function.parent.name
-        count, each = self._uses.get(name, 0), function.parent
+        count, each = self.uses.get(name, 0), function.parent
         while each is not None:
             if each.kind == "function":
-                count = max(count, self._uses.get(each.name, 0))
+                count = max(count, self.uses.get(each.name, 0))
             each = each.parent
         return count
 
@@ -103,13 +100,13 @@ class Parameters:
         place, parameter = next((i, each) for i, each in enumerate(scope.parameters) if each.name == name)
         if parameter.kind:
             items = self._annotations.read(scope.parent or scope, parameter.annotation)
-            return self._containers.note(("rest of", scope, name), Rest(scope, place, name), items)
+            return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
         if parameter.annotation is not None and not is_silent(parameter.annotation):
             return self._annotations.read(scope.parent or scope, parameter.annotation)
         return self._read_given(scope, place, parameter)
 
     def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
-        self._readers.setdefault(scope, set()).add(("variable", scope, parameter.name))
+        self._deliveries.read(scope)
         is_followed = 0 < self._count_uses_of(scope) <= self._most
         found: set[Value] = {UNGIVEN if is_followed else (UNKNOWN, Reason.PARAMETER)}
         if parameter.default is not None and scope.parent is not None:
@@ -133,9 +130,9 @@ class Parameters:
             return self._items.take(given.read(starred), (CONSTANT, index - starred))
         return given.read(index)
 
-    def read_rest(self, rest: Rest, key: Value | None, reader: Key) -> Values:
+    def read_rest(self, rest: Rest, key: Value | None) -> Values:
         """Read what callers give to *args or **kwargs."""
-        self._readers.setdefault(rest.scope, set()).add(reader)
+        self._deliveries.read(rest.scope)
         parameters = rest.scope.parameters
         known = frozenset(each.name for each in parameters)
         is_named = parameters[rest.place].kind == "**"
@@ -167,19 +164,3 @@ def _read_placed_rest(given: Given, start: int, key: Value | None) -> Values:
     for node in nodes:
         found |= given.read_node(node)
     return frozenset(found)
-
-
-def _count_uses(context: Context) -> dict[str, int]:
-    """Count the calls and decorators in all files by the last name of what is called."""
-    uses: dict[str, int] = {}
-    for module in context.modules.values():
-        text = module.text
-        for scope in module.scopes:
-            for site in scope.sites:
-                if site.code == Code.CALL:
-                    name = text[site.start : site.end].rpartition(b".")[2].strip().decode("utf-8", "replace")
-                    uses[name] = uses.get(name, 0) + 1
-            for decorator in scope.decorators:
-                name = name_decorator(decorator)
-                uses[name] = uses.get(name, 0) + 1
-    return uses

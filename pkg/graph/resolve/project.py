@@ -1,39 +1,73 @@
-"""Resolve a whole repository: read scopes, order classes, bind sites (A-12)."""
+"""Resolve a repository: read scopes, order classes, bind sites; all of them, or those that a change reaches (A-12)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from pkg.graph.resolve.calls import Binder
+from pkg.graph.resolve.changes import Past, Unforeseen, find_changed_names, find_dependants, find_reached
+from pkg.graph.resolve.foundations import Foundations, find_known
 from pkg.graph.resolve.hierarchy import ClassFacts, Hierarchy
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site
+from pkg.graph.resolve.records import Basis
 from pkg.graph.resolve.scopes import read_scopes
 from pkg.graph.resolve.solver import WorkExceeded
 from pkg.graph.resolve.values import CLASS, CLASSES, LIBRARY, UNKNOWN
 from pkg.graph.unit import UnitText
 from pkg.model import Class
 
-WORK, WORK_OF_SITE = 100_000, 12
-"""Sets that may be asked for, in all and for each site: django asks for 6 a site, networkx would for 44."""
+WORK, WORK_OF_SITE = 100_000, 20
+"""Sets that may be asked for, in all and for each site: django asks for 4 a site, networkx for 13."""
+
+MOST = 0.5  # of the files, beyond which it is cheaper to resolve all
 
 
 @dataclass(slots=True)
 class Project:
-    """A repository whose names are resolved."""
+    """A repository whose names are resolved, in all of its files or in some."""
 
     binder: Binder
-    sites: list[Site]
+    sites: dict[str, list[Site]] = field(default_factory=dict)  # of the files that are resolved
 
     def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
         """Give what a site calls."""
         return self.binder.solver.get(("site", site))
 
+    def list_sites(self) -> Iterator[Site]:
+        """Give the sites of the files that are resolved."""
+        return chain.from_iterable(self.sites.values())
+
     @property
     def is_plain(self) -> bool:
         """Tell whether arguments and results were not followed, because that would not have ended soon."""
         return self.binder.context.is_plain
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether no bound was hit: then what is resolved again later comes out the same in any order."""
+        return not self.is_plain and not self.binder.solver.exhausted
+
+    def found(self) -> Foundations:
+        """Tell what the links of each file were worked out from."""
+        return Foundations(self.binder, self.sites)
+
+    def bind(self, paths: Iterable[str]) -> None:
+        """Resolve files."""
+        solver = self.binder.solver
+        for path in sorted(paths):
+            self.sites[path] = list(self.binder.list_sites(path))
+            for site in self.sites[path]:
+                solver.get(("site", site))
+        for path in sorted(paths):
+            module = self.binder.modules[path]
+            for store in module.item_stores:
+                solver.get(("store", store))
+            for place in range(len(module.imports)):
+                solver.get(("imported", module.root, place))
+        solver.solve()
 
     def release(self) -> None:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
@@ -44,33 +78,73 @@ class Project:
             module.release()
 
 
-def resolve_project(units: Iterable[UnitText], paths: Iterable[str] = ()) -> Project:
-    """Resolve files that know each other; `paths` are all files that an import may mean.
+def read_modules(units: Iterable[UnitText]) -> dict[str, ModuleScopes]:
+    """Read the scopes of files."""
+    return {unit.path: read_scopes(unit.path, unit.text, unit.facts, unit.definitions, unit.imports) for unit in units}
+
+
+def resolve_project(units: Iterable[UnitText]) -> Project:
+    """Resolve files that know each other.
 
     Where values spread so widely that following them would not end soon, arguments and results are not followed.
     """
-    modules = {
-        unit.path: read_scopes(unit.path, unit.text, unit.facts, unit.definitions, unit.imports) for unit in units
-    }
-    binder = Binder(modules, {*paths, *modules})
+    modules = read_modules(units)
     with suppress(WorkExceeded):
-        return _bind_all(binder, modules)
-    return _bind_all(Binder(modules, {*paths, *modules}, is_plain=True), modules)
+        return _bind_all(Binder(modules), modules)
+    return _bind_all(Binder(modules, is_plain=True), modules)
 
 
 def _bind_all(binder: Binder, modules: dict[str, ModuleScopes]) -> Project:
     order_classes(binder, modules)
     binder.find_patches()
-    sites = list(binder.list_sites())
     if not binder.context.is_plain:
-        binder.solver.limit = binder.solver.asked + WORK + WORK_OF_SITE * len(sites)
-    for site in sites:
-        binder.solver.get(("site", site))
-    for path in sorted(modules):
-        for store in modules[path].item_stores:
-            binder.solver.get(("store", store))
-    binder.solver.solve()
-    return Project(binder, sites)
+        count = sum(len(scope.sites) for module in modules.values() for scope in module.scopes)
+        binder.solver.limit = binder.solver.asked + WORK + WORK_OF_SITE * count
+    project = Project(binder)
+    project.bind(modules)
+    return project
+
+
+def resolve_changes(
+    units: Iterable[UnitText], before: Iterable[UnitText], bases: Mapping[str, Basis], changed: set[str]
+) -> Project | None:
+    """Resolve again what a change may reach: `changed` are files that are new, other than before, or gone.
+
+    `before` are the files that changed or went, as they were; `bases` what is known of every file that was there.
+    Nothing where that cannot be told, or is most of the repository.
+    """
+    modules = read_modules(units)
+    past = Past(bases, read_modules(before))
+    try:
+        names = find_changed_names(modules, past, changed)
+        binder = Binder(modules)
+        order_classes(binder, modules)
+        binder.find_patches()
+        binder.forget()
+        reached = find_reached(binder, past, changed, names)
+    except Unforeseen:
+        return None
+    project = Project(binder)
+    return project if _bind_reached(project, past, changed | reached) and project.is_exact else None
+
+
+def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
+    """Resolve files and what depends on them, until nothing is delivered elsewhere that was not before."""
+    modules, bases = project.binder.modules, past.bases
+    while reached:
+        chosen = {path for path in reached | find_dependants(project.binder, past, reached) if path in modules}
+        if len(chosen | project.sites.keys()) > MOST * len(modules):
+            return False
+        settled = (bases.keys() & modules.keys()) - chosen - project.sites.keys()
+        known = {path: bases[path] for path in settled}
+        project.binder.context.deliveries.know(find_known(project.binder, known))
+        new = chosen - project.sites.keys()
+        project.bind(new)
+        for path in new & bases.keys():
+            project.found().ask_again(path, bases[path])
+        resolved = project.sites.keys() | (bases.keys() - modules.keys())
+        reached = project.found().find_receivers(bases, resolved) - project.sites.keys()
+    return True
 
 
 def order_classes(binder: Binder, modules: dict[str, ModuleScopes]) -> Hierarchy:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
-from pkg.graph.resolve.attributes import MAX_DERIVED
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.outcomes import Target
@@ -45,8 +44,7 @@ class Properties:
         yield from self._read(owner, name, LIKELY if value[0] == TYPED else CERTAIN)
         if value[0] == INSTANCE:
             return
-        derived = self._hierarchy.find_overrides(value[1], name)
-        for each in derived if len(derived) <= MAX_DERIVED else ():
+        for each in self._hierarchy.find_overrides(value[1], name):
             yield from self._read(each, name, POSSIBLE)
 
     def _read(self, owner: Scope | None, name: str, confidence: str) -> Iterator[Target]:

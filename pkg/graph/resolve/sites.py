@@ -14,26 +14,23 @@ def find_properties(modules: Mapping[str, ModuleScopes]) -> frozenset[str]:
     return frozenset(scope.name for scope in scopes if scope.kind == "function" and scope.is_property)
 
 
-def list_sites(modules: Mapping[str, ModuleScopes], properties: frozenset[str]) -> Iterator[Site]:
-    """Give all sites by file and scope; those of decorators stand in the scope around.
+def list_sites(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Site]:
+    """Give the sites of a file by scope; those of decorators stand in the scope around.
 
     Attributes that no class of the repository defines as a property are not looked at.
     """
-    names = frozenset(name.encode() for name in properties)
-    for path in sorted(modules):
-        module = modules[path]
-        for scope in module.scopes:
-            for site in scope.sites:
-                if site.code != Code.READ or _name_attribute(module.text, site) in names:
-                    yield site
-        yield from _list_writes(module, properties)
-        for scope in module.scopes:
-            if scope.decorators and scope.parent is not None:
-                yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
+    for scope in module.scopes:
+        for site in scope.sites:
+            if site.code != Code.READ or _name_attribute(module.text, site) in properties:
+                yield site
+    yield from _list_writes(module, properties)
+    for scope in module.scopes:
+        if scope.decorators and scope.parent is not None:
+            yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
 
 
-def _name_attribute(text: bytes, site: Site) -> bytes:
-    return text[text.rfind(b".", 0, site.end) + 1 : site.end].strip()
+def _name_attribute(text: bytes, site: Site) -> str:
+    return text[text.rfind(b".", 0, site.end) + 1 : site.end].strip().decode("utf-8", "replace")
 
 
 def _list_writes(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Site]:

@@ -35,13 +35,13 @@ class Solver:
         self.asked = 0  # how often a set was asked for
         self.limit = 1 << 62  # of that
         self._overflow = overflow
+        self.values: dict[Key, Values] = {}
+        self.readers: dict[Key, set[Key]] = {}  # by set, those that asked for it
         self._rules: dict[Hashable, Callable[..., Values]] = {}
-        self._values: dict[Key, Values] = {}
-        self._readers: dict[Key, set[Key]] = {}
         self._rounds: dict[Key, int] = {}
         self._waiting: deque[Key] = deque()
         self._queued: set[Key] = set()
-        self._current: Key | None = None
+        self.current: Key | None = None  # the set that is being computed
 
     def add_rule(self, kind: str, rule: Callable[..., Values]) -> None:
         """Let a rule compute the sets of a kind."""
@@ -52,36 +52,36 @@ class Solver:
         self.asked += 1
         if self.asked > self.limit:
             raise WorkExceeded
-        values = self._values.get(key)
+        values = self.values.get(key)
         if values is None:
             values = self._begin(key)
-        current = self._current
+        current = self.current
         if current is not None:
-            readers = self._readers.get(key)
+            readers = self.readers.get(key)
             if readers is None:
-                self._readers[key] = {current}
+                self.readers[key] = {current}
             else:
                 readers.add(current)
         return values
 
     def _begin(self, key: Key) -> Values:
         """Compute a set for the first time. Its reader is noted afterwards: it need not be told of what it gets now."""
-        self._values[key] = EMPTY
+        self.values[key] = EMPTY
         if self.depth >= MAX_DEPTH:
             self.renew(key)
         else:
             self._update(key)
-        return self._values[key]
+        return self.values[key]
 
     def renew(self, key: Key) -> None:
         """Note that a set has to be computed again; one that nobody asked for need not."""
-        if key in self._values and key not in self._queued:
+        if key in self.values and key not in self._queued:
             self._queued.add(key)
             self._waiting.append(key)
 
     def forget(self) -> None:
         """Forget all sets: something is known now that they were computed without."""
-        for held in (self._values, self._readers, self._rounds, self._waiting, self._queued):
+        for held in (self.values, self.readers, self._rounds, self._waiting, self._queued):
             held.clear()
 
     def solve(self) -> None:
@@ -92,15 +92,15 @@ class Solver:
             self._update(key)
 
     def _update(self, key: Key) -> None:
-        before = self._current, self.floor
+        before = self.current, self.floor
         self.depth += 1
-        self._current, self.floor = key, self.depth
+        self.current, self.floor = key, self.depth
         try:
             found = self._rules[key[0]](*key[1:])
         finally:
-            self._current, self.floor = before
+            self.current, self.floor = before
             self.depth -= 1
-        old = self._values[key]
+        old = self.values[key]
         if not found <= old and old is not self._overflow:
             self._grow(key, old | found if old else found)
 
@@ -109,6 +109,9 @@ class Solver:
         if rounds > MAX_ROUNDS:
             self.exhausted += rounds == MAX_ROUNDS + 1
             return
-        self._values[key] = self._overflow if len(values) > MAX_VALUES else values
-        for reader in self._readers.get(key, ()):
+        if len(values) > MAX_VALUES:
+            values = self._overflow
+            self.exhausted += 1
+        self.values[key] = values
+        for reader in self.readers.get(key, ()):
             self.renew(reader)

@@ -78,6 +78,6 @@ def library(name: str) -> Value:
 
 EMPTY: Values = frozenset()
 UNGIVEN: Value = (UNKNOWN, Reason.ARGUMENT)
-MAX_PARTS = 6  # of the dotted name of something in a library
-_LIBRARY_NAME = re.compile(r"[^()\[\]]*(?:(?:\(\)|\[\])(?:\.[^.()\[\]]*)?)?")
+MAX_PARTS = 4  # of the dotted name of something in a library
+_LIBRARY_NAME = re.compile(r"[^()\[\]]*(?:\(\)|\[\])?|builtins\.\w+(?:\(\)|\[\])\.[^.()\[\]]*")
 _UNKNOWN = {reason: frozenset({(UNKNOWN, reason)}) for reason in Reason}

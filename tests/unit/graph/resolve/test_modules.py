@@ -90,10 +90,5 @@ def test_an_import_binds_its_name_to_a_module(record: Import, path: str | None) 
     assert ModuleMap(FILES).find_bound("app.py", record).module == path
 
 
-def test_modules_are_named_from_their_root() -> None:
-    names = {path: ModuleMap(FILES).name_module(path) for path in ("pack/core/deep.py", "src/lib_a/__init__.py")}
-    assert names == {"pack/core/deep.py": "pack.core.deep", "src/lib_a/__init__.py": "lib_a"}
-
-
 def test_the_repository_is_the_first_root() -> None:
     assert ModuleMap(FILES).roots == ("", "src", "tests", "space/inner")

@@ -1,0 +1,194 @@
+"""After a change only files are resolved again that it can reach, and the links are those of a build from nothing."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pkg
+from pkg.build.links import describe_code
+from pkg.extract.python import extract_unit
+from pkg.graph.resolve import project as resolving
+from pkg.graph.resolve.links import LinkWriter
+from pkg.graph.resolve.project import Project, resolve_changes, resolve_project
+from pkg.graph.resolve.records import Basis, pack_record, unpack_record
+from pkg.graph.unit import UnitLinks, UnitText
+
+SOURCE = "tree"
+DIGEST = bytes(16)
+SHOP = {
+    "prices.py": "class Price:\n    def net(self):\n        return 1\n\n\ndef total(items):\n    return Price()\n",
+    "cart.py": "from prices import total\n\n\ndef check(items):\n    return total(items)\n",
+    "page.py": "from cart import check\n\n\ndef show():\n    return check([]).net()\n",
+    "tools.py": "def strip(text):\n    return text.strip()\n",
+    "other.py": "from tools import strip\n\n\ndef run(text):\n    return strip(text)\n",
+    "alone.py": "def rest():\n    return 0\n",
+    "quiet.py": "def sleep():\n    return 0\n",
+    "lonely.py": "def walk():\n    return 0\n",
+}
+
+
+def extract(texts: Mapping[str, str]) -> dict[str, UnitText]:
+    return {path: describe_code(SOURCE, path, extract_unit(text.encode())) for path, text in sorted(texts.items())}
+
+
+@dataclass
+class Tree:
+    """A tree of files with its links and what these stand on, brought up to date by changes alone."""
+
+    texts: dict[str, str]
+    links: dict[str, UnitLinks] = field(default_factory=dict)
+    records: dict[str, bytes] = field(default_factory=dict)
+    resolved: set[str] = field(default_factory=set)  # by the last change
+
+    def __post_init__(self) -> None:
+        self._take(extract(self.texts), resolve_project(extract(self.texts).values()), {})
+
+    def change(self, texts: dict[str, str]) -> None:
+        """Change the files, and resolve what that reaches."""
+        units, before = extract(texts), extract(self.texts)
+        bases = {path: basis for path in before if (basis := self._recall(path)) is not None}
+        changed = {path for path in texts.keys() | self.texts.keys() if texts.get(path) != self.texts.get(path)}
+        gone = [unit for path, unit in before.items() if path in changed]
+        project = resolve_changes(units.values(), gone, bases, changed)
+        self.texts = dict(texts)
+        self._take(units, project or resolve_project(units.values()), {} if project is None else bases)
+
+    def _recall(self, path: str) -> Basis | None:
+        found = unpack_record(SOURCE, path, self.texts[path].encode(), self.records[path])
+        return found[1] if found is not None else None
+
+    def _take(self, units: dict[str, UnitText], project: Project, bases: Mapping[str, Basis]) -> None:
+        writer, found = LinkWriter(SOURCE, units, project), project.found()
+        self.resolved = set(project.sites)
+        self.links = {path: writer.write(path) if path in project.sites else self.links[path] for path in units}
+        for path in project.sites:
+            self.records[path] = pack_record(DIGEST, units[path], found.describe(path, bases.get(path)))
+
+
+def edit(path: str, old: str, new: str) -> dict[str, str]:
+    assert old in SHOP[path]
+    return SHOP | {path: SHOP[path].replace(old, new)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "reached"),
+    [
+        pytest.param(
+            SHOP | {"alone.py": SHOP["alone.py"] + "\n\ndef more():\n    pass\n"}, {"alone.py"}, id="new name"
+        ),
+        pytest.param(edit("tools.py", "text.strip()", "text.rstrip()"), {"tools.py", "other.py"}, id="other result"),
+        pytest.param(
+            edit("prices.py", "return Price()", "return None"), {"prices.py", "cart.py", "page.py"}, id="through others"
+        ),
+        pytest.param(edit("tools.py", "strip(text):", "cut(text):"), {"tools.py", "other.py"}, id="renamed export"),
+        pytest.param(SHOP | {"tools.py": "# moved down\n\n" + SHOP["tools.py"]}, {"tools.py"}, id="moved text"),
+        pytest.param(edit("cart.py", "check(items):\n", "check(items):\n    print(items)\n"), None, id="body"),
+    ],
+)
+def test_a_change_reaches_what_it_can_affect(texts: dict[str, str], reached: set[str] | None) -> None:
+    tree = Tree(SHOP)
+    tree.change(texts)
+    assert tree.links == Tree(texts).links
+    assert reached is None or tree.resolved == reached
+
+
+def test_a_change_that_reaches_most_files_resolves_all() -> None:
+    tree = Tree(SHOP)
+    tree.change({path: text + "\n\ndef more():\n    pass\n" for path, text in SHOP.items()})
+    assert tree.resolved == SHOP.keys()
+
+
+def test_a_new_caller_reaches_what_its_arguments_are_called_in() -> None:
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
+    texts = apart | {"run.py": "def run(task):\n    task.work()\n", "jobs.py": "class Job:\n    def work(self): ...\n"}
+    tree = Tree(texts)
+    tree.change(texts | {"part_a.py": "from run import run\nfrom jobs import Job\n\nrun(Job())\n"})
+    assert "run.py" in tree.resolved
+    assert "part_b.py" not in tree.resolved
+    assert any(edge.rule == "constructed object" for edge in tree.links["run.py"].edges)
+
+
+WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+
+
+def edit_at_random(texts: dict[str, str], source: random.Random) -> dict[str, str]:
+    """Do to some files what people do: add, remove and rename, move, delete and copy, change a word or a base."""
+    found = dict(texts)
+    for _ in range(source.choice((1, 1, 2))):
+        path = source.choice(sorted(found))
+        text, other = found[path], found[source.choice(sorted(found))]
+        lines, words = text.splitlines(keepends=True), list(WORD.finditer(text))
+        deed = source.randrange(7)
+        if deed == 0:
+            found[path] = f"{text}\n\ndef added_{source.randrange(9)}(value):\n    return value.strip()\n"
+        elif deed == 1 and lines:
+            del lines[source.randrange(len(lines))]
+            found[path] = "".join(lines)
+        elif deed == 2 and words:
+            old = source.choice(words).group()
+            found[path] = re.sub(rf"\b{old}\b", f"{old}_x", text)
+        elif deed == 3 and words:
+            place = source.choice(words)
+            new = source.choice(list(WORD.finditer(other)) or words).group()
+            found[path] = text[: place.start()] + new + text[place.end() :]
+        elif deed == 4:
+            found[path] = f"# moved\n\n{text}"
+        elif deed == 5:
+            del found[path]
+        else:
+            found[path.replace(".py", "_copy.py")] = text
+    return found
+
+
+def read_package() -> dict[str, str]:
+    """Read some real code: our own."""
+    root = Path(pkg.__file__).parent
+    files = sorted((root / "graph" / "resolve").glob("*.py"))
+    return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in files}
+
+
+@settings(max_examples=2, deadline=None)
+@given(st.integers(0, 10**6))
+def test_links_after_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
+    source = random.Random(seed)
+    tree = Tree(read_package())
+    share = resolving.MOST
+    resolving.MOST = 1.0  # so that large changes are followed as well
+    try:
+        for _ in range(3):
+            tree.change(edit_at_random(tree.texts, source))
+            assert tree.links == Tree(tree.texts).links
+    finally:
+        resolving.MOST = share
+
+
+def test_a_record_gives_a_file_back_as_it_was() -> None:
+    units = extract(read_package())
+    project = resolve_project(units.values())
+    found = project.found()
+    for path, unit in units.items():
+        basis = found.describe(path)
+        recalled = unpack_record(SOURCE, path, unit.text, pack_record(DIGEST, unit, basis))
+        assert recalled == (unit, basis)
+
+
+@pytest.mark.parametrize("record", [b"", b"\x00" * 40, DIGEST])
+def test_a_record_of_another_version_counts_as_none(record: bytes) -> None:
+    assert unpack_record(SOURCE, "a.py", b"", record) is None
+
+
+def test_no_set_grows_when_all_are_computed_again() -> None:
+    solver = resolve_project(extract(read_package()).values()).binder.solver
+    before = dict(solver.values)
+    for key in before:
+        solver.renew(key)
+    solver.solve()
+    assert solver.values == before
