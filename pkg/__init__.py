@@ -6,15 +6,17 @@
 ...     result = graph.query("parse a date from a string")
 """
 
-from pkg.api import Graph, build, open_graph, restore, verify
+from pkg.api import Graph, build, open_graph, rerank, rerank_stream, restore, verify
 from pkg.build import BuildReport
 from pkg.errors import PkgError
 from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
+from pkg.rerank.nouns import Candidate, Ranked, Ranking, Task
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BuildReport",
+    "Candidate",
     "Coverage",
     "Cut",
     "Graph",
@@ -23,9 +25,14 @@ __all__ = [
     "Node",
     "PkgError",
     "QueryResult",
+    "Ranked",
+    "Ranking",
     "Skip",
+    "Task",
     "build",
     "open_graph",
+    "rerank",
+    "rerank_stream",
     "restore",
     "verify",
 ]

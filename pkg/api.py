@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,13 +12,16 @@ from pkg.build import build as run_build
 from pkg.config import default_store
 from pkg.errors import StoreChangedError
 from pkg.graph.stores import open_store
+from pkg.rerank.nouns import Ranking
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.trace import TraceReport
     from pkg.graph.verify import Verification
-    from pkg.model import Node, QueryResult
+    from pkg.model import Node, QueryResult, Skip
+    from pkg.rerank.nouns import Candidate, Task
+    from pkg.rerank.options import RerankOptions
     from pkg.retrieval.deps import Answer
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
@@ -69,6 +72,48 @@ def verify(a: str, b: str, *, vectors: bool = False, ask: Callable[[str], str] |
 
     with closing(open_store(a, ask=ask)) as first, closing(open_store(b, ask=ask)) as second:
         return verify_stores(first, second, vectors)
+
+
+def rerank(
+    query: str,
+    candidates: Sequence[str | Mapping[str, Any] | Candidate],
+    *,
+    examples: Sequence[Any] = (),
+    **options: Any,
+) -> Ranking:
+    """Choose the best of several answers to a query, and say why (P-23 to P-25, A-08); no graph is needed.
+
+    candidates: texts, or objects with a text and perhaps an id; one is enough, none is an InputError.
+    examples: what is known beside the query, as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
+    options: the fields of pkg.rerank.options.RerankOptions. For many queries keep a pkg.rerank.reranker.Reranker.
+    """
+    from pkg.rerank.reranker import Reranker
+
+    with Reranker(_choose_rerank_options(options)) as reranker:
+        return reranker.rerank(query, candidates, examples=examples)
+
+
+def rerank_stream(
+    tasks: AsyncIterable[Task | Skip] | Iterable[Task | Skip], **options: Any
+) -> AsyncIterator[Ranking | Skip]:
+    """Rank tasks as they come, one after the other; a task that cannot be ranked comes out as a Skip."""
+    from pkg.rerank.reranker import Reranker
+    from pkg.rerank.stream import rank_stream
+
+    chosen = _choose_rerank_options(options)
+    return rank_stream(lambda: Reranker(chosen), tasks)
+
+
+def _choose_rerank_options(options: dict[str, Any]) -> RerankOptions:
+    from pkg.errors import UsageError
+    from pkg.rerank.options import RerankOptions
+
+    try:
+        return RerankOptions(**options)
+    except TypeError as fault:
+        raise UsageError(
+            f"{fault}; expected the fields of RerankOptions: {', '.join(RerankOptions.__slots__)}"
+        ) from None
 
 
 class Graph:

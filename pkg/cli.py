@@ -18,6 +18,7 @@ import click
 
 from pkg import __version__
 from pkg.config import read_settings
+from pkg.emit import emit, show
 from pkg.errors import PkgError, UsageError
 from pkg.options import (
     browser_options,
@@ -30,6 +31,7 @@ from pkg.options import (
     json_option,
     open_output,
     query_options,
+    rerank_options,
     store_options,
     verify_options,
 )
@@ -46,7 +48,7 @@ from pkg.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from rich.console import RenderableType
 
@@ -110,19 +112,6 @@ def _read_settings() -> dict[str, Any]:
     return read_settings(folder)
 
 
-def _emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Iterable[RenderableType]]) -> None:
-    """Write JSON lines into a pipe or when asked to, and a view for a person into a terminal."""
-    if as_json or not sys.stdout.isatty():
-        for line in lines:
-            click.echo(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
-        return
-    from rich.console import Console
-
-    console = Console(soft_wrap=True, highlight=False)
-    for part in view():
-        console.print(part)
-
-
 def _choose_ask() -> Callable[[str], str] | None:
     """Choose how a server's password is got that the environment lacks: from the person, when one is there."""
     return ask_password if can_ask() else None
@@ -160,7 +149,7 @@ def build(
                 reports = _build(path, graph.store, from_export, progress, options)
             bar.close()
             for report in reports:
-                _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
+                emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
 
 
 def _watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
@@ -183,7 +172,7 @@ def _watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, 
         for report in watch(path, store, chosen, **options, poll=poll, say=say, open_target=open_target):
             bar.close()
             with open_graph(store, ask=ask) as graph:
-                _emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
+                emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
 
 
 def _build(
@@ -214,7 +203,7 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
             answer = graph.prompt(result)
             click.echo(show_controls(answer) if sys.stdout.isatty() else answer)
         else:
-            _emit(as_json, render.query_lines(result, explain), lambda: render.view_query(result, explain))
+            emit(as_json, render.query_lines(result, explain), lambda: render.view_query(result, explain))
 
 
 @main.command(epilog="Example:  pkg stats --json")
@@ -227,7 +216,7 @@ def stats(store: str, as_json: bool) -> None:
 
     with open_graph(store, ask=_choose_ask()) as graph:
         found = graph.stats()
-    _emit(as_json, [render.stats_line(found)], lambda: render.view_stats(found))
+    emit(as_json, [render.stats_line(found)], lambda: render.view_stats(found))
 
 
 @main.command(epilog="Example:  pkg export > graph.jsonl   and back:  pkg build graph.jsonl --from-export")
@@ -277,7 +266,7 @@ def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: 
         return
     a, b = stores
     found = run_verify(a, b, vectors=vectors, ask=_choose_ask())
-    _emit(as_json, render.verification_lines(found), lambda: render.view_verification(found))
+    emit(as_json, render.verification_lines(found), lambda: render.view_verification(found))
     if not found.is_equal:
         raise SystemExit(1)
 
@@ -288,7 +277,7 @@ def _trace(store: str, command: str, source: str | None, as_json: bool) -> None:
 
     with open_graph(store, ask=_choose_ask()) as graph:
         found = graph.trace(command, source=source)
-    _emit(as_json, render_trace.trace_lines(found), lambda: render_trace.view_trace(found))
+    emit(as_json, render_trace.trace_lines(found), lambda: render_trace.view_trace(found))
 
 
 @main.command(epilog="Example:  pkg doctor")
@@ -303,7 +292,7 @@ def doctor(store: str, as_json: bool) -> None:
     from pkg.doctor import examine
 
     findings = examine(store, _choose_ask())
-    _emit(as_json, map(asdict, findings), lambda: [render.view_findings(findings)])
+    emit(as_json, map(asdict, findings), lambda: [render.view_findings(findings)])
     if any(finding.state == "broken" for finding in findings):
         raise SystemExit(1)
 
@@ -318,10 +307,10 @@ def browser(store: str, http: str | None, is_opened: bool, folder: Path | None, 
 
     if folder is not None:
         files = guide.export_guide(folder)
-        _emit(as_json, ({"type": "file", "path": str(file)} for file in files), lambda: _as_text(*map(str, files)))
+        emit(as_json, ({"type": "file", "path": str(file)} for file in files), lambda: _as_text(*map(str, files)))
         return
     found = guide.read_guide(store, http)
-    _emit(as_json, guide.render_lines(found), lambda: _as_text(guide.render_text(found)))
+    emit(as_json, guide.render_lines(found), lambda: _as_text(guide.render_text(found)))
     if is_opened:
         guide.open_page(found.start)
 
@@ -367,17 +356,28 @@ def deps(
     with open_graph(store, ask=_choose_ask()) as graph:
         answer = graph.deps(name, question=question, to=end, **options)
     if as_json or form in (None, "json"):
-        _emit(as_json or form == "json", render_deps.deps_lines(answer), lambda: render_deps.view_deps(answer))
+        emit(as_json or form == "json", render_deps.deps_lines(answer), lambda: render_deps.view_deps(answer))
     elif form == "tree":
-        from rich.console import Console
-
-        console = Console(soft_wrap=True, highlight=False)
-        for part in render_deps.view_deps(answer):
-            console.print(part)
+        show(render_deps.view_deps(answer))
     else:
         from pkg.draw_deps import draw_deps
 
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
+
+
+@main.command(epilog="Example:  pkg rerank answers.jsonl   or   sample-answers | pkg rerank - > ranked.jsonl")
+@click.argument("path", metavar="FILE", callback=decode_option)
+@rerank_options
+@json_option
+def rerank(path: str, as_json: bool, **options: Any) -> None:
+    """Choose the best of several answers to each query of FILE, and say why.
+
+    FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Candidates run in a sandbox, and
+    count by the examples that the query shows, by their agreement with each other, and by their likeness to the query.
+    """
+    from pkg.run_rerank import run_rerank
+
+    run_rerank(path, as_json, options)
 
 
 def run() -> NoReturn:

@@ -15,6 +15,7 @@ PkgError                       anything below; the command line prints it as one
 │   └── EncoderMismatchError   made with another encoder or dimension
 ├── NodeNotFoundError          no node has that id
 ├── QueryError                 the question cannot be searched for
+├── SandboxError               code cannot be run safely here
 └── MissingExtraError          an optional package is not installed
 
 A message says what was seen, what was expected and what to do.
@@ -81,6 +82,10 @@ class NodeNotFoundError(PkgError):
 
 class QueryError(PkgError):
     """Say that the question cannot be searched for."""
+
+
+class SandboxError(PkgError):
+    """Say that code cannot be run safely here."""
 
 
 class MissingExtraError(PkgError):

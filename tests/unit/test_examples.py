@@ -54,3 +54,11 @@ def test_deepest_functions_lists_the_deepest_first(shop: Path, tmp_path: Path) -
         export = "\n".join(map(json.dumps, graph.export()))
     lines = run_example("deepest_functions.py", where=tmp_path, given=export)
     assert lines == ["2 mail.py send_mail", "0 mail.py deliver"]
+
+
+def test_choose_answer_prints_the_best_answer_first(tmp_path: Path) -> None:
+    (tmp_path / "square.py").write_text("def double(n):\n    return n * n\n", encoding="utf-8")
+    (tmp_path / "twice.py").write_text("def double(n):\n    return 2 * n\n", encoding="utf-8")
+    question = "double(2) returns 4, double(3) returns 6"
+    lines = run_example("choose_answer.py", question, "square.py", "twice.py", where=tmp_path)
+    assert lines == ["1. twice.py", "2. square.py  examples: 1 of 2 hold; double(3) == 6: got 9"]

@@ -19,8 +19,8 @@ from pkg.graph.resolve.values import CLASS, CLASSES, LIBRARY, UNKNOWN
 from pkg.graph.unit import UnitText
 from pkg.model import Class
 
-WORK, WORK_OF_SITE = 100_000, 20
-"""Sets that may be asked for, in all and for each site: django asks for 4 a site, networkx for 13."""
+WORK, WORK_OF_SITE = 300_000, 10
+"""Sets that may be asked for, in all and for each site: django asks for 3 a site, pandas for 8, networkx for 13."""
 
 MOST = 0.5  # of the files, beyond which it is cheaper to resolve all
 

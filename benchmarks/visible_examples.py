@@ -1,0 +1,73 @@
+"""Count how many queries of HumanEval and MBPP show examples that are read, and how many of those are true.
+
+    python benchmarks/visible_examples.py --data FOLDER
+
+An example is true when the canonical answer does what it says; a wrong one would speak for wrong candidates. MBPP is
+asked with its first assert, which a query may show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from hidden_tests import Problem, read_forms
+from measure import Figures, make_parser, read_options, write_result
+
+from pkg.rerank.batches import Inquiry, ask_all
+from pkg.rerank.comparison import passes
+from pkg.rerank.examples.example import Example
+from pkg.rerank.examples.find import find_examples
+from pkg.rerank.question import read_question
+from pkg.rerank.sandbox.opening import open_sandbox
+from pkg.rerank.sandbox.protocol import Limits, Sandbox
+from pkg.rerank.stages.smoke import make_step
+
+LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
+TRUE = 0.99  # of the examples, at least
+
+
+def measure_form(sandbox: Sandbox, problems: list[Problem]) -> Figures:
+    """Read the examples of every query and try them on the canonical answer."""
+    found = [find_examples(read_question(problem.query)) for problem in problems]
+    steps = [tuple(map(make_step, examples)) for examples in found]
+    inquiries = [Inquiry(problem.right, each) for problem, each in zip(problems, steps, strict=True)]
+    results = ask_all(sandbox, inquiries, LIMITS)
+    wrong = [
+        f"{problem.id}: {example.shown}"
+        for problem, examples, result in zip(problems, found, results, strict=True)
+        for example, end in zip(examples, result.steps, strict=True)
+        if not passes(example, end)
+    ]
+    most = max(sum(end.seconds for end in result.steps) for result in results)
+    return describe(problems, found, wrong) | {"most_cpu_ms_for_one_query": round(most * 1000, 2)}
+
+
+def describe(problems: list[Problem], found: list[tuple[Example, ...]], wrong: list[str]) -> Figures:
+    """Count queries and examples, and name those that do not hold."""
+    count = sum(map(len, found))
+    return {
+        "queries": len(problems),
+        "with_examples": sum(map(bool, found)),
+        "without": [problem.id for problem, examples in zip(problems, found, strict=True) if not examples],
+        "examples": count,
+        "forms": dict(sorted(Counter(each.form for examples in found for each in examples).items())),
+        "true_share": {"value": round(1 - len(wrong) / count, 4), "target": TRUE},
+        "wrong": wrong,
+    }
+
+
+def measure(data: Path) -> Figures:
+    """Measure both benchmarks."""
+    with open_sandbox() as sandbox:
+        humaneval = measure_form(sandbox, read_forms(data, "humaneval"))
+        mbpp = [each for each in read_forms(data, "mbpp_one_assert") if each.id not in ("MBPP/367", "MBPP/927")]
+        return {"humaneval": humaneval, "mbpp_one_assert": measure_form(sandbox, mbpp)}
+
+
+def main() -> None:
+    write_result("visible_examples", measure(read_options(make_parser(__doc__)).data))
+
+
+if __name__ == "__main__":
+    main()

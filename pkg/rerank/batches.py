@@ -1,0 +1,135 @@
+"""Ask many candidates for the values of many expressions with few runs.
+
+Each run of the sandbox is a new process. So all expressions of a candidate are asked at once, each under its own
+`try`; where that fails as a whole (one of them hangs, ends the process, or fills the memory), they are asked one by
+one, with less time for each, until a second one has hung.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pkg.rerank.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, Step, Verdict
+
+CHUNK = 2  # expressions that are asked one by one before it is seen whether to go on
+MOST_HANGS = 2  # of one candidate; code that hangs twice on small values is given up
+_HANGS = (Kind.TIMEOUT, Kind.MEMORY)
+
+# What the values of later calls change must not change what an earlier one gave, hence the copies.
+_ASK_ALL = """
+
+def _pkg_ask_all(*calls):
+    from copy import deepcopy
+    answers = []
+    for call in calls:
+        try:
+            value = call()
+            if isinstance(value, (list, dict, set, tuple)):
+                value = deepcopy(value)
+            answers.append([True, value])
+        except (Exception, SystemExit) as fault:
+            answers.append([False, type(fault).__name__, str(fault)[:200]])
+    return answers
+"""
+
+_KINDS = {
+    "NameError": Kind.NAME,
+    "UnboundLocalError": Kind.NAME,
+    "TypeError": Kind.TYPE,
+    "AssertionError": Kind.ASSERTION,
+    "MemoryError": Kind.MEMORY,
+    "SystemExit": Kind.EXIT,
+    "PermissionError": Kind.FORBIDDEN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """What one candidate is asked: expressions, and steps that are statements."""
+
+    code: str
+    steps: tuple[Step, ...]
+
+
+def ask_all(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> list[Result]:
+    """Run every candidate and give, in their order, how its load and each of its steps ended."""
+    results = list(sandbox.run_all(map(_join, inquiries), limits))
+    found = [_split(each, result) for each, result in zip(inquiries, results, strict=True)]
+    failed = [place for place, each in enumerate(found) if each is None]
+    singly = _ask_singly(sandbox, [inquiries[place] for place in failed], limits)
+    for place, verdicts in zip(failed, singly, strict=True):
+        found[place] = Result(results[place].load, verdicts)
+    return [each for each in found if each is not None]
+
+
+def _join(question: Inquiry) -> Program:
+    """Put the expressions into one step; statements and what reads its input stay steps of their own."""
+    together, others = _sort_steps(question.steps)
+    if len(together) < 2:
+        return Program(question.code, question.steps)
+    source = f"_pkg_ask_all({', '.join(f'lambda: ({each.source})' for each in together)})"
+    return Program(question.code + _ASK_ALL, (Step(source, is_expression=True), *others))
+
+
+def _sort_steps(steps: Iterable[Step]) -> tuple[list[Step], list[Step]]:
+    together = [each for each in steps if each.is_expression and not each.stdin]
+    return together, [each for each in steps if not each.is_expression or each.stdin]
+
+
+def _split(question: Inquiry, result: Result) -> Result | None:
+    """Give each step its verdict; None when the joined step has failed as a whole."""
+    together, _ = _sort_steps(question.steps)
+    if len(together) < 2 or result.load.kind is not Kind.OK:
+        return replace(result, steps=_repeat(result, len(question.steps)) if len(together) > 1 else result.steps)
+    joined = result.steps[0]
+    answers = _read_answers(joined, len(together))
+    if answers is None:
+        return None
+    joint, single = iter(answers), iter(result.steps[1:])
+    return Result(result.load, tuple(next(joint if each in together else single) for each in question.steps))
+
+
+def _repeat(result: Result, count: int) -> tuple[Verdict, ...]:
+    return (replace(result.load, value=None, output="", seconds=0.0),) * count
+
+
+def _read_answers(joined: Verdict, count: int) -> list[Verdict] | None:
+    """Read the list that the joined step came to; whatever else stands there is no answer."""
+    try:
+        answers: Any = json.loads(joined.value or "") if joined.kind is Kind.OK else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(answers, list) or len(answers) != count:
+        return None
+    verdicts = [_read_answer(each, joined.seconds / count) for each in answers]
+    return [each for each in verdicts if each is not None] if None not in verdicts else None
+
+
+def _read_answer(answer: Any, seconds: float) -> Verdict | None:
+    if isinstance(answer, list) and len(answer) == 2 and answer[0] is True:
+        return Verdict(Kind.OK, seconds=seconds, value=json.dumps(answer[1], separators=(",", ":")))
+    if isinstance(answer, list) and len(answer) == 3 and answer[0] is False:
+        name, message = str(answer[1]), " ".join(str(answer[2]).split())
+        return Verdict(_KINDS.get(name, Kind.OTHER), f"{name}: {message}" if message else name, seconds)
+    return None
+
+
+def _ask_singly(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> list[tuple[Verdict, ...]]:
+    """Ask one step after the other, a few of every candidate at a time, until one has hung too often."""
+    limits = replace(limits, cpu_seconds=limits.cpu_seconds / 4, wall_seconds=limits.wall_seconds / 2)
+    found: list[list[Verdict]] = [[] for _ in inquiries]
+    while waiting := [place for place, each in enumerate(inquiries) if len(found[place]) < len(each.steps)]:
+        programs = []
+        for place in waiting:
+            first = len(found[place])
+            programs.append(Program(inquiries[place].code, inquiries[place].steps[first : first + CHUNK]))
+        for place, result in zip(waiting, sandbox.run_all(programs, limits), strict=True):
+            found[place] += result.steps
+            hung = [each for each in found[place] if each.kind in _HANGS]
+            if len(hung) >= MOST_HANGS:
+                rest = len(inquiries[place].steps) - len(found[place])
+                found[place] += [Verdict(hung[-1].kind, "not tried, for others before it hung")] * rest
+    return [tuple(each) for each in found]

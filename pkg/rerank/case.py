@@ -1,0 +1,108 @@
+"""What the stages know while they judge the candidates of one task."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from pkg.rerank.examples.example import Example
+from pkg.rerank.extraction import Extracted
+from pkg.rerank.nouns import Verdict
+from pkg.rerank.options import RerankOptions
+from pkg.rerank.question import Definition, Parameter, Question, read_parameters
+from pkg.rerank.sandbox.protocol import Limits, Result, Sandbox
+
+
+@dataclass(slots=True)
+class Contender:
+    """All candidates of the same code, judged once."""
+
+    places: list[int]  # of the candidates in the task
+    found: Extracted
+    tree: ast.Module | None = None  # once the syntax is right
+    run: Result | None = None  # the load and the examples
+    dropped: str | None = None
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def votes(self) -> int:
+        """Count the candidates of this code."""
+        return len(self.places)
+
+    @property
+    def code(self) -> str:
+        """Give the code as it is run."""
+        return self.found.code
+
+    def score(self, stage: str) -> float:
+        """Give the score of a stage; what a stage has not judged counts nothing."""
+        return self.verdicts[stage].score if stage in self.verdicts else 0.0
+
+
+@dataclass(slots=True)
+class Case:
+    """One task as the stages see it."""
+
+    question: Question
+    examples: tuple[Example, ...]
+    entry: str | None
+    options: RerankOptions
+    sandbox: Sandbox | None
+    tests: tuple[Example, ...] = ()  # hidden ones, of --oracle-tests alone
+    is_oracle: bool = False
+    inputs: int = 0  # made for the comparison of behaviour
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def limits(self) -> Limits:
+        """Bound one load, or all examples of one candidate."""
+        seconds = self.options.cpu_seconds
+        return Limits(cpu_seconds=seconds, wall_seconds=2 * seconds + 1)
+
+    @property
+    def short_limits(self) -> Limits:
+        """Bound the calls that candidates are compared on: nobody asked for those, and some may never end."""
+        seconds = self.options.cpu_seconds / 4
+        return replace(self.limits, cpu_seconds=seconds, wall_seconds=2 * seconds + 1)
+
+
+def list_functions(tree: ast.Module) -> dict[str, Definition]:
+    """List the definitions at the top level by name; the last one of a name counts."""
+    return {each.name: each for each in tree.body if isinstance(each, Definition)}
+
+
+def choose_main(case: Case, contender: Contender, names: Counter[str]) -> ast.FunctionDef | None:
+    """Choose the function whose behaviour counts: the wanted one, the most common one, or the last one."""
+    if contender.tree is None:
+        return None
+    functions = {
+        name: each for name, each in list_functions(contender.tree).items() if isinstance(each, ast.FunctionDef)
+    }
+    if case.entry:
+        return functions.get(case.entry)
+    common = max(functions, key=lambda name: names[name], default=None)
+    if common is not None and names[common] > 1:
+        return functions[common]
+    return next(reversed(functions.values()), None)
+
+
+def count_names(contenders: Sequence[Contender]) -> Counter[str]:
+    """Count by votes how often each function is defined."""
+    names: Counter[str] = Counter()
+    for each in contenders:
+        for name in list_functions(each.tree) if each.tree is not None else ():
+            names[name] += each.votes
+    return names
+
+
+def find_parameters(case: Case, mains: Sequence[ast.FunctionDef]) -> tuple[Parameter, ...] | None:
+    """Give the parameters that the query tells, or else those that most candidates have."""
+    if case.question.parameters is not None:
+        return case.question.parameters
+    signatures = [found for each in mains if (found := read_parameters(each)) is not None]
+    if not signatures:
+        return None
+    width = Counter(map(len, signatures)).most_common(1)[0][0]
+    return next(each for each in signatures if len(each) == width)

@@ -1,0 +1,104 @@
+"""Read `f(2) => 4` in all its forms: `f(2) returns 4`, `f(2) should be 4`, `f(2) -> 1 + 3 = 4`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pkg.rerank.examples.calls import FoundCall, find_calls
+from pkg.rerank.examples.example import Check, Example
+from pkg.rerank.examples.literals import NotLiteral, find_literal_end, read_value
+from pkg.rerank.question import Question
+
+_VERB = (
+    r"(?:returns?|gives?|outputs?|prints?|produces?|yields?|evaluates?\s+to|results?\s+in|equals?|is\s+equal\s+to|be"
+    r"|is|becomes?|return(?:ing|ed))"
+)
+_LINK = re.compile(
+    r"[`*'\"]{0,2}[ \t]*(?:\#[ \t]*)?,?[ \t]*(?:"
+    r"(?:[-=]+>|➞|→|⇒|➜|⟶|⟹|↦|={1,3}|:=?)[ \t]*(?:\b" + _VERB + r"\b)?"
+    r"|(?:(?:should|must|will|would|shall|can|has\s+to)\s+)?\b" + _VERB + r"\b"
+    r")(?:\s+(?:the|a|an))?(?:\s+(?:value|string|list|integer|number|result|answer|output|boolean|tuple|dictionary))?"
+    r"[ \t]*[:=]?\s*`?"
+)
+_COMMENT = re.compile(r"\)?[ \t]*#[ \t]*(?:(?i:output|result|returns?|prints?|expected|gives)\b)?[ \t]*[:=]?[ \t]*")
+_END = re.compile(r"[ \t]*[.;`]?[ \t]*(?:\n|$)")
+_HEADING = re.compile(r"^[ \t]*examples?\b[^\n]*:", re.IGNORECASE | re.MULTILINE)
+_OTHER_CASE = re.compile(r"[ \t]*(?:or|if|unless|when|depending|otherwise)\b")
+_GOES_ON = re.compile(r"[ \t]*(?:(?!--?[ \t]+[A-Za-z]{2})[-+*/%<>&^!]|\*\*|=)|[\w(\[{]|\.\w|[ \t]*,[ \t]*[-\d'\"\[({]")
+_SUM = re.compile(r"[-+*/%() \d._]+")
+
+
+def read_arrows(text: str, question: Question) -> Iterator[Example]:
+    """Yield the examples of a text that put a call before its value."""
+    defined = _find_definition(text, question)
+    for call in find_calls(text, question):
+        if defined <= call.start < _find_heading(text, defined):
+            continue
+        try:
+            value = _read_behind(text, call.end)
+        except NotLiteral:
+            continue
+        yield _make_example(call, value, text)
+
+
+def _find_definition(text: str, question: Question) -> int:
+    """Find where `f(n) = f(n - 1) + 1` defines what is wanted in the way of mathematics; the end where nothing does.
+
+    What stands beside it says what a term of a series is, which is not always what the function gives back.
+    """
+    pattern = rf"\b{re.escape(question.entry or '')}\([a-z]\)[ \t]*=[ \t]*[\w(]"
+    found = re.search(pattern, text) if question.entry else None
+    return max(0, text.rfind("\n\n", 0, found.start())) if found else len(text)
+
+
+def _find_heading(text: str, start: int) -> int:
+    found = _HEADING.search(text, start)
+    return found.start() if found else len(text)
+
+
+def _read_behind(text: str, end: int) -> object:
+    """Read the value that a call is linked to by an arrow, a verb, or a comment that holds nothing else."""
+    link = _LINK.match(text, end)
+    if link and (link.group().strip() != ":" or "\n" not in link.group()):
+        return read_result(text, link.end())
+    comment = _COMMENT.match(text, end)
+    literal = find_literal_end(text, comment.end()) if comment else -1
+    if comment is None or literal < 0 or not _END.match(text, literal):
+        raise NotLiteral(text[end : end + 40])
+    return read_value(text[comment.end() : literal])
+
+
+def _make_example(call: FoundCall, value: object, text: str) -> Example:
+    line = text.count("\n", 0, call.start) + 1
+    return Example(call.source, Check.VALUE, value, form="arrow", line=line)
+
+
+def read_result(text: str, start: int) -> object:
+    """Read the value that stands at an offset, when what follows leaves no doubt that it is the whole of it."""
+    end = find_literal_end(text, start)
+    if end < 0:
+        raise NotLiteral(text[start : start + 40])
+    rest = text[end:].partition("\n")[0]
+    if text[start] == "(" and "," not in text[start:end]:
+        raise NotLiteral("brackets around one value, which may mean a tuple")
+    if not _GOES_ON.match(rest):
+        if _OTHER_CASE.match(rest):
+            raise NotLiteral("one of several cases")
+        return read_value(text[start:end])
+    return _read_sum(text[start:].partition("\n")[0])
+
+
+def _read_sum(line: str) -> object:
+    """Read `19 - 5 - 6 = 8`: a sum, and its value behind a sign of equality when there is one."""
+    parts = [part.strip() for part in re.split(r"={1,2}|#", line)]
+    if not _SUM.fullmatch(parts[0]) or not parts[0]:
+        raise NotLiteral(line)
+    value = read_value(parts[0])
+    for part in parts[1:]:
+        number = re.match(r"-?\d+(?:\.\d+)?", part)
+        if number is None:
+            break
+        if read_value(number.group()) != value:
+            raise NotLiteral(line)
+    return value

@@ -1,0 +1,193 @@
+"""Read values that stand in text: literals of Python, and what people write for them.
+
+Nothing is run. What is no literal is no value; a wrong example would be worse than none.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable
+
+from pkg.rerank.quiet import silence_warnings
+
+MAX_VALUE = 20_000  # characters; a longer value is data
+_MAX_POWER = 10_000  # of base and exponent, so that a query cannot keep the reader busy
+
+_NAMES: dict[str, object] = {"true": True, "false": False, "null": None, "none": None, "inf": math.inf, "nan": math.nan}
+_CALLS: dict[str, Callable[..., object]] = {
+    "set": set,
+    "frozenset": frozenset,
+    "list": list,
+    "tuple": tuple,
+    "dict": dict,
+    "float": float,
+}
+_SUMS: dict[type[ast.operator], Callable[..., object]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_STRING = re.compile(
+    r"""[bBrRuU]{0,2}(?:'''.*?(?<!\\)'''|\"{3}.*?(?<!\\)\"{3}|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""", re.DOTALL
+)
+_JOINED = re.compile(r"""[ \t]*(?:'(?!'')|"(?!""))""")  # a string behind a string: prose, or not one value
+_WORD = re.compile(
+    r"[-+]? ?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[jJ]?|inf\b|nan\b)"
+    r"|(?:True|False|None|true|false|null)\b|(?:set|dict|list|tuple|frozenset|float)(?=\()"
+)
+
+
+class NotLiteral(ValueError):  # noqa: N818 - the end of a reading, not an error that anybody sees
+    """Say that an expression is no literal."""
+
+
+def parse_expression(text: str) -> ast.expr | None:
+    """Parse an expression; None for anything else."""
+    try:
+        with silence_warnings():
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def parse_statements(text: str) -> list[ast.stmt] | None:
+    """Parse statements; None where they are none."""
+    try:
+        with silence_warnings():
+            return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def read_value(text: str) -> object:
+    """Read a text that is one value and nothing else; NotLiteral for any other."""
+    node = parse_expression(text) if len(text) <= MAX_VALUE else None
+    if node is None:
+        raise NotLiteral(text)
+    return evaluate(node)
+
+
+def evaluate(node: ast.expr) -> object:
+    """Give the value of literals, of sums of numbers, and of set() and its like; NotLiteral for all else."""
+    try:
+        return _evaluate(node)
+    except (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as fault:
+        raise NotLiteral(str(fault)) from None
+
+
+def _evaluate(node: ast.expr) -> object:
+    if isinstance(node, ast.Constant) and node.value is not Ellipsis:
+        return node.value
+    if isinstance(node, ast.List):
+        return [_evaluate(each) for each in node.elts]
+    if isinstance(node, ast.Tuple):
+        return tuple([_evaluate(each) for each in node.elts])
+    if isinstance(node, ast.Set):
+        return {_evaluate(each) for each in node.elts}
+    if isinstance(node, ast.Dict):
+        return {_evaluate_key(key): _evaluate(value) for key, value in zip(node.keys, node.values, strict=True)}
+    if isinstance(node, ast.Name) and node.id in _NAMES:
+        return _NAMES[node.id]
+    if isinstance(node, ast.UnaryOp | ast.BinOp):
+        return _compute(node)
+    if isinstance(node, ast.Call):
+        return _make(node)
+    raise NotLiteral(ast.dump(node)[:80])
+
+
+def _evaluate_key(key: ast.expr | None) -> object:
+    if key is None:
+        raise NotLiteral("a dict that is unpacked")
+    return _evaluate(key)
+
+
+def _compute(node: ast.UnaryOp | ast.BinOp) -> object:
+    """Compute with numbers alone; a string that is repeated is code, not a value."""
+    if isinstance(node, ast.UnaryOp):
+        value = _evaluate_number(node.operand)
+        if isinstance(node.op, ast.USub):
+            return -value
+        if isinstance(node.op, ast.UAdd):
+            return value
+        raise NotLiteral("an operator")
+    left, right = _evaluate_number(node.left), _evaluate_number(node.right)
+    if isinstance(node.op, ast.Pow) and (abs(left) > _MAX_POWER or abs(right) > _MAX_POWER):
+        raise NotLiteral("a large power")
+    if type(node.op) not in _SUMS:
+        raise NotLiteral("an operator")
+    return _SUMS[type(node.op)](left, right)
+
+
+def _evaluate_number(node: ast.expr) -> complex:
+    value = _evaluate(node)
+    if isinstance(value, bool) or not isinstance(value, int | float | complex):
+        raise NotLiteral("a sum of what is no number")
+    return value
+
+
+def _make(node: ast.Call) -> object:
+    if not isinstance(node.func, ast.Name) or node.func.id not in _CALLS or node.keywords or len(node.args) > 1:
+        raise NotLiteral("a call")
+    return _CALLS[node.func.id](*[_evaluate(each) for each in node.args])
+
+
+def find_literal_end(text: str, start: int) -> int:
+    """Find where the literal ends that begins at an offset; -1 where none begins."""
+    found = _STRING.match(text, start)
+    if found:
+        return -1 if _JOINED.match(text, found.end()) else found.end()
+    if text[start : start + 1] in _CLOSERS:
+        return find_closing(text, start)
+    found = _WORD.match(text, start)
+    if found is None:
+        return -1
+    if text[found.end() : found.end() + 1] == "(" and found.group().isalpha():
+        return find_closing(text, found.end())
+    end = found.end()
+    return end - 1 if text[end - 1] == "." and not text[end : end + 1].isdigit() else end
+
+
+def find_closing(text: str, start: int) -> int:
+    """Find the offset behind the bracket that closes the one at an offset; -1 where none does."""
+    closers: list[str] = []
+    position = start
+    stop = min(len(text), start + MAX_VALUE)
+    while position < stop:
+        sign = text[position]
+        string = _STRING.match(text, position) if sign in "'\"" else None
+        if string:
+            position = string.end()
+            continue
+        if sign in _CLOSERS:
+            closers.append(_CLOSERS[sign])
+        elif sign in ")]}":
+            if not closers or closers.pop() != sign:
+                return -1
+            if not closers:
+                return position + 1
+        position += 1
+    return -1
+
+
+def write_value(value: object) -> str:
+    """Write a value as Python reads it, the same text for equal values whatever the order of their parts."""
+    if isinstance(value, set | frozenset):
+        inner = ", ".join(sorted(map(write_value, value)))
+        return f"{type(value).__name__}([{inner}])" if isinstance(value, frozenset) or not value else f"{{{inner}}}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{write_value(key)}: {write_value(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(write_value, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(write_value, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, float) and (math.isinf(value) or math.isnan(value)):
+        return f"float('{value}')"
+    return repr(value)

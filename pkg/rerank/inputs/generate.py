@@ -1,0 +1,111 @@
+"""Make the inputs on which candidates are compared: the same for the same query, whatever the candidates' order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from hashlib import sha256
+from itertools import islice
+from random import Random
+from typing import Any
+
+from pkg.rerank.examples.example import Example
+from pkg.rerank.examples.literals import NotLiteral, evaluate, parse_expression, write_value
+from pkg.rerank.inputs.kinds import guess_kind, make_value
+from pkg.rerank.inputs.mutate import mutate_value
+from pkg.rerank.question import Parameter
+
+_TRIES = 20  # for each input that is wanted: most changes of short values have been made before
+_SEVERAL = 0.3  # share of inputs in which every argument is changed, not one
+
+Arguments = tuple[Any, ...]
+
+
+def make_inputs(
+    seed: str, seen: Sequence[Arguments], parameters: Sequence[Parameter] | None, count: int
+) -> tuple[str, ...]:
+    """Make the arguments of up to `count` calls, as text between the brackets of a call.
+
+    seen: arguments that the query shows; they are changed a little, and are no inputs themselves.
+    parameters: what to go by where the query shows no call.
+    """
+    random = Random(sha256(seed.encode("utf-8", "replace")).digest())
+    made = _vary_all(seen, random) if seen else _guess_all(parameters or (), random)
+    known = {_write(each) for each in seen}
+    fresh = (text for text in map(_write, islice(made, count * _TRIES)) if text not in known)
+    return tuple(islice(_once(fresh), count))
+
+
+def _once(texts: Iterable[str]) -> Iterator[str]:
+    return iter(dict.fromkeys(texts))
+
+
+def _write(arguments: Arguments) -> str:
+    return ", ".join(map(write_value, arguments))
+
+
+def _vary_all(seen: Sequence[Arguments], random: Random) -> Iterator[Arguments]:
+    """Change the arguments of one call after the other; now and then put arguments of two calls together."""
+    lengths = _find_lengths(seen)
+    turn = 0
+    while True:
+        arguments = list(deepcopy(seen[turn % len(seen)]))
+        turn += 1
+        if not arguments:
+            return
+        if random.random() < _SEVERAL:
+            arguments = [mutate_value(each, random) for each in arguments]
+        else:
+            place = random.randrange(len(arguments))
+            arguments[place] = mutate_value(_borrow(arguments, place, seen, random), random)
+        for place, measured in lengths:
+            if place < len(arguments) and measured < len(arguments):
+                arguments[place] = len(arguments[measured])
+        yield tuple(arguments)
+
+
+def _borrow(arguments: list[Any], place: int, seen: Sequence[Arguments], random: Random) -> Any:
+    """Take the argument at a place, or that of another call when it is of the same kind."""
+    other = random.choice(seen)
+    if place < len(other) and type(other[place]) is type(arguments[place]) and random.random() < 0.5:
+        return deepcopy(other[place])
+    return arguments[place]
+
+
+def _find_lengths(seen: Sequence[Arguments]) -> list[tuple[int, int]]:
+    """Find arguments that are the length of another one in every call, as in `count(items, n)`."""
+    width = min(map(len, seen))
+    return [
+        (place, measured)
+        for place in range(width)
+        for measured in range(width)
+        if all(_is_length(each[place], each[measured]) for each in seen)
+    ]
+
+
+def _is_length(number: Any, measured: Any) -> bool:
+    return type(number) is int and isinstance(measured, str | list | tuple) and number == len(measured)
+
+
+def _guess_all(parameters: Sequence[Parameter], random: Random) -> Iterator[Arguments]:
+    """Make arguments by what the parameters are called; optional ones are left to their defaults."""
+    needed = [each for each in parameters if not each.is_optional]
+    turn = 0
+    while needed:
+        yield tuple(make_value(guess_kind(each, turn), random) for each in needed)
+        turn += 1
+
+
+def list_arguments(examples: Iterable[Example], entry: str) -> list[Arguments]:
+    """List the arguments of the calls of what is wanted in some examples, where they are plain literals."""
+    found = []
+    for example in examples:
+        tree = parse_expression(example.source)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == entry and not node.keywords:
+                try:
+                    found.append(tuple(map(evaluate, node.args)))
+                except NotLiteral:
+                    continue
+    return found

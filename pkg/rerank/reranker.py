@@ -1,0 +1,204 @@
+"""The use case: choose the best of several candidates and say why."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import InputError, MissingExtraError, SandboxError
+from pkg.rerank.case import Case, Contender, list_functions
+from pkg.rerank.examples.example import Example
+from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called
+from pkg.rerank.examples.handed import read_handed, read_tests
+from pkg.rerank.extraction import extract_code
+from pkg.rerank.nouns import Candidate, Name, Ranked, Ranking, Task
+from pkg.rerank.options import RerankOptions
+from pkg.rerank.order import choose_finalists, order_contenders, settle_doubts
+from pkg.rerank.question import read_question
+from pkg.rerank.stages.behaviour import BehaviourStage
+from pkg.rerank.stages.examples import ExamplesStage, OracleStage
+from pkg.rerank.stages.similarity import SimilarityStage
+from pkg.rerank.stages.smoke import SmokeStage
+from pkg.rerank.stages.stage import Stage
+from pkg.rerank.stages.static import StaticStage
+from pkg.rerank.stages.syntax import SyntaxStage
+from pkg.rerank.stripping import strip_code
+
+if TYPE_CHECKING:
+    from pkg.rerank.sandbox.protocol import Sandbox
+
+_FILTERS: tuple[Stage, ...] = (SyntaxStage(), StaticStage(), SmokeStage(), ExamplesStage(), OracleStage())
+_COMPARISONS: tuple[Stage, ...] = (BehaviourStage(), SimilarityStage())
+
+
+class Reranker:
+    """Chooses among candidates, one task after the other, with one sandbox; use it in a with statement."""
+
+    def __init__(self, options: RerankOptions | None = None, sandbox: Sandbox | None = None) -> None:
+        """Open the sandbox of the options where none is given; a PkgError says what it lacks."""
+        self.options = options or RerankOptions()
+        self.note = ""
+        self.sandbox = sandbox or (self._open() if self.options.runs_code else None)
+
+    def __enter__(self) -> Reranker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox."""
+        if self.sandbox is not None:
+            self.sandbox.close()
+
+    def _open(self) -> Sandbox | None:
+        """Open the sandbox; where this platform's default is missing only the stages that run nothing are left."""
+        from pkg.rerank.sandbox.opening import open_sandbox
+
+        try:
+            return open_sandbox(self.options.sandbox, self.options.jobs)
+        except (SandboxError, MissingExtraError) as fault:
+            if self.options.sandbox is not None or sys.platform == "linux":
+                raise
+            self.note = f"no candidate was run, for there is no sandbox here: {fault}"
+            return None
+
+    def rerank(
+        self, query: str, candidates: Sequence[str | Mapping[str, Any] | Candidate], *, examples: Sequence[Any] = ()
+    ) -> Ranking:
+        """Choose among candidates for a query; an InputError when there are none."""
+        return self.rank(Task(query, make_candidates(candidates), tuple(examples)))
+
+    def rank(self, task: Task, tests: Any = None) -> Ranking:
+        """Choose among the candidates of a task; hidden tests make it an oracle."""
+        if not task.candidates:
+            raise InputError("no candidates; expected at least one, as a text or an object with the field text")
+        case = self._read_case(task, tests)
+        contenders = fold_candidates(task, case)
+        run_filters(case, contenders)
+        settle_doubts(case, contenders)
+        finalists = choose_finalists(contenders)
+        run_comparisons(case, contenders, finalists)
+        return make_ranking(task, case, order_contenders(case, contenders))
+
+    def _read_case(self, task: Task, tests: Any) -> Case:
+        question = read_question(task.query)
+        handed = read_handed(task.examples, question)
+        examples = keep_consistent([*handed, *find_examples(question)])
+        hidden = read_tests(tests) if tests is not None else ()
+        entry = find_entry(question, examples)
+        notes = [self.note] if self.note else []
+        is_oracle = tests is not None
+        return Case(question, tuple(examples), entry, self.options, self.sandbox, hidden, is_oracle, notes=notes)
+
+
+def make_candidates(given: Iterable[str | Mapping[str, Any] | Candidate]) -> tuple[Candidate, ...]:
+    """Make candidates of texts, and of objects with a text and perhaps an id; InputError for anything else."""
+    candidates = tuple(_make_candidate(index, each) for index, each in enumerate(given))
+    repeated = [name for name, count in Counter(each.id for each in candidates).items() if count > 1]
+    if repeated:
+        raise InputError(f"several candidates have the id {repeated[0]!r}; expected ids that differ, or none")
+    return candidates
+
+
+def _make_candidate(index: int, given: Any) -> Candidate:
+    if isinstance(given, Candidate):
+        return given
+    if isinstance(given, str):
+        return Candidate(index, given)
+    text = given.get("text") if isinstance(given, Mapping) else None
+    if not isinstance(text, str):
+        raise InputError(f"candidate {index} has no text; expected a text, or an object with the field text")
+    own = given.get("id")
+    extra = {name: value for name, value in given.items() if name not in ("id", "text")}
+    return Candidate(own if isinstance(own, str | int) and not isinstance(own, bool) else index, text, extra)
+
+
+def fold_candidates(task: Task, case: Case) -> list[Contender]:
+    """Find the code of each candidate and put equal code together: what is said twice counts as two votes."""
+    folded: dict[str, Contender] = {}
+    for place, candidate in enumerate(task.candidates):
+        found = extract_code(candidate.text, case.question)
+        folded.setdefault(strip_code(found.code), Contender([], found)).places.append(place)
+    return list(folded.values())
+
+
+def run_filters(case: Case, contenders: Sequence[Contender]) -> None:
+    """Run the stages that look at each candidate by itself, on those that are left."""
+    for stage in _FILTERS:
+        if stage.name not in case.options.stages and not (stage.name == "oracle" and case.is_oracle):
+            continue
+        if stage.name == "smoke":
+            forget_strangers(case, contenders)
+        alive = [each for each in contenders if each.dropped is None]
+        for contender, verdict in zip(alive, stage.judge(case, alive), strict=True):
+            contender.verdicts[stage.name] = verdict
+            if stage.drops and not verdict.passed:
+                contender.dropped = stage.name
+
+
+def forget_strangers(case: Case, contenders: Sequence[Contender]) -> None:
+    """Leave out examples of functions that no candidate defines: the query speaks of something else there."""
+    defined = {name for each in contenders if each.tree is not None for name in list_functions(each.tree)}
+    known = [each for each in case.examples if not each.line or _is_known(each, case, defined)]
+    if len(known) < len(case.examples):
+        case.notes.append(f"{len(case.examples) - len(known)} examples call what no candidate defines")
+        case.examples = tuple(known)
+
+
+def _is_known(example: Example, case: Case, defined: set[str]) -> bool:
+    return case.question.entry is not None or bool(list_called(example) & defined)
+
+
+def run_comparisons(case: Case, contenders: Sequence[Contender], finalists: Sequence[Contender]) -> None:
+    """Run the stages that look at candidates side by side; the cosine is told of every candidate."""
+    for stage in _COMPARISONS:
+        if stage.name not in case.options.stages:
+            continue
+        runnable = [each for each in finalists if each.dropped not in ("syntax", "smoke")]
+        judged = contenders if stage.name == "similarity" else runnable
+        for contender, verdict in zip(judged, stage.judge(case, judged), strict=True):
+            contender.verdicts[stage.name] = verdict
+
+
+def make_ranking(task: Task, case: Case, ordered: Sequence[Contender]) -> Ranking:
+    """Say the outcome for every candidate; those of equal code stand one behind the other."""
+    ranked: dict[int, Ranked] = {}
+    for rank, contender in enumerate(ordered, 1):
+        for place in contender.places:
+            ranked[place] = _make_ranked(task.candidates, contender, place, rank)
+    order = [task.candidates[place].id for contender in ordered for place in contender.places]
+    return Ranking(
+        chosen=order[0],
+        order=tuple(order),
+        candidates=tuple(ranked[place] for place in range(len(task.candidates))),
+        fallback=all(each.dropped is not None for each in ordered),
+        entry=case.entry,
+        examples=tuple(each.shown for each in case.examples),
+        inputs=case.inputs,
+        sandbox=case.sandbox.name if case.sandbox is not None else None,
+        oracle=case.is_oracle,
+        notes=tuple(case.notes),
+        id=task.id,
+        extra=task.extra,
+    )
+
+
+def _make_ranked(candidates: Sequence[Candidate], contender: Contender, place: int, rank: int) -> Ranked:
+    first: Name | None = candidates[contender.places[0]].id if place != contender.places[0] else None
+    similarity = contender.verdicts.get("similarity")
+    reason = contender.verdicts[contender.dropped].reason if contender.dropped else contender.found.note
+    return Ranked(
+        id=candidates[place].id,
+        rank=rank,
+        code=contender.code,
+        votes=contender.votes,
+        same_as=first,
+        dropped=contender.dropped,
+        reason=reason,
+        verdicts=tuple(contender.verdicts.values()),
+        similarity=similarity.score if similarity is not None else None,
+        extra=candidates[place].extra,
+    )

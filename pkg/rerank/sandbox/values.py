@@ -1,0 +1,72 @@
+"""Render values as text that can be compared outside the process that made them.
+
+The text is JSON. None, booleans, whole numbers, floats, strings and lists stand for themselves; everything else is an
+object of one key that names the kind: tuple, set and iterator hold lists, dict holds pairs, bytes and int (of more
+digits than JSON readers take) hold text, complex holds two numbers, and repr holds the type and what the value says of
+itself, memory addresses left out. Sets and dicts are sorted by the text of their parts, so equal values give equal
+text. Subclasses of the built-in kinds are rendered as what they are made from: a Counter is a dict.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Set
+from itertools import islice
+from typing import Any
+
+DEEPEST = 60  # levels of nesting; what lies deeper is given as {"repr": ["deep", ""]}
+MOST_ITEMS = 1000  # taken from an iterator, which may have no end
+WIDEST_INT = 14_000  # bits; above, the decimal text exceeds the 4,300 digits that Python reads
+START = 1000  # characters shown of a text that is too long
+
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+
+
+def render_value(value: object, most: int = 64 << 10) -> str:
+    """Render a value; a text longer than most characters becomes {"long": [its sha256, its start]}."""
+    text = _dump(_render(value, 0))
+    if len(text) <= most:
+        return text
+    return _dump({"long": [hashlib.sha256(text.encode("ascii")).hexdigest(), text[:START]]})
+
+
+def _dump(rendered: Any) -> str:
+    return json.dumps(rendered, separators=(",", ":"))
+
+
+def _render(value: Any, depth: int) -> Any:
+    """Turn a value into what JSON can hold."""
+    if value is None or isinstance(value, bool):
+        return value
+    if depth > DEEPEST:
+        return {"repr": ["deep", ""]}
+    if isinstance(value, int):
+        return int(value) if int(value).bit_length() <= WIDEST_INT else {"int": hex(value)}
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, (bytes, bytearray)):
+        return {"bytes": bytes(value).decode("latin-1")}
+    if isinstance(value, complex):
+        return {"complex": [value.real, value.imag]}
+    return _render_group(value, depth + 1)
+
+
+def _render_group(value: Any, depth: int) -> Any:
+    """Turn a value of several parts, or of a kind of its own, into what JSON can hold."""
+    if isinstance(value, list):
+        return [_render(item, depth) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_render(item, depth) for item in value]}
+    if isinstance(value, Set):
+        return {"set": sorted((_render(item, depth) for item in value), key=_dump)}
+    if isinstance(value, Mapping):
+        return {"dict": sorted(([_render(key, depth), _render(value[key], depth)] for key in value), key=_dump)}
+    if type(value).__module__.partition(".")[0] == "numpy":
+        return _render(value.tolist(), depth)
+    if isinstance(value, (Iterator, range)):
+        return {"iterator": [_render(item, depth) for item in islice(value, MOST_ITEMS)]}
+    return {"repr": [type(value).__name__, _ADDRESS.sub("0x", repr(value))]}

@@ -1,0 +1,36 @@
+"""The last stage: which candidate reads most like the query (P-25, A-07)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from time import thread_time
+
+from pkg.rerank.case import Case, Contender
+from pkg.rerank.nouns import Verdict
+from pkg.rerank.stripping import strip_code
+
+_ENCODING = threading.Lock()  # an encoder remembers words, and tasks run in several threads
+
+DIGITS = 6  # of a cosine; more would be noise of the order of additions, and order candidates by it
+
+
+class SimilarityStage:
+    """Measure the cosine between the query and each candidate."""
+
+    name = "similarity"
+    drops = False
+
+    def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
+        """Encode the query and all candidates at once."""
+        from pkg.encode.registry import load_encoder
+
+        start = thread_time()
+        is_raw = case.options.compare == "raw"
+        texts = [each.code if is_raw else strip_code(each.code) for each in contenders]
+        encoded = [text.encode("utf-8", "replace") for text in (case.question.text, *texts)]
+        with _ENCODING:
+            vectors = load_encoder(case.options.encoder).encode(encoded)
+        cosines = [round(float(each), DIGITS) for each in vectors[1:] @ vectors[0]]
+        seconds = (thread_time() - start) / max(1, len(contenders))
+        return [Verdict(self.name, True, cosine, "", seconds) for cosine in cosines]

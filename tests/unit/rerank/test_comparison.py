@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from pkg.rerank.comparison import NEAR, STRICT, WEAK, equal_values, passes, rate_step
+from pkg.rerank.examples.example import Check, Example
+from pkg.rerank.sandbox.protocol import Kind, Verdict
+from pkg.rerank.sandbox.values import render_value
+
+KEYS = some.integers() | some.text() | some.booleans()
+VALUES = some.recursive(
+    KEYS | some.floats(allow_nan=False, allow_infinity=False) | some.none(),
+    lambda inner: some.lists(inner) | some.tuples(inner) | some.dictionaries(KEYS, inner) | some.sets(KEYS),
+    max_leaves=10,
+)
+
+
+def equal(one: object, other: object) -> bool:
+    return equal_values(render_value(one), render_value(other))
+
+
+@given(VALUES)
+def test_a_value_equals_itself(value: object) -> None:
+    assert equal(value, value)
+
+
+@given(VALUES, VALUES)
+def test_equality_has_no_direction(one: object, other: object) -> None:
+    assert equal(one, other) == equal(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (0.1 + 0.2, 0.3),
+        (1, 1.0),
+        (1e20, 1e20 * (1 + 1e-9)),
+        ((1, 2), [1, 2]),
+        ([(1, 2)], [[1, 2]]),
+        (range(3), [0, 1, 2]),
+        ({0.1 + 0.2, 1.0}, {1.0, 0.3}),
+        ({"a": 0.1 + 0.2}, {"a": 0.3}),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (float("nan"), float("nan")),
+        (float("inf"), float("inf")),
+        (True, 1),
+    ],
+)
+def test_what_people_take_for_equal_is_equal(one: object, other: object) -> None:
+    assert equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 2),
+        (1.0, 1.001),
+        (10**400, 1.5),
+        ("1", 1),
+        ([1, 2], [2, 1]),
+        ([1], [1, 1]),
+        ({1}, [1]),
+        ({1, 2}, {1, 3}),
+        ({"a": 1}, {"a": 2}),
+        (None, False),
+        (b"a", "a"),
+        ({"tuple": 1}, {"set": 1}),
+    ],
+)
+def test_what_differs_is_told_apart(one: object, other: object) -> None:
+    assert not equal(one, other)
+
+
+@pytest.mark.parametrize("forged", ["", "{", "[" * 5000, "null null", '{"set": 3}', '{"dict": [1]}'])
+def test_a_text_that_is_no_value_equals_nothing_else(forged: str) -> None:
+    assert not equal_values(forged, render_value([1, {2}]))
+
+
+def test_a_list_for_a_tuple_holds_and_counts_less() -> None:
+    example = Example("f(1)", Check.VALUE, (1, 2))
+    rates = [rate_step(example, Verdict(Kind.OK, value=render_value(value))) for value in ((1, 2), [1, 2], [2, 1])]
+    assert rates == [1.0, NEAR, 0.0]
+    assert not equal_values(render_value([(1,)]), render_value([[1]]), STRICT)
+    assert equal_values(render_value([(0.1 + 0.2,)]), render_value([(0.3,)]), STRICT)
+
+
+def test_what_the_candidate_judges_itself_counts_less() -> None:
+    assert rate_step(Example("assert f(1)", Check.ASSERTION), Verdict(Kind.OK)) == WEAK
+
+
+def test_an_example_holds_by_its_own_tolerance() -> None:
+    verdict = Verdict(Kind.OK, value=render_value(0.52))
+    assert passes(Example("f(1)", Check.VALUE, 0.5, tolerance=0.1), verdict)
+    assert not passes(Example("f(1)", Check.VALUE, 0.5), verdict)
+
+
+def test_output_is_compared_without_its_layout() -> None:
+    example = Example("print(f(1))", Check.OUTPUT, "1  2\n3")
+    assert passes(example, Verdict(Kind.OK, output="1 2\n3\n"))
+    assert not passes(example, Verdict(Kind.OK, output="123"))
+
+
+def test_an_expected_exception_holds_by_its_name() -> None:
+    example = Example("f(1)", Check.RAISES, "ValueError")
+    assert passes(example, Verdict(Kind.OTHER, "ValueError: no"))
+    assert passes(example, Verdict(Kind.OTHER, "ValueError (line 3)"))
+    assert not passes(example, Verdict(Kind.TYPE, "TypeError: no"))
+    assert not passes(example, Verdict(Kind.OK, value="1"))
