@@ -40,7 +40,8 @@ class Past:
 class Reached:
     """What a change reaches at once."""
 
-    names: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)  # that mean something else than before
+    counts: set[str] = field(default_factory=set)  # that are called often enough to count, or no longer
     paths: set[str] = field(default_factory=set)
 
 
@@ -69,7 +70,7 @@ def _compare_paths(modules: Mapping[str, ModuleScopes], past: Past) -> set[str]:
 
 def find_reached(binder: Binder, past: Past, changed: set[str], names: set[str]) -> set[str]:
     """Give the files to which a change comes by names, when classes are ordered and patches found."""
-    reached = Reached(set(names), {path for path in changed if path in binder.modules})
+    reached = Reached(set(names), set(), {path for path in changed if path in binder.modules})
     _compare_counts(binder, past, changed, reached)
     for path, module in binder.modules.items():
         _compare_classes(binder, module, past.bases.get(path), reached)
@@ -80,7 +81,7 @@ def find_reached(binder: Binder, past: Past, changed: set[str], names: set[str])
         reached.names |= past.bases[path].patches.keys()
     for path in changed:
         _compare_members(binder, past.modules.get(path), binder.modules.get(path), reached)
-    if len(reached.names) > MAX_NAMES:
+    if len(reached.names) + len(reached.counts) > MAX_NAMES:
         raise Unforeseen
     return reached.paths | set(_find_mentions(binder, reached))
 
@@ -92,7 +93,7 @@ def _compare_counts(binder: Binder, past: Past, changed: set[str], reached: Reac
     for name in old.keys() | new.keys():
         now = binder.parameters.uses[name]
         if min(now, MAX_USES + 1) != min(now - new[name] + old[name], MAX_USES + 1):
-            reached.names.add(name)
+            reached.counts.add(name)
 
 
 def describe_classes(binder: Binder, module: ModuleScopes) -> dict[str, int]:
@@ -172,19 +173,33 @@ def _compare_patches(binder: Binder, path: str, basis: Basis | None, reached: Re
 
 
 def _find_mentions(binder: Binder, reached: Reached) -> Iterator[str]:
-    """Give the files that speak of one of the names. Python itself asks for special names: only written calls count."""
-    wanted = [(name.encode("utf-8", "replace"), _find_word(name)) for name in sorted(reached.names) if name]
+    """Give the files that ask others for one of the names, or define what is counted by one."""
+    asked = [(name.encode("utf-8", "replace"), _find_asking(name)) for name in sorted(reached.names) if name]
+    defined = [(name.encode("utf-8", "replace"), _find_defining(name)) for name in sorted(reached.counts) if name]
     for path, module in binder.modules.items():
-        text = module.text
-        if path not in reached.paths and any(name in text and word.search(text) for name, word in wanted):
+        if path not in reached.paths and (
+            _imports_any(module, reached.names)
+            or any(name in module.text and word.search(module.text) for name, word in (*asked, *defined))
+        ):
             yield path
 
 
-def _find_word(name: str) -> re.Pattern[bytes]:
+def _imports_any(module: ModuleScopes, names: set[str]) -> bool:
+    """Tell whether a file imports one of the names; where a star import may bring them, whether it speaks of one."""
+    if any(record.name in names or not names.isdisjoint(record.module.split(".")) for record in module.imports):
+        return True
+    return bool(module.root.stars) and any(name.encode("utf-8", "replace") in module.text for name in names)
+
+
+def _find_asking(name: str) -> re.Pattern[bytes]:
+    """Match a name as an attribute, or in quotes; of special names, not where super() is asked for them."""
     pattern = re.escape(name.encode("utf-8", "replace"))
-    if name.startswith("__") and name.endswith("__"):
-        return re.compile(rb"(?<!super\(\))\.\s*" + pattern + rb"\b|['\"]" + pattern)
-    return re.compile(rb"(?<!\w)" + pattern + rb"(?!\w)")
+    start = rb"(?<!super\(\))\.[\s\\]*" if name.startswith("__") else rb"\.[\s\\]*"
+    return re.compile(start + pattern + rb"(?!\w)|['\"]" + pattern + rb"['\"]")
+
+
+def _find_defining(name: str) -> re.Pattern[bytes]:
+    return re.compile(rb"(?:def|class)[\s\\]+" + re.escape(name.encode("utf-8", "replace")) + rb"(?!\w)")
 
 
 def _is_same_outside(binder: Binder, past: Past, path: str) -> bool:

@@ -77,11 +77,17 @@ class Version:
                 self._scopes.setdefault(scope.qualname, []).append(scope)
 
     def list_heads(self) -> dict[str, object]:
-        """Give the heads of all definitions by their qualified names: what tells how they are called."""
-        return {name: [self._describe_head(scope) for scope in scopes] for name, scopes in self._scopes.items() if name}
+        """Give the heads of all definitions by their qualified names: what tells how they are called.
+
+        Special names count as part of a head: Python looks for them though no text speaks of them.
+        """
+        return {name: [self._describe_head(scope) for scope in scopes] for name, scopes in self._scopes.items()}
 
     def _describe_head(self, scope: Scope) -> object:
-        text = self._module.text[slice(*scope.head)] if scope.kind == "function" else b""
+        if scope.kind == "function":
+            text: object = self._module.text[slice(*scope.head)]
+        else:
+            text = sorted(name for name in scope.names if name.startswith("__"))
         is_node = scope.definition >= 0
         return scope.kind, is_node, text, scope.decorators, bool(scope.yields), bool(scope.returns)
 
