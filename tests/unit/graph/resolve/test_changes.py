@@ -28,7 +28,7 @@ SHOP = {
     "cart.py": "from prices import total\n\n\ndef check(items):\n    return total(items)\n",
     "page.py": "from cart import check\n\n\ndef show():\n    return check([]).net()\n",
     "tools.py": "def strip(text):\n    return text.strip()\n",
-    "other.py": "from tools import strip\n\n\ndef run(text):\n    return strip(text)\n",
+    "other.py": "from tools import strip\n\n\ndef run(text):\n    return strip(text).upper()\n",
     "alone.py": "def rest():\n    return 0\n",
     "quiet.py": "def sleep():\n    return 0\n",
     "lonely.py": "def walk():\n    return 0\n",
@@ -98,6 +98,16 @@ def test_a_change_reaches_what_it_can_affect(texts: dict[str, str], reached: set
     tree.change(texts)
     assert tree.links == Tree(texts).links
     assert reached is None or tree.resolved == reached
+
+
+def test_a_special_method_reaches_those_who_use_objects_of_its_class() -> None:
+    loops = {"run.py": "from jobs import Jobs\n\nfor job in Jobs():\n    print(job)\n"}
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
+    jobs = "class Jobs:\n    pass\n"
+    tree = Tree({**apart, **loops, "jobs.py": jobs})
+    tree.change({**tree.texts, "jobs.py": jobs.replace("pass", "def __iter__(self):\n        return iter([])")})
+    assert tree.resolved == {"jobs.py", "run.py"}
+    assert any(edge.rule == "special method" for edge in tree.links["run.py"].edges)
 
 
 def test_a_change_that_reaches_most_files_resolves_all() -> None:
