@@ -7,13 +7,13 @@ alone cannot tell, everything is resolved again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.containers import REST
+from pkg.graph.resolve.mentions import find_mentions
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.graph.resolve.parameters import MAX_USES
@@ -83,7 +83,7 @@ def find_reached(binder: Binder, past: Past, changed: set[str], names: set[str])
         _compare_members(binder, past.modules.get(path), binder.modules.get(path), reached)
     if len(reached.names) + len(reached.counts) > MAX_NAMES:
         raise Unforeseen
-    return reached.paths | set(_find_mentions(binder, reached))
+    return reached.paths | set(find_mentions(binder.modules.values(), reached.names, reached.counts))
 
 
 def _compare_counts(binder: Binder, past: Past, changed: set[str], reached: Reached) -> None:
@@ -170,36 +170,6 @@ def _compare_patches(binder: Binder, path: str, basis: Basis | None, reached: Re
     new = describe_patches(binder, path)
     if old != new:
         reached.names |= {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
-
-
-def _find_mentions(binder: Binder, reached: Reached) -> Iterator[str]:
-    """Give the files that ask others for one of the names, or define what is counted by one."""
-    asked = [(name.encode("utf-8", "replace"), _find_asking(name)) for name in sorted(reached.names) if name]
-    defined = [(name.encode("utf-8", "replace"), _find_defining(name)) for name in sorted(reached.counts) if name]
-    for path, module in binder.modules.items():
-        if path not in reached.paths and (
-            _imports_any(module, reached.names)
-            or any(name in module.text and word.search(module.text) for name, word in (*asked, *defined))
-        ):
-            yield path
-
-
-def _imports_any(module: ModuleScopes, names: set[str]) -> bool:
-    """Tell whether a file imports one of the names; where a star import may bring them, whether it speaks of one."""
-    if any(record.name in names or not names.isdisjoint(record.module.split(".")) for record in module.imports):
-        return True
-    return bool(module.root.stars) and any(name.encode("utf-8", "replace") in module.text for name in names)
-
-
-def _find_asking(name: str) -> re.Pattern[bytes]:
-    """Match a name as an attribute, or in quotes; of special names, not where super() is asked for them."""
-    pattern = re.escape(name.encode("utf-8", "replace"))
-    start = rb"(?<!super\(\))\.[\s\\]*" if name.startswith("__") else rb"\.[\s\\]*"
-    return re.compile(start + pattern + rb"(?!\w)|['\"]" + pattern + rb"['\"]")
-
-
-def _find_defining(name: str) -> re.Pattern[bytes]:
-    return re.compile(rb"(?:def|class)[\s\\]+" + re.escape(name.encode("utf-8", "replace")) + rb"(?!\w)")
 
 
 def _is_same_outside(binder: Binder, past: Past, path: str) -> bool:

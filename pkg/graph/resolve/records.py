@@ -66,12 +66,18 @@ def pack_record(digest: bytes, unit: UnitText, basis: Basis | None) -> bytes:
 
 
 def unpack_record(source: str, path: str, text: bytes, record: bytes) -> tuple[UnitText, Basis | None] | None:
-    """Give a file as it was extracted, and what its links were worked out from; nothing for another version."""
+    """Give a file as it was extracted, and what its links were worked out from.
+
+    Nothing for a record of another version or a damaged one: then everything is extracted and resolved again.
+    """
     if len(record) < _HEAD.size or record[0] != VERSION:
         return None
     size = _HEAD.unpack_from(record)[2]
-    facts = _gather_facts(zlib.decompress(record[_HEAD.size : _HEAD.size + size]))
-    definitions, imports, basis = json.loads(zlib.decompress(record[_HEAD.size + size :]))
+    try:
+        facts = _gather_facts(zlib.decompress(record[_HEAD.size : _HEAD.size + size]))
+        definitions, imports, basis = json.loads(zlib.decompress(record[_HEAD.size + size :]))
+    except (zlib.error, ValueError):
+        return None
     unit = UnitText(
         source, path, text, facts, tuple(_read_definition(*each) for each in definitions),
         tuple(Import(Span(*span), *rest) for span, *rest in imports),

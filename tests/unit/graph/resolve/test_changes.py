@@ -195,6 +195,14 @@ def test_a_record_of_another_version_counts_as_none(record: bytes) -> None:
     assert unpack_record(SOURCE, "a.py", b"", record) is None
 
 
+def test_a_damaged_record_counts_as_none() -> None:
+    (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
+    record = pack_record(DIGEST, unit, None)
+    damaged = record[:30] + bytes([record[30] ^ 255]) + record[31:]
+    assert unpack_record(SOURCE, unit.path, unit.text, damaged) is None
+    assert unpack_record(SOURCE, unit.path, unit.text, record[:-4]) is None
+
+
 def test_no_set_grows_when_all_are_computed_again() -> None:
     solver = resolve_project(extract(read_package()).values()).binder.solver
     before = dict(solver.values)
