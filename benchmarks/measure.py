@@ -44,7 +44,7 @@ def run_process(command: Sequence[str], folder: Path) -> Run:
     reports memory must itself stay small, so this module imports nothing heavy.
     """
     with tempfile.TemporaryFile() as output:
-        start, busy = time.perf_counter(), _read_busy()
+        start, busy = time.perf_counter(), read_busy()
         process = subprocess.Popen(command, stdout=output, cwd=folder, env=_make_environment(folder))
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
@@ -54,12 +54,12 @@ def run_process(command: Sequence[str], folder: Path) -> Run:
         output.seek(0)
         unit = 1 if sys.platform == "darwin" else 1024
         memory, cpu = usage.ru_maxrss * unit / MEGABYTE, usage.ru_utime + usage.ru_stime
-        others = max(0.0, _read_busy() - busy - cpu) / wall
+        others = max(0.0, read_busy() - busy - cpu) / wall
         return Run(output.read().decode(), cpu, wall, memory, others)
 
 
-def _read_busy() -> float:
-    """Give the CPU seconds that all processes together have used since the system started."""
+def read_busy() -> float:
+    """Give the CPU seconds that all processes together have used; 0 where the system does not tell."""
     try:
         user, nice, system = Path("/proc/stat").read_text(encoding="ascii").split()[1:4]
     except OSError:

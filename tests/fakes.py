@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -17,6 +17,7 @@ from fake_state import Entry, State, descends, drop_loose_links, edge_order, exp
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
+from pkg.graph.texts import find_bound_name
 from pkg.graph.unit import UnitGraph, UnitLinks
 from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, RelationType, Skip, Source, Status
 
@@ -276,6 +277,15 @@ class FakeStore:
     def calls(self, node_id: str) -> list[Call]:
         entry = self._get_entry(node_id)
         return [call for call in entry.calls if entry.node.start_line <= call.line <= entry.node.end_line]
+
+    def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for unit, wanted in names.items():
+            edges = self.neighbours([unit], [RelationType.IMPORTS], "out")
+            ordered = sorted(edges, key=lambda edge: (edge.line or 0, edge.end))
+            nodes = self.get([edge.end for edge in ordered])
+            found[unit] = [node for node in nodes if find_bound_name(node.properties) in wanted]
+        return found
 
     def neighbours(
         self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from sqlite3 import Error as DatabaseError
@@ -301,6 +301,11 @@ class EmbeddedStore:
         """List the call sites on the lines of a node, in the order of the text."""
         with translate_faults(self.address), self.snapshot():
             return self._reader.read_calls(self._get_one(node_id))
+
+    def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
+        """Fetch for each file or row its imports that bind any of the names given with it, ordered by line and id."""
+        with translate_faults(self.address), self.snapshot():
+            return {each: self._reader.read_imports(self._get_one(each), wanted) for each, wanted in names.items()}
 
     def neighbours(
         self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from pkg.graph import sql
 from pkg.graph.rows import fetch_known, parse_id, unpack_rows, unpack_text
-from pkg.graph.texts import export_node, make_call, read_docstring
+from pkg.graph.texts import export_node, find_bound_name, make_call, read_docstring
 from pkg.graph.unit import format_id, hash_key
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 
@@ -97,6 +97,11 @@ class NodeReader:
             for expression, line, _ in unpack_rows(packed)
             if first_line <= line <= last_line
         ]
+
+    def read_imports(self, unit: Node, names: Collection[str]) -> list[Node]:
+        """Read the imports of a file or row that bind any of the names, ordered by line and id."""
+        found = self._run(sql.LIST_IMPORTS, (parse_id(unit.id),)).fetchall()
+        return [self._make(row) for row in found if find_bound_name(json.loads(row[-1])) in names]
 
     def _text(self, fragment: int) -> bytes:
         text = self._texts.get(fragment)

@@ -179,6 +179,11 @@ FIND_NAME = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.name = ? A
 EXPORT_NODES = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} ORDER BY node.label, printf('%016x', node.id)"
 LIST_UNIT_TEXTS = """SELECT part.first_line, fragment.number FROM part JOIN fragment ON fragment.number = part.fragment
     WHERE part.unit = ? ORDER BY part.first_line, fragment.key"""
+LIST_IMPORTS = f"""SELECT {_NODE_COLUMNS} FROM unit JOIN part ON part.unit = unit.number
+    JOIN fragment ON fragment.number = part.fragment
+    JOIN node ON node.number BETWEEN fragment.first_node AND fragment.last_node AND node.fragment = fragment.number
+    JOIN source ON source.number = node.source WHERE unit.id = ? AND node.label = {_IMPORT}
+    ORDER BY node.start_line + part.first_line, printf('%016x', node.id)"""
 GET_UNIT_OF = """SELECT unit.path, part.first_line, unit.id FROM part JOIN unit ON unit.number = part.unit
     WHERE part.fragment = ? ORDER BY unit.path, part.first_line LIMIT 1"""
 GET_UNIT = """SELECT unit.number, unit.id, unit.label, source.name, unit.path, unit.content_hash, unit.language, unit.status,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from pkg.graph.unit import format_id, hash_bytes
@@ -19,6 +20,12 @@ def read_docstring(literal: bytes) -> str:
             return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return literal.decode("utf-8", "replace")
+
+
+def find_bound_name(properties: Mapping[str, object]) -> str:
+    """Give the name that an import with these properties binds; * for a star import."""
+    name = properties.get("alias") or properties.get("imported")
+    return str(name or str(properties.get("module", "")).partition(".")[0])
 
 
 def make_call(node_id: str, source: str, path: str, expression: str, line: int, reason: str) -> Node:

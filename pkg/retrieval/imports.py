@@ -7,8 +7,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from pkg.graph.texts import find_bound_name
 from pkg.graph.unit import format_id, hash_key
-from pkg.model import Label, Node, RelationType
+from pkg.model import Label, Node
 from pkg.retrieval.syntax import find_global_names, find_indent
 
 if TYPE_CHECKING:
@@ -20,40 +21,50 @@ _OWNER = re.compile(rb"\s*(?:async\s+def|def|class)\b")
 
 
 class ModuleImports:
-    """The imports of modules, read for many texts together."""
+    """The imports of modules that texts use, read for many texts together and without those that none of them uses."""
 
     def __init__(self, store: GraphStore, corpora: set[str]) -> None:
         self._store = store
         self._corpora = corpora
-        self._imports: dict[Unit, list[Node]] = {}
-        self._texts: dict[Unit, list[bytes]] = {}
+        self._used: dict[str, list[Node]] = {}  # by the id of the node whose text uses them
+        self._texts: dict[tuple[str, str], list[bytes]] = {}  # lines by source and path
 
     def read(self, nodes: Iterable[Node]) -> None:
-        """Read the imports of the files or rows that the nodes lie in."""
-        missing = {_name_unit(unit): unit for unit in map(self._unit_of, nodes) if unit not in self._imports}
+        """Read the imports that the texts of the nodes use, from the files or rows that they lie in."""
+        missing = {node.id: node for node in nodes if node.id not in self._used}
         if not missing:
             return
-        edges = self._store.neighbours(sorted(missing), (RelationType.IMPORTS,), "out")
-        self._imports |= {unit: [] for unit in missing.values()}
-        found = {node.id: node for node in self._store.get(sorted({edge.end for edge in edges}))}
-        for edge in sorted(edges, key=lambda edge: (edge.line or 0, edge.end)):
-            self._imports[missing[edge.start]].append(found[edge.end])
+        names = {node_id: list_globals(node) for node_id, node in missing.items()}
+        wanted: dict[str, frozenset[str]] = {}
+        for node_id, node in missing.items():
+            unit = self._name_unit(node)
+            wanted[unit] = wanted.get(unit, frozenset()) | names[node_id]
+        imports = self._store.imports(wanted)
+        for node_id, node in missing.items():
+            found = imports[self._name_unit(node)]
+            self._used[node_id] = [each for each in found if find_bound_name(each.properties) in names[node_id]]
+        self._read_texts(missing.values())
+
+    def _read_texts(self, nodes: Iterable[Node]) -> None:
+        """Read the files in which indented imports are used: the lines above tell what these stand in."""
+        paths: dict[str, set[str]] = {}
+        for node in nodes:
+            if _list_indented(self._used[node.id]) and self._unit_of(node)[2] is Label.FILE:
+                paths.setdefault(node.source, set()).add(node.path)
+        for source, wanted in paths.items():
+            missing = sorted(path for path in wanted if (source, path) not in self._texts)
+            for path, text in self._store.texts(source, missing):
+                self._texts[source, path] = text.split(b"\n")
 
     def list_of_library(self, node: Node) -> set[str]:
-        """List the names that a node's module imports from the standard library; `read` comes first."""
-        imports = self._imports[self._unit_of(node)]
-        return {_find_name(each) for each in imports if _find_module(each) in sys.stdlib_module_names}
+        """List the names that a node uses and its module imports from the standard library; `read` comes first."""
+        of_library = (each for each in self._used[node.id] if _find_module(each) in sys.stdlib_module_names)
+        return {find_bound_name(each.properties) for each in of_library}
 
     def list_needed(self, node: Node) -> tuple[str, ...]:
         """Write the statements whose names the text of a node uses, one for each name; `read` comes first."""
-        imports = [each for each in self._imports[self._unit_of(node)] if _find_name(each)]
-        if not imports:
-            return ()
-        names = list_globals(node)
-        used = [each for each in imports if _find_name(each) in names]
-        plain = {_find_name(each) for each in used if not each.start_col}
-        inner = [each for each in used if each.start_col and _find_name(each) not in plain]
-        of_module = self._keep_of_module(self._unit_of(node), inner)
+        used = self._used[node.id]
+        of_module = self._keep_of_module(self._unit_of(node), _list_indented(used))
         return tuple(dict.fromkeys(_write(each) for each in used if not each.start_col or each in of_module))
 
     def _keep_of_module(self, unit: Unit, imports: Sequence[Node]) -> list[Node]:
@@ -61,12 +72,15 @@ class ModuleImports:
         source, path, label = unit
         if not imports or label is Label.ROW:
             return []
-        if unit not in self._texts:
-            self._texts[unit] = b"".join(text for _, text in self._store.texts(source, [path])).split(b"\n")
-        return [each for each in imports if not _is_owned(self._texts[unit], each.start_line - 1)]
+        lines = self._texts[source, path]
+        return [each for each in imports if not _is_owned(lines, each.start_line - 1)]
 
     def _unit_of(self, node: Node) -> Unit:
         return node.source, node.path, Label.ROW if node.source in self._corpora else Label.FILE
+
+    def _name_unit(self, node: Node) -> str:
+        source, path, label = self._unit_of(node)
+        return format_id(hash_key(source, path, label.value))
 
 
 def list_globals(node: Node) -> frozenset[str]:
@@ -75,16 +89,10 @@ def list_globals(node: Node) -> frozenset[str]:
     return find_global_names(content, find_indent(content, node.start_col))
 
 
-def _name_unit(unit: Unit) -> str:
-    source, path, label = unit
-    return format_id(hash_key(source, path, label.value))
-
-
-def _find_name(node: Node) -> str:
-    """Give the name that an import binds; none for a star."""
-    facts = node.properties
-    name = str(facts.get("alias") or facts.get("imported") or str(facts.get("module", "")).partition(".")[0])
-    return "" if name == "*" else name
+def _list_indented(imports: Sequence[Node]) -> list[Node]:
+    """List the indented imports that bind what none at the margin binds."""
+    plain = {find_bound_name(each.properties) for each in imports if not each.start_col}
+    return [each for each in imports if each.start_col and find_bound_name(each.properties) not in plain]
 
 
 def _find_module(node: Node) -> str:

@@ -180,6 +180,52 @@ def test_an_import_is_a_relationship_with_its_line(filled: GraphStore) -> None:
     assert {(names_of(filled, [edge.end])[0], edge.line) for edge in edges} == {("os", 2), ("loads", 3)}
 
 
+BOUND = """import os.path, re as regex
+from json import loads as parse, dumps
+from . import sibling
+from stars import *
+
+
+def go():
+    if os:
+        import os
+"""
+
+
+def imports(store: GraphStore, unit: str, *names: str) -> list[tuple[str, int]]:
+    return [(node.name, node.start_line) for node in store.imports({unit: names})[unit]]
+
+
+def test_imports_are_found_by_the_names_that_they_bind(store: GraphStore) -> None:
+    fill(store, {"a/b.py": BOUND, "c.py": READER})
+    unit, other = find_id(store, Label.FILE, "a/b.py"), find_id(store, Label.FILE, "c.py")
+    assert imports(store, unit, "os") == [("os.path", 1), ("os", 9)]
+    assert imports(store, unit, "sibling", "regex", "parse") == [("re", 1), ("loads", 2), ("sibling", 3)]
+    assert imports(store, unit, "re", "loads", "path", "json", "stars", "none") == imports(store, unit) == []
+    both = store.imports({other: ["os"], unit: {"dumps"}})
+    assert {key: [node.name for node in nodes] for key, nodes in both.items()} == {other: ["os"], unit: ["dumps"]}
+    (node,) = both[unit]
+    assert node == store.get([node.id])[0]
+    assert store.imports({}) == {}
+
+
+def test_imports_of_rows_that_share_them_are_those_of_each_row(store: GraphStore) -> None:
+    fill(store, {"row-2": "import re\nimport os\n", "row-1": "import os\n"}, label=Label.ROW)
+    rows = {path: find_id(store, Label.ROW, path) for path in ("row-1", "row-2")}
+    found = store.imports(dict.fromkeys(rows.values(), ("os", "re")))
+    assert [node.name for node in found[rows["row-1"]]] == ["os"]
+    assert [node.name for node in found[rows["row-2"]]] == ["re", "os"]
+    assert all(node == store.get([node.id])[0] for nodes in found.values() for node in nodes)
+
+
+def test_what_is_no_file_has_no_imports_and_an_unknown_id_is_named(filled: GraphStore) -> None:
+    file, write = find_id(filled, Label.FILE, "pack/reader.py"), find_id(filled, Label.FUNCTION, "write")
+    assert filled.imports({write: ["os"]}) == {write: []}
+    for unknown in ("0123456789abcdef", "é" * 16):
+        with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
+            filled.imports({file: ["os"], unknown: ["os"]})
+
+
 def test_relationships_that_were_put_are_neighbours(filled: GraphStore) -> None:
     copy, write = (find_id(filled, Label.FUNCTION, name) for name in ("copy", "write"))
     edge = Edge(RelationType.CALLS, copy, write, 18, "same file", "certain")

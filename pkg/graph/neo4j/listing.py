@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, starmap
 from typing import Any
 
 from pkg.graph.neo4j import cypher
@@ -18,13 +18,13 @@ _EXPORTS = {Label.CALL: cypher.EXPORT_CALLS, **dict.fromkeys(cypher.UNIT_LABELS,
 
 def list_nodes(reader: Reader, label: Label, ready: list[str]) -> Iterator[Node]:
     """Give the nodes of a label in some sources, in no order and without vectors."""
-    return map(make_node, reader.stream(cypher.LIST_NODES, label=label.value, ready=ready))
+    return starmap(make_node, reader.stream(cypher.LIST_NODES, label=label.value, ready=ready))
 
 
 def list_edges(reader: Reader, kind: RelationType, ready: list[str]) -> Iterator[Edge]:
     """Give the relationships of a type in order, equal ones once: of rows that share a body, each has its own."""
     rows = reader.stream(cypher.EXPORT_TYPE.format(type=kind.value), ready=ready)
-    return (edge for edge, _ in groupby(make_edge(row, kind.value) for row in rows))
+    return (edge for edge, _ in groupby(make_edge(kind.value, *row) for row in rows))
 
 
 def choose_count(kind: RelationType) -> str:
@@ -36,7 +36,7 @@ def export_label(reader: Reader, label: Label, vectors: bool, ready: list[str]) 
     """Give the lines of an export for the nodes of a label, in the order of their ids."""
     for row in reader.stream(_EXPORTS.get(label, cypher.EXPORT_LABEL), label=label.value, ready=ready):
         has_vector = vectors and label in EMBEDDED_LABELS
-        line = export_node(make_node(row), row["node"]["embedding"] if has_vector else None)
+        line = export_node(make_node(*row[:4]), row["node"]["embedding"] if has_vector else None)
         if label in cypher.UNIT_LABELS:
             line["parts"] = [(number, _decode(text)) for number, text in row["parts"] if text is not None]
         yield line

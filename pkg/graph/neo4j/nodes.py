@@ -18,11 +18,11 @@ _OF_LABEL = {
 _PIECE = (*_OWN, "docstring_source", "docstring")
 
 
-def make_node(record: Mapping[str, Any]) -> Node:
-    """Make a node of a record with label, node, path and first_line."""
-    label, found = Label(record["label"]), record["node"]
+def make_node(name_of_label: str, found: Mapping[str, Any], path: str | None, first_line: int | None) -> Node:
+    """Make a node of its label, its properties and its place; what is in a file has the place as properties."""
+    label, path = Label(name_of_label), path or found.get("path", "")
     if label is Label.CALL:
-        path, line = record["path"] or "", record["first_line"] or 0
+        line = first_line or found.get("line", 0)
         return make_call(found["id"], found["source"], path, found["expression"], line, found["reason"])
     properties = {name: found[name] for name in _OF_LABEL.get(label, _PIECE) if found.get(name) is not None}
     name = found["name"]
@@ -32,9 +32,9 @@ def make_node(record: Mapping[str, Any]) -> Node:
         kind, content = (found.get("kind"), "") if label is Label.SOURCE else (None, name)
         hashed = found.get("content_hash", "")
         return _make(found, label, "", name, name, kind, hashed, properties, content)
-    first = (record["first_line"] or 1) - 1
+    first = (first_line or 1) - 1
     return Node(
-        found["id"], label, found["source"], record["path"] or "", name, found["qualname"], found.get("kind"),
+        found["id"], label, found["source"], path, name, found["qualname"], found.get("kind"),
         found["start"], found["end"], found["start_line"] + first, found["end_line"] + first, found["start_col"],
         found["content"], found["content_hash"], properties,
     )  # fmt: skip
@@ -57,22 +57,14 @@ def _make(
     )  # fmt: skip
 
 
-def make_edge(record: Mapping[str, Any], kind: str) -> Edge:
-    """Make a relationship of a record with start, end and facts."""
-    facts = record["facts"]
-    return Edge(
-        RelationType(kind),
-        record["start"],
-        record["end"],
-        facts.get("line"),
-        facts.get("rule"),
-        facts.get("confidence"),
-    )
+def make_edge(kind: str, start: str, end: str, *facts: Any) -> Edge:
+    """Make a relationship of what a statement lists: type, start, end, line, rule and confidence."""
+    return Edge(RelationType(kind), start, end, *facts)
 
 
-def list_calls(row: Mapping[str, Any]) -> Iterator[Call]:
-    """Give the calls on the lines of a node, from those of its fragment."""
-    offset = (row["first_line"] or 1) - 1
-    for expression, line, _ in unpack_rows(row["calls"]):
-        if row["start_line"] <= line <= row["end_line"]:
+def list_calls(packed: bytes, start_line: int, end_line: int, first_line: int | None) -> Iterator[Call]:
+    """Give the calls on the lines of a node, from those of its fragment, which starts at the first line."""
+    offset = (first_line or 1) - 1
+    for expression, line, _ in unpack_rows(packed):
+        if start_line <= line <= end_line:
             yield Call(expression, line + offset, None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
@@ -17,9 +17,10 @@ from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.batches import name_source
 from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver
 from pkg.graph.neo4j.faults import translate_faults
+from pkg.graph.neo4j.following import find_imports, follow_edges
 from pkg.graph.neo4j.listing import choose_count, export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
-from pkg.graph.neo4j.nodes import list_calls, make_edge, make_node
+from pkg.graph.neo4j.nodes import list_calls, make_node
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.session import Reader
 from pkg.graph.neo4j.writing import Neo4jWriter, delete_nodes
@@ -32,13 +33,15 @@ from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from neo4j import ManagedTransaction, Record, Transaction
+    from neo4j import ManagedTransaction, Transaction
 
 SCHEMA_VERSION = 1
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
 MATCHES_AT_ONCE = 50  # matches of a search whose texts, blocks and calls are fetched together
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
 HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
+
+Found = dict[str, list[list[Any]]]  # what a statement has found for each id or name
 
 
 class Neo4jStore:
@@ -56,7 +59,7 @@ class Neo4jStore:
         self._address = parse_address(address)
         self._driver = open_driver(self._address, ask)
         self._reader = Reader(self._driver, self._address)
-        self._kept: dict[tuple[str, ...], dict[str, list[Record]]] | None = None  # of a snapshot, by what was asked
+        self._kept: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by what was asked
         self._matched: set[str] = set()  # found while the snapshot lasts
         self._schema = Schema(self._driver, self._address, self._reader, watch)
         try:
@@ -147,8 +150,8 @@ class Neo4jStore:
         finally:
             self._kept, self._matched = None, set()
 
-    def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str]) -> dict[str, list[Record]]:
-        """Run a statement on ids or names and give the records of each.
+    def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str]) -> Found:
+        """Run a statement on ids or names and give what it finds for each.
 
         A snapshot keeps them, and for one match of a search asks about all of them: whoever looks at the matches one
         by one waits for the server once.
@@ -160,8 +163,8 @@ class Neo4jStore:
         if not missing.isdisjoint(self._matched):
             missing.update(each for each in self._matched if each not in kept)
         kept.update((each, []) for each in missing)
-        for record in self._reader.run(statement, ids=sorted(missing), ready=ready):
-            kept[record["id"]].append(record)
+        for each, found in self._reader.run(statement, ids=sorted(missing), ready=ready)[0]["found"]:
+            kept[each].append(found)
         return kept
 
     def sources(self) -> tuple[Source, ...]:
@@ -272,8 +275,8 @@ class Neo4jStore:
         """Find the functions and classes of several bare names at once, ordered by path and line."""
         with self._reader.snapshot() as view:
             ready = view.ready if source is None else [each for each in view.ready if each == source]
-            records = self._ask_each(cypher.FIND_NAMES, names, ready)
-            nodes = [make_node(record) for name in set(names) for record in records[name]]
+            found = self._ask_each(cypher.FIND_NAMES, names, ready)
+            nodes = [make_node(*each) for name in set(names) for each in found[name]]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def get(self, ids: Sequence[str]) -> list[Node]:
@@ -285,7 +288,7 @@ class Neo4jStore:
             common = self._ask_each(cypher.GET_COMMON, list(wanted), view.ready)
             missing = [each for each in wanted if not common[each]]
             rare = self._ask_each(cypher.GET_RARE, missing, view.ready)
-        found = {each: make_node((common[each] or rare[each])[0]) for each in wanted if common[each] or rare[each]}
+        found = {each: make_node(*(common[each] or rare[each])[0]) for each in wanted if common[each] or rare[each]}
         self._check_known(ids, found)
         return [found[each] for each in ids]
 
@@ -301,24 +304,30 @@ class Neo4jStore:
         with self._reader.snapshot() as view:
             (node,) = self.get([node_id])
             if node.label in cypher.UNIT_LABELS:
-                return [
-                    make_node(record) for record in self._reader.run(cypher.INSIDE_UNIT, id=node_id, ready=view.ready)
-                ]
+                rows = self._reader.run(cypher.INSIDE_UNIT, id=node_id, ready=view.ready)
+                return [make_node(*row["node"]) for row in rows]
             if node.label not in cypher.PIECE_LABELS or node.label is Label.IMPORT:
                 return []
             found = self._ask_each(cypher.INSIDE_PIECE, [node_id], view.ready)[node_id]
-        found = sorted(found, key=lambda row: (row["node"]["start"], -row["node"]["end"], row["node"]["position"]))
+        found = sorted(found, key=lambda each: (each[1]["start"], -each[1]["end"], each[1]["position"]))
         # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
         is_body = node.kind == "body"
-        inside = map(make_node, found)
+        inside = starmap(make_node, found)
         return [each for each in inside if is_body or (each.start, each.end) != (node.start, node.end)]
 
     def calls(self, node_id: str) -> list[Call]:
         """List the call sites on the lines of a node, in the order of the text."""
         with self._reader.snapshot() as view:
             self.get([node_id])
-            rows = self._ask_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
-        return [call for row in rows for call in list_calls(row)]
+            found = self._ask_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
+        return [call for each in found for call in list_calls(*each)]
+
+    def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
+        """Fetch for each file or row its imports that bind any of the names given with it, ordered by line and id."""
+        with self._reader.snapshot():
+            found = find_imports(self._reader, names)
+            self.get([each for each in names if each not in found])  # else nodes without imports, or unknown ids
+        return {each: found.get(each, []) for each in names}
 
     def neighbours(
         self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
@@ -328,19 +337,10 @@ class Neo4jStore:
         if not (ids and wanted and depth):
             self.get(ids)
             return []
-        edges: set[Edge] = set()
-        seen: set[str] = set()
-        frontier = {each for each in ids if each.isascii()}
-        with self._reader.snapshot() as view:
-            for step in range(depth):
-                statement = cypher.list_edges_at(wanted, direction, by_id=not step)
-                rows = self._reader.run(statement, starts=sorted(frontier), ready=view.ready)
-                if not step:
-                    self._check_known(ids, {row["id"] for row in rows})
-                edges |= {make_edge(row, row["type"]) for row in rows if row["type"]}
-                seen |= {row["element"] for row in rows}
-                if not (frontier := {row["other"] for row in rows if row["type"]} - seen):
-                    break
+        with self._reader.snapshot():
+            starts = {each for each in ids if each.isascii()}
+            known, edges = follow_edges(self._reader, starts, wanted, direction, depth)
+        self._check_known(ids, known)
         return sorted(edges, key=order_edge)
 
     def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:

@@ -29,6 +29,7 @@ def test_a_short_class_is_shown_whole(tmp_path: Path) -> None:
         "class Thing(Base):\n    '''Do it.\n\n    def no(self):\n    '''\n\n    size: int = 1",
         "@dataclass\nclass Thing:\n    a: int",
         "class Thing:",
+        "@mark(\n    1,\n)\nclass Thing(\n    Base\n):\n    if mark:\n        def no(self):\n            1\n    a = 1",
     ],
 )
 @pytest.mark.parametrize("mark", ["", "\n    @property"])

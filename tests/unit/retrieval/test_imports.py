@@ -67,6 +67,17 @@ def test_a_text_needs_the_imports_of_its_module_that_it_uses(
         assert list_needed(store, "go") == needed
 
 
+def test_texts_of_one_module_that_are_read_together_have_each_their_own_imports(tmp_path: Path) -> None:
+    code = "def go():\n    return regex, json\n\n\ndef come():\n    return Thing\n\n\ndef stay():\n    return 1\n"
+    with closing(make_linked_store(tmp_path / "graph.db", {"a.py": IMPORTS + code})) as store:
+        nodes = store.find_names(["go", "come", "stay"])
+        imports = ModuleImports(store, set())
+        imports.read(nodes)
+        found = {node.name: imports.list_needed(node) for node in nodes}
+    go = ("import re as regex", "import fast as json", "import json")
+    assert found == {"go": go, "come": ("from ..pack import Thing",), "stay": ()}
+
+
 def test_a_decorated_method_needs_imports_too(tmp_path: Path) -> None:
     code = "class A:\n    @Thing\n    def go(self):\n        return regex\n"
     with closing(make_linked_store(tmp_path / "graph.db", {"a.py": IMPORTS + code})) as store:

@@ -1,0 +1,39 @@
+"""Follow relationships on the server, and find what a file or row imports."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.nodes import make_edge, make_node
+from pkg.graph.neo4j.session import Reader
+from pkg.model import Edge, Node, RelationType
+
+
+def follow_edges(
+    reader: Reader, ids: Iterable[str], types: Sequence[RelationType], direction: str, depth: int
+) -> tuple[set[str], set[Edge]]:
+    """Follow relationships from nodes for some steps; give the ids that exist, and the relationships."""
+    edges: set[Edge] = set()
+    known: set[str] = set()
+    seen: set[str] = set()
+    frontier = set(ids)
+    for step in range(depth):
+        statement = cypher.list_edges_at(types, direction, by_id=not step)
+        rows = reader.run(statement, starts=sorted(frontier), ready=reader.view.ready)
+        if not step:
+            known = {row["id"] for row in rows}
+        found = [edge for row in rows for edge in row["edges"]]
+        edges |= {make_edge(*facts) for *facts, _ in found}
+        seen |= {row["element"] for row in rows}
+        frontier = {element for *_, element in found} - seen
+        if not frontier:
+            break
+    return known, edges
+
+
+def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
+    """Find the imports of files and rows that bind any of the names given with each; other ids are left out."""
+    units = [[unit, list(names[unit])] for unit in sorted(names) if unit.isascii()]
+    rows = reader.run(cypher.GET_IMPORTS, units=units, ready=reader.view.ready)
+    return {row["id"]: [make_node(*each) for each in row["found"]] for row in rows}
