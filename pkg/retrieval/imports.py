@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.graph.texts import find_bound_name
 from pkg.graph.unit import format_id, hash_key
-from pkg.model import Label, Node
+from pkg.model import Import, Label, Node, Span
 from pkg.retrieval.syntax import find_global_names, find_indent
 
 if TYPE_CHECKING:
@@ -104,11 +104,10 @@ def _find_module(node: Node) -> str:
 def _write(node: Node) -> str:
     """Write the import of one name as a statement of its own."""
     facts = node.properties
-    module, name = str(facts.get("module", "")), facts.get("imported")
-    alias = f" as {facts['alias']}" if facts.get("alias") else ""
-    level = facts.get("level")
-    dots = "." * level if isinstance(level, int) else ""
-    return f"from {dots}{module} import {name}{alias}" if name else f"import {module}{alias}"
+    module, name, alias, level = (facts.get(key) for key in ("module", "imported", "alias", "level"))
+    span = Span(node.start, node.end, node.start_line, node.end_line)
+    of_name, renamed = str(name) if name else None, str(alias) if alias else None
+    return Import(span, str(module or ""), of_name, renamed, level if isinstance(level, int) else 0).statement
 
 
 def _is_owned(lines: Sequence[bytes], number: int) -> bool:

@@ -16,6 +16,7 @@ from pkg.graph.resolve.properties import Properties
 from pkg.graph.resolve.values import (
     CLASS,
     CONTAINER,
+    EMPTY,
     FUNCTION,
     INSTANCE,
     LIBRARY,
@@ -108,7 +109,11 @@ class CalleeFinder:
         if is_base and not self._attributes.defines(value[1], name):
             yield Callees(found, "derived class", POSSIBLE, properties)
             return
-        yield Callees(found, _RULES.get(kind, "value"), LIKELY if kind == TYPED else CERTAIN, properties)
+        rule = _RULES.get(kind, "value")
+        abstract = frozenset(filter(_is_abstract, found)) if is_base else EMPTY
+        yield Callees(found - abstract, rule, LIKELY if kind == TYPED else CERTAIN, properties)
+        if abstract:
+            yield Callees(abstract, rule, POSSIBLE)
         if kind == SUPER:
             yield from self._find_siblings(value, name)
         if is_base and not _is_private(name):
@@ -132,6 +137,11 @@ class CalleeFinder:
         return frozenset(
             (METHOD, value[1], receiver) for value in self._names.read(owner, name) if value[0] == FUNCTION
         )
+
+
+def _is_abstract(value: Value) -> bool:
+    """Tell whether a method is there to be overridden: an object has another in its place."""
+    return value[0] == METHOD and value[1] is not None and "abstractmethod" in value[1].decorator_names
 
 
 def _is_private(name: str) -> bool:
