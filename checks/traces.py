@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +22,13 @@ class Family:
     namespaces: frozenset[int]
 
 
-def find_family(ancestor: int) -> Family:
-    """List the descendants of a process with their sessions and process namespaces, its own left out."""
+def find_family(ancestor: int, others: Collection[int] = ()) -> Family:
+    """List the descendants of a process with their sessions and process namespaces, its own left out.
+
+    `others` are descendants of before, which do not count, nor do theirs.
+    """
     parents = {number: parent for number in _list_processes() if (parent := _read_parent(number)) is not None}
+    parents = {number: parent for number, parent in parents.items() if number not in others}
     found: set[int] = set()
     fresh = {ancestor}
     while fresh:

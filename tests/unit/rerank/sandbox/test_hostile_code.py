@@ -24,11 +24,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sandbox(home: Path) -> Iterator[Sandbox]:
+    others = find_family(os.getpid()).processes
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SECRET_NAME, SECRET)
         patch.setenv("HOME", str(home))
         opened = open_sandbox("process", jobs=1)
-    family = find_family(os.getpid())
+    family = find_family(os.getpid(), others)
     yield opened
     opened.close()
     assert wait_for_end(family) == set()

@@ -55,8 +55,9 @@ def test_several_threads_may_ask_at_once(pool: Pool) -> None:
 
 
 def test_a_worker_that_is_killed_is_replaced() -> None:
+    others = find_family(os.getpid()).processes
     with open_sandbox("process", jobs=1) as pool:
-        before = find_family(os.getpid())
+        before = find_family(os.getpid(), others)
         for process in before.processes:
             os.kill(process, signal.SIGKILL)
         assert wait_for_end(before) == set()
@@ -66,12 +67,13 @@ def test_a_worker_that_is_killed_is_replaced() -> None:
 
 
 def test_closing_ends_a_worker_in_the_middle_of_a_run() -> None:
+    others = find_family(os.getpid()).processes
     pool = open_sandbox("process", jobs=1)
     endless = "import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        os.setsid()\ntime.sleep(60)"
     thread = threading.Thread(target=pool.run, args=(Program(endless), Limits(wall_seconds=1.0)))
     thread.start()
     time.sleep(0.3)
-    family = find_family(os.getpid())
+    family = find_family(os.getpid(), others)
     pool.close()
     thread.join()
     assert wait_for_end(family) == set()
