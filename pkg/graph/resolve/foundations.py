@@ -173,10 +173,10 @@ def write_name(part: Hashable, home: str) -> Any:
 
 
 def read_name(written: Any, module: ModuleScopes) -> Any:
-    """Read the name of a set in its file; a KeyError says that its scope is gone."""
+    """Read the name of a set in its file; a KeyError says that its scope is gone, or one of another file."""
     if isinstance(written, dict):
-        kind, qualname, number, _ = written["scope"]
-        for each in module.scopes:
+        kind, qualname, number, path = written["scope"]
+        for each in module.scopes if not path else ():
             if each.qualname == qualname and each.kind == kind and module.numbers[each] == number:
                 return each
         raise KeyError(qualname)
