@@ -2,20 +2,35 @@
 
     python benchmarks/generate_candidates.py OUT.jsonl --data FOLDER [--address http://127.0.0.1:8080/v1]
         [--model NAME] [--samples 4] [--store sqlite:///corpora.db] [--only humaneval] [--tasks N]
+    python benchmarks/generate_candidates.py OUT.jsonl --data FOLDER --pack benchmarks/data/candidates.jsonl.gz
 
-Any server will do: that of llama.cpp, xllamacpp, vLLM, Ollama; the model is yours to bring, and its name goes into each
-line. The first answer of a task is greedy, the others have temperature 0.8 and seeds of their own. With a store, every
-second answer sees the code that the graph holds for the task (P-20). An MBPP prompt shows the first assert, which names
-the function. Lines are written as they are done; the same command again goes on where it stopped.
+The server is yours to bring. It must go on with a last message of the assistant and know `n`, as that of llama.cpp
+does; with xllamacpp in an environment of its own, the few lines that start one are
+
+    import threading, xllamacpp
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path, parameters.port = "MODEL.gguf", 8080
+    parameters.n_parallel, parameters.n_ctx = 16, 16 * 1024
+    server = xllamacpp.Server(parameters)
+    threading.Event().wait()
+
+The answer of a HumanEval task goes on where its prompt ends (P-22); that of an MBPP task is a function of its own, and
+its prompt shows the first assert, which names the function. One answer is greedy, the others have temperature 0.8. With
+a store, the prompt also shows the code that the graph holds for the task (P-20), and the answers are called helped; the
+same file takes both. Lines are written as they are done; the same command again goes on where it stopped. The tasks
+come in an order that is mixed once and for all, so that the first N of them are a fair sample.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import hashlib
 import json
 import sys
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,9 +43,23 @@ from measure import make_parser, read_options
 from pkg.api import Graph, open_graph
 
 TEMPERATURE = 0.8  # answers vary, and most of them still run
-TOKENS = 512  # P-22
-SECONDS = 600.0  # of one answer; a small model on two cores writes 20 tokens a second
-ASK = "Write the whole function in one Python code block, without explanations.\n\n"
+TOKENS = 320  # of an answer; enough for nearly all that stop by themselves
+TOGETHER = 4  # tasks in work at a time; a processor writes 16 answers faster at once than one by one
+SECONDS = 600.0  # of one answer; a small model on a busy core writes few tokens a second
+FENCE = "```python\n"
+ENDS = ["\n```", "\nif __name__", "\nprint(", "\nassert ", "\n# Test", "\n# Example", "\n# Check", "\n# Run"]
+"""What follows these is no answer but what the model does with it."""
+
+NEXT = ["\ndef ", "\nclass ", "\n#"]  # also ends an answer whose function the prompt has begun
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked, how its answer begins, and what ends it."""
+
+    asked: str
+    begun: str  # the beginning of the code, which the query gives
+    ends: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +69,17 @@ class Model:
     address: str
     name: str
 
-    def answer(self, prompt: str, temperature: float, seed: int) -> str:
-        """Give the model's answer to one prompt."""
-        messages = [{"role": "user", "content": prompt}]
+    def answer(self, prompt: Prompt, temperature: float, count: int) -> list[str]:
+        """Give some answers of the model to one prompt: the whole code of each."""
+        start = FENCE + prompt.begun
         body = {
             "model": self.name,
-            "messages": messages,
+            "messages": [{"role": "user", "content": prompt.asked}, {"role": "assistant", "content": start}],
             "max_tokens": TOKENS,
             "temperature": temperature,
-            "seed": seed,
+            "seed": 1,
+            "n": count,
+            "stop": prompt.ends,
         }
         request = urllib.request.Request(
             f"{self.address.rstrip('/')}/chat/completions",
@@ -57,47 +88,77 @@ class Model:
         )
         with urllib.request.urlopen(request, timeout=SECONDS) as response:
             found: dict[str, Any] = json.load(response)
-        return str(found["choices"][0]["message"]["content"])
+        told = [str(choice["message"]["content"]) for choice in found["choices"]]
+        return [prompt.begun + text.removeprefix(start) for text in told]  # servers differ in whether they repeat it
 
 
-def make_prompt(problem: Problem, graph: Graph | None) -> str:
+def make_prompt(problem: Problem, graph: Graph | None) -> Prompt:
     """Write the prompt of a problem, with helper code when there is a graph to take it from."""
-    if graph is None:
-        return ASK + problem.query
-    return graph.prompt(graph.query(problem.query, top_k=1)) + "\n" + ASK
+    helper = "" if graph is None else graph.prompt(graph.query(problem.query, top_k=1)) + "\n\n"
+    if problem.id.startswith("HumanEval"):
+        return Prompt(helper + "Complete this Python function.", problem.query.rstrip() + "\n", ENDS + NEXT)
+    text, _, check = problem.query.partition("\n")
+    return Prompt(f"{helper}{text}\nYour code should pass this test:\n{check}", "", ENDS)
 
 
-def sample_answers(model: Model, problem: Problem, samples: int, graph: Graph | None) -> list[dict[str, Any]]:
-    """Sample the answers to one problem, the greedy one first; every second of the others sees helper code."""
-    plain = make_prompt(problem, None)
-    helped = make_prompt(problem, graph) if graph is not None else plain
-    asked = [(helped if number % 2 else plain, TEMPERATURE if number else 0.0, number) for number in range(samples)]
-    with ThreadPoolExecutor(samples) as threads:
-        texts = list(threads.map(lambda words: model.answer(*words), asked))
-    return [
-        {"id": f"{'helped' if prompt is not plain else 'plain'}-{number}", "text": text, "temperature": temperature}
-        for (prompt, temperature, number), text in zip(asked, texts, strict=True)
+def sample_answers(model: Model, problem: Problem, samples: int, graph: Graph | None) -> dict[str, Any]:
+    """Sample the answers to one problem, the greedy one first."""
+    prompt, kind = make_prompt(problem, graph), "plain" if graph is None else "helped"
+    texts = model.answer(prompt, 0.0, 1) + model.answer(prompt, TEMPERATURE, samples)
+    answers = [
+        {"id": f"{kind}-{number}", "text": text, "temperature": TEMPERATURE if number else 0.0}
+        for number, text in enumerate(texts)
     ]
+    return {"id": problem.id, "model": model.name, "prompt": kind, "candidates": answers}
 
 
-def read_known(out: Path) -> set[str]:
-    """Read which tasks are done; a last line that was cut off is taken away."""
+def read_known(out: Path, kind: str) -> set[str]:
+    """Read which tasks are done with a kind of prompt; a last line that was cut off is taken away."""
     content = out.read_bytes() if out.exists() else b""
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):
         out.write_bytes(whole)
-    return {json.loads(line)["id"] for line in whole.splitlines()}
+    rows = map(json.loads, whole.splitlines())
+    return {row["id"] for row in rows if row["prompt"] == kind}
 
 
 def generate(options: argparse.Namespace, problems: list[Problem], graph: Graph | None) -> Iterator[dict[str, Any]]:
     """Yield one line a task that is not done yet."""
-    model, known = Model(options.address, options.model), read_known(options.out)
-    for number, problem in enumerate(problems, 1):
-        if problem.id in known:
-            continue
-        answers = sample_answers(model, problem, options.samples, graph)
-        yield {"id": problem.id, "model": model.name, "candidates": answers}
-        print(f"\r{number} of {len(problems)}", end="", file=sys.stderr)
+    known = read_known(options.out, "plain" if graph is None else "helped")
+    model = Model(options.address, options.model)
+    missing = [problem for problem in problems if problem.id not in known]
+    with ThreadPoolExecutor(TOGETHER) as threads:
+        found = threads.map(lambda problem: sample_answers(model, problem, options.samples, graph), missing)
+        for number, line in enumerate(found, len(problems) - len(missing) + 1):
+            yield line
+            print(f"\r{number} of {len(problems)}", end="", file=sys.stderr)
+
+
+def mix_problems(problems: list[Problem]) -> list[Problem]:
+    """Put problems into an order that says nothing about them and is always the same."""
+    return sorted(problems, key=lambda problem: hashlib.sha256(problem.id.encode()).digest())
+
+
+def pack_lines(out: Path, packed: Path) -> None:
+    """Write all lines in the order of the tasks into a compressed file that is the same for the same lines."""
+    rows = sorted(map(json.loads, out.read_text(encoding="utf-8").splitlines()), key=_place_row)
+    samples = max(len(row["candidates"]) for row in rows) - 1
+    tasks = Counter("humaneval" if row["id"].startswith("HumanEval") else "mbpp_one_assert" for row in rows)
+    command = "python benchmarks/generate_candidates.py OUT.jsonl --data FOLDER"
+    made = {
+        "made_by": [f"{command} --samples {samples} --only {form} --tasks {count}" for form, count in tasks.items()],
+        "models": sorted({row["model"] for row in rows}),
+        "max_tokens": TOKENS,
+        "temperature": TEMPERATURE,
+    }
+    lines = "".join(json.dumps(row) + "\n" for row in (made, *rows))
+    packed.parent.mkdir(exist_ok=True)
+    packed.write_bytes(gzip.compress(lines.encode(), mtime=0))
+
+
+def _place_row(row: dict[str, Any]) -> tuple[str, int, str]:
+    form, _, number = row["id"].partition("/")
+    return form, int(number), row["prompt"]
 
 
 def main() -> None:
@@ -105,13 +166,17 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="file to write, one line a task")
     parser.add_argument("--address", default="http://127.0.0.1:8080/v1", help="address of the server")
     parser.add_argument("--model", default="qwen2.5-coder-0.5b-instruct-q4_k_m", help="name of the model")
-    parser.add_argument("--samples", type=int, default=4, help="answers a task; default: 4")
+    parser.add_argument("--samples", type=int, default=4, help="answers a task beside the greedy one; default: 4")
     parser.add_argument("--store", help="store of a graph that gives helper code; default: none")
     parser.add_argument("--only", choices=["humaneval", "mbpp_one_assert"], help="one of the two benchmarks")
     parser.add_argument("--tasks", type=int, help="tasks of each; default: all")
+    parser.add_argument("--pack", type=Path, help="only compress what OUT holds into this file")
     options = read_options(parser)
+    if options.pack:
+        pack_lines(options.out, options.pack)
+        return
     forms = [options.only] if options.only else ["humaneval", "mbpp_one_assert"]
-    problems = [problem for form in forms for problem in read_forms(options.data, form)[: options.tasks]]
+    problems = [each for form in forms for each in mix_problems(read_forms(options.data, form))[: options.tasks]]
     graph = open_graph(options.store) if options.store else None
     try:
         with options.out.open("a", encoding="utf-8") as file:

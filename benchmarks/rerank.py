@@ -1,25 +1,28 @@
 """Measure the reranker on answers of a model: how much of the gap between the mean and the best candidate it captures.
 
-    python benchmarks/rerank.py --data FOLDER --candidates FILE
+    python benchmarks/rerank.py --data FOLDER [--candidates benchmarks/data/candidates.jsonl.gz]
 
 The file is what generate_candidates.py wrote. HumanEval is asked with its prompt, MBPP in two forms: its text with the
-first assert, and its text alone; what is right the hidden tests say, which no stage sees. Beside our default stand the
-mean candidate, the greedy one, the paper's stages (P-23 to P-25), the default without one stage, and the oracle (P-27).
+first assert, and its text alone, both with the same candidates; what is right the hidden tests say, which no stage
+sees. Beside our default stand the mean candidate, the greedy one, the paper's stages (P-23 to P-25), the default
+without one stage, and the oracle (P-27). The first half of each benchmark, by number, is where the stages may be
+developed; the second half is measured and not looked at.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from hidden_tests import FORMS, Problem, judge_all, mean, read_forms, share_of_gap
 from measure import Figures, make_parser, read_options, write_result
+from shared_data import read_rows
 
-from pkg.rerank.nouns import Ranking, Task
+from pkg.rerank.nouns import Name, Ranking, Task
 from pkg.rerank.options import STAGES, RerankOptions, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
 from pkg.rerank.sandbox.opening import open_sandbox
@@ -29,17 +32,22 @@ SHARES = {"humaneval": 0.70, "mbpp_one_assert": 0.60, "mbpp_text_alone": 0.30}  
 PAPER_SHARES = {"humaneval": 0.29, "mbpp": 0.81}  # of the gap to the best single method, in the paper's own tables
 RATE, P95 = 60.0, 500.0  # candidates a second at least, milliseconds for one task at most
 
+LAST = {"humaneval": 81, "mbpp_one_assert": 260, "mbpp_text_alone": 260}  # task of the first half
+SAMPLES = 2000  # of the bootstrap; its bounds then vary by a hundredth
+CANDIDATES = Path(__file__).parent / "data" / "candidates.jsonl.gz"
+
 Ranked = list[tuple[Problem, Ranking]]
+Judged = dict[str, dict[Name, bool]]  # by task and candidate
 
 
 def read_candidates(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Read the candidates of each task; a line that a run of pkg rerank wrote with hidden tests is refused."""
-    found = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        row = json.loads(line)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for number, row in enumerate(read_rows(path), 1):
         if row.get("mode") == "ORACLE":
             sys.exit(f"{path}, line {number} has seen hidden tests; a score of it would mean nothing")
-        found[row["id"]] = row["candidates"]
+        if "candidates" in row:
+            found.setdefault(row["id"], []).extend(row["candidates"])
     return found
 
 
@@ -63,11 +71,11 @@ def rank_problems(
     return ranked, {"candidates_a_second_one_task_at_a_time": rate, "p95_ms": latency}
 
 
-def judge_rankings(sandbox: Sandbox, ranked: Ranked) -> dict[str, dict[str | int, bool]]:
+def judge_rankings(sandbox: Sandbox, ranked: Ranked) -> Judged:
     """Tell for each problem which of its candidates pass the hidden tests; equal code is judged once."""
     pairs = [(each.code, problem) for problem, ranking in ranked for each in ranking.candidates if each.same_as is None]
     verdicts = iter(judge_all(sandbox, pairs))
-    judged: dict[str, dict[str | int, bool]] = {}
+    judged: Judged = {}
     for problem, ranking in ranked:
         first = {each.id: next(verdicts) for each in ranking.candidates if each.same_as is None}
         judged[problem.id] = {
@@ -76,43 +84,70 @@ def judge_rankings(sandbox: Sandbox, ranked: Ranked) -> dict[str, dict[str | int
     return judged
 
 
-def score(ranked: Ranked, judged: dict[str, dict[str | int, bool]]) -> float:
-    """Give the share of problems whose chosen candidate passes."""
-    return mean(judged[problem.id][ranking.chosen] for problem, ranking in ranked)
-
-
-def measure_form(sandbox: Sandbox, problems: list[Problem], candidates: Any, form: str) -> Figures:
-    """Measure one form of the tasks with all stages, the paper's, and each stage left out."""
-    default = RerankOptions()
-    ranked, cost = rank_problems(sandbox, problems, candidates, default)
-    judged = judge_rankings(sandbox, ranked)
-    base = mean(mean(each.values()) for each in judged.values())
-    best = mean(any(each.values()) for each in judged.values())
-    greedy = mean(next(iter(judged[problem.id].values())) for problem in problems)
-    variants = {"paper": paper_options()} | {
-        f"without_{name}": replace(default, stages=tuple(stage for stage in STAGES if stage != name))
-        for name in STAGES[1:]
-    }
-    scores = {"default": score(ranked, judged)}
-    for name, options in variants.items():
-        scores[name] = score(rank_problems(sandbox, problems, candidates, options)[0], judged)
+def score_variants(chosen: dict[str, dict[str, bool]], judged: Judged, form: str) -> Figures:
+    """Give the figures of some tasks: what each variant chooses right, and what that is of the gap."""
+    base = mean(mean(judged[task].values()) for task in chosen)
+    best = mean(any(judged[task].values()) for task in chosen)
+    scores = {name: mean(row[name] for row in chosen.values()) for name in next(iter(chosen.values()))}
     shares = {name: share_of_gap(value, base, best) for name, value in scores.items()}
     return {
-        "tasks": len(problems),
+        "tasks": len(chosen),
         "mean_candidate": round(base, 4),
-        "greedy": round(greedy, 4),
         "oracle": round(best, 4),
         "pass_at_1": {name: round(value, 4) for name, value in scores.items()},
         "share_of_gap": {name: None if share is None else round(share, 4) for name, share in shares.items()},
         "share_of_default": {"value": round(shares["default"] or 0.0, 4), "target": SHARES[form]},
+        "share_of_default_95": bound_share(chosen, judged),
+        "above_greedy": {"value": round(scores["default"] - scores["greedy"], 4), "target": 0.0},
+    }
+
+
+def bound_share(chosen: dict[str, dict[str, bool]], judged: Judged) -> list[float]:
+    """Bound the share of the default: between which values 95 of 100 samples of the same tasks lie (bootstrap)."""
+    random = Random(0)
+    rows = [(row["default"], mean(judged[task].values()), any(judged[task].values())) for task, row in chosen.items()]
+    shares = []
+    for _ in range(SAMPLES):
+        right, base, best = map(mean, zip(*random.choices(rows, k=len(rows)), strict=True))
+        share = share_of_gap(right, base, best)
+        shares += [share] if share is not None else []
+    shares.sort()
+    return [round(shares[int(len(shares) * part)], 4) for part in (0.025, 0.975)] if shares else []
+
+
+def make_variants() -> dict[str, RerankOptions]:
+    """Name the ways to rank: ours, without each stage, and the paper's."""
+    default = RerankOptions()
+    lacking = {name: tuple(stage for stage in STAGES if stage != name) for name in STAGES[1:]}
+    ablations = {f"without_{name}": replace(default, stages=stages) for name, stages in lacking.items()}
+    return {"default": default, "paper": paper_options(), **ablations}
+
+
+def measure_form(sandbox: Sandbox, problems: list[Problem], candidates: Any, form: str) -> Figures:
+    """Measure one form of the tasks with all stages, the paper's, and each stage left out, on all tasks and halves."""
+    runs = {name: rank_problems(sandbox, problems, candidates, options) for name, options in make_variants().items()}
+    ranked, cost = runs["default"]
+    judged = judge_rankings(sandbox, ranked)
+    chosen = {problem.id: {"greedy": next(iter(judged[problem.id].values()))} for problem in problems}
+    for name, (rankings, _) in runs.items():
+        for problem, ranking in rankings:
+            chosen[problem.id][name] = judged[problem.id][ranking.chosen]
+    halves = {
+        half: {task: row for task, row in chosen.items() if (int(task.partition("/")[2]) <= LAST[form]) is is_first}
+        for half, is_first in (("first_half", True), ("second_half", False))
+    }
+    return {
+        "candidates_a_task": round(mean(len(judged[task]) for task in chosen), 2),
         "with_examples": sum(bool(ranking.examples) for _, ranking in ranked),
+        **score_variants(chosen, judged, form),
+        **{half: score_variants(rows, judged, form) for half, rows in halves.items() if rows},
         **cost,
     }
 
 
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--candidates", type=Path, required=True, help="file that generate_candidates.py wrote")
+    parser.add_argument("--candidates", type=Path, default=CANDIDATES, help="packed file of generate_candidates.py")
     options = read_options(parser)
     candidates = read_candidates(options.candidates)
     figures: Figures = {"paper_shares": PAPER_SHARES}

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from pkg.rerank.case import Case, Contender
 
-ORDER = ("oracle", "examples", "syntax", "static", "behaviour", "similarity")
+ORDER = ("oracle", "examples", "syntax", "static", "behaviour")
 """The evidence, strongest first. What a candidate does on an example says more than what may be wrong in a branch of
-it that no example reaches, so the doubts of the syntax and the static stage come behind the examples."""
+it that no example reaches, so the doubts of the syntax and the static stage come behind the examples. Likeness to the
+query comes last, in `_weigh`."""
+
+_SEEN = frozenset(("examples", "behaviour"))  # the stages that see what a candidate does
 
 _REACHED = ("syntax", "smoke", "static")  # the stages that drop, in the order in which a candidate gets past them
 
@@ -42,9 +45,15 @@ def order_contenders(case: Case, contenders: Sequence[Contender]) -> list[Conten
 
 
 def _weigh(case: Case, contender: Contender) -> tuple[float, ...]:
-    """Give what sorts: each piece of evidence after the other, or their weighted sum where weights are given."""
+    """Give what sorts: each piece of evidence after the other, or their weighted sum where weights are given.
+
+    Among equals in all that was seen of what they do, the candidate given first stands before likeness to the query:
+    it is the greedy one as a rule, and the paper's stages, where likeness chooses, end below it in every form of the
+    benchmark (benchmarks/results/rerank.json).
+    """
     weights = case.options.weights
     if not weights:
-        return tuple(-contender.score(stage) for stage in ORDER)
+        is_later = bool(_SEEN & {*case.options.stages}) and 0 not in contender.places
+        return (*(-contender.score(stage) for stage in ORDER), float(is_later), -contender.score("similarity"))
     total = sum(weight * contender.score(stage) for stage, weight in weights.items())
     return (-contender.score("oracle"), -total)

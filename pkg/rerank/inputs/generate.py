@@ -19,6 +19,8 @@ from pkg.rerank.question import Parameter
 _TRIES = 20  # for each input that is wanted: most changes of short values have been made before
 _SEVERAL = 0.3  # share of inputs in which every argument is changed, not one
 
+_LENGTHS = frozenset(("n", "size", "length", "len", "count"))  # parameters that may be the length of the one before
+
 Arguments = tuple[Any, ...]
 
 
@@ -93,8 +95,25 @@ def _guess_all(parameters: Sequence[Parameter], random: Random) -> Iterator[Argu
     needed = [each for each in parameters if not each.is_optional]
     turn = 0
     while needed:
-        yield tuple(make_value(guess_kind(each, turn), random) for each in needed)
+        values = [make_value(guess_kind(each, turn), random) for each in needed]
+        yield tuple(_measure_before(needed, values) if turn % 2 else values)
         turn += 1
+
+
+def _measure_before(parameters: Sequence[Parameter], values: list[Any]) -> list[Any]:
+    """Let a number that is named like a length be the length of what stands before it, as in `search(arr, n)`.
+
+    It is done for every second call: such a number may mean something else, and one that is too large only raises.
+    """
+    befores = [None, *values[:-1]]
+    return [
+        len(before) if _counts(each, value) and isinstance(before, str | list | tuple) else value
+        for each, value, before in zip(parameters, values, befores, strict=True)
+    ]
+
+
+def _counts(parameter: Parameter, value: Any) -> bool:
+    return parameter.name in _LENGTHS and type(value) is int
 
 
 def list_arguments(examples: Iterable[Example], entry: str) -> list[Arguments]:

@@ -99,6 +99,19 @@ def test_ties_keep_the_order_given(reranker: Reranker) -> None:
     assert reranker.rerank("", same[::-1]).code == same[1]
 
 
+def test_the_first_of_equals_stands_before_one_that_reads_more_like_the_query(reranker: Reranker) -> None:
+    ranking = reranker.rerank("add numbers of xs", ["def f(x):\n    return x", "def f(xs):\n    return xs"])
+    first, second = ranking.candidates
+    assert (first.similarity or 0) < (second.similarity or 0)
+    assert ranking.chosen == 0
+
+
+def test_where_nothing_else_was_seen_the_one_that_reads_most_like_the_query_is_chosen() -> None:
+    answers = ["def f(x):\n    return x", "def f(xs):\n    return xs"]
+    with Reranker(paper_options(), FakeSandbox()) as reranker:
+        assert reranker.rerank("add numbers of xs", answers).chosen == 1
+
+
 def test_a_doubt_is_set_aside_where_every_example_holds(reranker: Reranker) -> None:
     doubtful = "def add(xs):\n    if len(xs) > 99:\n        return total(xs)\n    return sum(xs)"
     ranking = reranker.rerank(QUERY, [FIRST, doubtful])

@@ -36,6 +36,13 @@ def test_an_argument_that_is_the_length_of_another_stays_so() -> None:
         assert len(items) == count
 
 
+def test_a_parameter_that_is_named_like_a_length_is_one_in_many_calls_and_not_in_all() -> None:
+    made = make_inputs("a query", [], [Parameter("arr"), Parameter("n")], 24)
+    lengths = [count == len(items) for items, count in map(ast.literal_eval, made)]
+    assert len(made) == 24
+    assert 8 <= sum(lengths) <= 20
+
+
 def test_parameters_are_enough_where_no_call_was_seen() -> None:
     parameters = (Parameter("words", "List[str]"), Parameter("k"), Parameter("deep", "bool", is_optional=True))
     for each in make_inputs("seed", [], parameters, 10):
