@@ -7,19 +7,20 @@ alone cannot tell, everything is resolved again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.containers import REST
-from pkg.graph.resolve.mentions import find_mentions
+from pkg.graph.resolve.mentions import Wanted, find_mentions
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.graph.resolve.parameters import MAX_USES
 from pkg.graph.resolve.pieces import has_same_outside
 from pkg.graph.resolve.records import Basis, hash_text
-from pkg.graph.resolve.statics import count_calls, count_statics, describe_exports
+from pkg.graph.resolve.statics import Item, count_calls, count_statics, describe_exports, list_defined
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -40,21 +41,44 @@ class Past:
 class Reached:
     """What a change reaches at once."""
 
-    names: set[str] = field(default_factory=set)  # that mean something else than before
-    counts: set[str] = field(default_factory=set)  # that are called often enough to count, or no longer
+    wanted: Wanted = field(default_factory=Wanted)
     paths: set[str] = field(default_factory=set)
 
 
-def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed: Iterable[str]) -> set[str]:
+def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed: Iterable[str]) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
-    names: set[str] = set()
+    wanted = Wanted(_compare_paths(modules, past))
+    lost: Counter[Item] = Counter()
+    gained: Counter[Item] = Counter()
     for path in changed:
         before, now = past.modules.get(path), modules.get(path)
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
         old, new = count_statics(before), count_statics(now)
-        names |= {item[-1] for item in ((old - new) + (new - old))}
-    return names | _compare_paths(modules, past)
+        for item in (old - new) + (new - old):
+            if item[:2] == ("binds", ""):
+                wanted.of_modules.setdefault(item[-1], set()).add(hash_text(path))
+            elif item[0] != "defines":
+                wanted.names.add(item[-1])
+        lost += old - new
+        gained += new - old
+    wanted.names |= _find_guessed(modules, lost, gained)
+    return wanted
+
+
+def _find_guessed(modules: Mapping[str, ModuleScopes], lost: Counter[Item], gained: Counter[Item]) -> set[str]:
+    """Find the names that one method alone had, or has now: calls of it are guesses by the name."""
+    names = {item[-1] for item in (*lost, *gained) if item[0] == "defines"}
+    now = Counter(
+        item for module in modules.values() for item in list_defined(module) if names and item[-1] in names
+    )  # fmt: skip
+    before = (now + lost) - gained
+    return {name for name in names if _is_one_method(now, name) or _is_one_method(before, name)}
+
+
+def _is_one_method(defined: Counter[Item], name: str) -> bool:
+    of_name = {item: count for item, count in defined.items() if item[0] == "defines" and item[-1] == name}
+    return of_name == {("defines", "function", "class", name): 1}
 
 
 def _compare_paths(modules: Mapping[str, ModuleScopes], past: Past) -> set[str]:
@@ -68,9 +92,9 @@ def _compare_paths(modules: Mapping[str, ModuleScopes], past: Past) -> set[str]:
     return {part for path in moved for part in path.removesuffix(".pyi").removesuffix(".py").split("/")[-2:]}
 
 
-def find_reached(binder: Binder, past: Past, changed: set[str], names: set[str]) -> set[str]:
+def find_reached(binder: Binder, past: Past, changed: set[str], wanted: Wanted) -> set[str]:
     """Give the files to which a change comes by names, when classes are ordered and patches found."""
-    reached = Reached(set(names), set(), {path for path in changed if path in binder.modules})
+    reached = Reached(wanted, {path for path in changed if path in binder.modules})
     _compare_counts(binder, past, changed, reached)
     for path, module in binder.modules.items():
         _compare_classes(binder, module, past.bases.get(path), reached)
@@ -78,12 +102,13 @@ def find_reached(binder: Binder, past: Past, changed: set[str], names: set[str])
     for path in past.bases.keys() - binder.modules.keys():
         if any(value % 2 for value in past.bases[path].classes.values()):
             raise Unforeseen
-        reached.names |= past.bases[path].patches.keys()
+        wanted.names |= past.bases[path].patches.keys()
     for path in changed:
         _compare_members(binder, past.modules.get(path), binder.modules.get(path), reached)
-    if len(reached.names) + len(reached.counts) > MAX_NAMES:
+    if len(wanted.names) + len(wanted.of_modules) + len(wanted.counts) > MAX_NAMES:
         raise Unforeseen
-    return reached.paths | set(find_mentions(binder.modules.values(), reached.names, reached.counts))
+    reach = {path: basis.reach for path, basis in past.bases.items()}
+    return reached.paths | set(find_mentions(binder.modules.values(), wanted, reach))
 
 
 def _compare_counts(binder: Binder, past: Past, changed: set[str], reached: Reached) -> None:
@@ -93,7 +118,7 @@ def _compare_counts(binder: Binder, past: Past, changed: set[str], reached: Reac
     for name in old.keys() | new.keys():
         now = binder.parameters.uses[name]
         if min(now, MAX_USES + 1) != min(now - new[name] + old[name], MAX_USES + 1):
-            reached.counts.add(name)
+            reached.wanted.counts.add(name)
 
 
 def describe_classes(binder: Binder, module: ModuleScopes) -> dict[str, int]:
@@ -129,7 +154,7 @@ def _compare_classes(binder: Binder, module: ModuleScopes, basis: Basis | None, 
     for scope in module.scopes:
         if scope.kind == "class" and old.get(scope.qualname) != new[scope.qualname]:
             for each in (scope, *binder.hierarchy.list_derived(scope)):
-                reached.names |= each.names.keys() | set(_list_fields(each))
+                reached.wanted.names |= each.names.keys() | set(_list_fields(each))
                 _reach_siblings(binder, each, reached)
 
 
@@ -169,7 +194,7 @@ def _compare_patches(binder: Binder, path: str, basis: Basis | None, reached: Re
     old = basis.patches if basis is not None else {}
     new = describe_patches(binder, path)
     if old != new:
-        reached.names |= {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+        reached.wanted.names |= {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
 
 
 def _is_same_outside(binder: Binder, past: Past, path: str) -> bool:

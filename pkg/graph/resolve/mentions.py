@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from pkg.graph.resolve.model import ModuleScopes
 
 
-def find_mentions(modules: Iterable[ModuleScopes], names: Collection[str], counts: Collection[str]) -> Iterator[str]:
-    """Give the files that ask others for one of some names, or define one whose calls are counted."""
-    asked = [(name.encode("utf-8", "replace"), _find_asking(name)) for name in sorted(names) if name]
-    defined = [(name.encode("utf-8", "replace"), _find_defining(name)) for name in sorted(counts) if name]
-    words = (*asked, *defined)
+@dataclass(slots=True)
+class Wanted:
+    """Names that mean something else than before."""
+
+    names: set[str] = field(default_factory=set)
+    of_modules: dict[str, set[int]] = field(default_factory=dict)  # only as names of these modules, by their hashes
+    counts: set[str] = field(default_factory=set)  # that are called often enough to count, or no longer
+
+
+def find_mentions(
+    modules: Iterable[ModuleScopes], wanted: Wanted, reach: Mapping[str, Collection[int]]
+) -> Iterator[str]:
+    """Give the files that ask others for one of the names, or define one whose calls are counted.
+
+    `reach` holds the hashes of the files that each was worked out from: only those who knew a module ask it for names.
+    """
+    words: list[tuple[bytes, re.Pattern[bytes], set[int] | None]] = [
+        *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
+        *((encode(name), _find_asking(name), homes) for name, homes in sorted(wanted.of_modules.items())),
+        *((encode(name), _find_defining(name), None) for name in sorted(wanted.counts) if name),
+    ]
+    imported = wanted.names | wanted.of_modules.keys()
     for module in modules:
-        text = module.text
-        if _imports_any(module, names) or any(name in text and word.search(text) for name, word in words):
+        text, known = module.text, reach.get(module.path, ())
+        if _imports_any(module, imported) or any(
+            name in text and (homes is None or not homes.isdisjoint(known)) and word.search(text)
+            for name, word, homes in words
+        ):
             yield module.path
+
+
+def encode(name: str) -> bytes:
+    """Write a name as it stands in a text."""
+    return name.encode("utf-8", "replace")
 
 
 def _imports_any(module: ModuleScopes, names: Collection[str]) -> bool:
@@ -24,15 +50,15 @@ def _imports_any(module: ModuleScopes, names: Collection[str]) -> bool:
     for record in module.imports:
         if record.name in names or any(part in names for part in record.module.split(".")):
             return True
-    return bool(module.root.stars) and any(name.encode("utf-8", "replace") in module.text for name in names)
+    return bool(module.root.stars) and any(encode(name) in module.text for name in names)
 
 
 def _find_asking(name: str) -> re.Pattern[bytes]:
     """Match a name as an attribute, or in quotes; of special names, not where super() is asked for them."""
-    pattern = re.escape(name.encode("utf-8", "replace"))
+    pattern = re.escape(encode(name))
     start = rb"(?<!super\(\))\.[\s\\]*" if name.startswith("__") else rb"\.[\s\\]*"
     return re.compile(start + pattern + rb"(?!\w)|['\"]" + pattern + rb"['\"]")
 
 
 def _find_defining(name: str) -> re.Pattern[bytes]:
-    return re.compile(rb"(?:def|class)[\s\\]+" + re.escape(name.encode("utf-8", "replace")) + rb"(?!\w)")
+    return re.compile(rb"(?:def|class)[\s\\]+" + re.escape(encode(name)) + rb"(?!\w)")
