@@ -124,6 +124,11 @@ class Import(NamedTuple):
     level: int  # leading dots of a relative import
 
     @property
+    def bound_name(self) -> str:
+        """Give the name that it binds; * for a star import."""
+        return self.alias or self.name or self.module.partition(".")[0]
+
+    @property
     def statement(self) -> str:
         """Write the statement for this alias alone; this is what is encoded and what tells two imports apart (A-06)."""
         alias = f" as {self.alias}" if self.alias else ""

@@ -17,7 +17,7 @@ from fake_state import Entry, State, descends, drop_loose_links, edge_order, exp
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import find_bound_name
+from pkg.graph.texts import read_import
 from pkg.graph.unit import UnitGraph, UnitLinks
 from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, RelationType, Skip, Source, Status
 
@@ -284,7 +284,7 @@ class FakeStore:
             edges = self.neighbours([unit], [RelationType.IMPORTS], "out")
             ordered = sorted(edges, key=lambda edge: (edge.line or 0, edge.end))
             nodes = self.get([edge.end for edge in ordered])
-            found[unit] = [node for node in nodes if find_bound_name(node.properties) in wanted]
+            found[unit] = [node for node in nodes if read_import(node.properties).bound_name in wanted]
         return found
 
     def neighbours(

@@ -32,7 +32,7 @@ def put_links(
 
     `records` are the notes of all files from before the change. Gives what was left out.
     """
-    from pkg.graph.resolve.project import resolve_project
+    from pkg.graph.resolve.project import resolve_changes, resolve_project
 
     kept = {path: _recall(source, path, text, records) for path, text in store.texts(source, change.unchanged)}
     gone = {path: _recall(source, path, text, records) for path, text in change.before.items()}
@@ -40,8 +40,6 @@ def put_links(
     bases = {path: basis for path, (_, basis) in (kept | gone).items() if basis is not None}
     project = None
     if bases and len(bases) == len(kept) + len(gone):
-        from pkg.graph.resolve.project import resolve_changes
-
         before = [unit for unit, _ in gone.values()]
         project = resolve_changes(units.values(), before, bases, change.fresh.keys() | gone.keys())
     if project is None:

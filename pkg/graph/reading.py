@@ -11,7 +11,7 @@ from typing import Any
 
 from pkg.graph import sql
 from pkg.graph.rows import fetch_known, parse_id, unpack_rows, unpack_text
-from pkg.graph.texts import export_node, find_bound_name, make_call, read_docstring
+from pkg.graph.texts import export_node, make_call, read_docstring, read_import
 from pkg.graph.unit import format_id, hash_key
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 
@@ -101,7 +101,7 @@ class NodeReader:
     def read_imports(self, unit: Node, names: Collection[str]) -> list[Node]:
         """Read the imports of a file or row that bind any of the names, ordered by line and id."""
         found = self._run(sql.LIST_IMPORTS, (parse_id(unit.id),)).fetchall()
-        return [self._make(row) for row in found if find_bound_name(json.loads(row[-1])) in names]
+        return [self._make(row) for row in found if read_import(json.loads(row[-1])).bound_name in names]
 
     def _text(self, fragment: int) -> bytes:
         text = self._texts.get(fragment)

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import ast
 import inspect
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from pkg.graph.unit import format_id, hash_bytes
-from pkg.model import Edge, Label, Node
+from pkg.model import Edge, Import, Label, Node, Span
+from pkg.quiet import silence_warnings
+
+_NOWHERE = Span(0, 0, 0, 0)
 
 
 def read_docstring(literal: bytes) -> str:
     """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an escape that Python frowns on is the author's affair
+        with silence_warnings():
             return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return literal.decode("utf-8", "replace")
 
 
-def find_bound_name(properties: Mapping[str, object]) -> str:
-    """Give the name that an import with these properties binds; * for a star import."""
-    name = properties.get("alias") or properties.get("imported")
-    return str(name or str(properties.get("module", "")).partition(".")[0])
+def read_import(properties: Mapping[str, Any]) -> Import:
+    """Read an import from the properties of its node; where it stands they do not tell."""
+    module, name, alias, level = (properties.get(key) for key in ("module", "imported", "alias", "level"))
+    return Import(_NOWHERE, module or "", name, alias, level or 0)
 
 
 def make_call(node_id: str, source: str, path: str, expression: str, line: int, reason: str) -> Node:

@@ -7,7 +7,7 @@ import builtins
 import symtable
 from collections.abc import Iterator
 
-from pkg.rerank.quiet import silence_warnings
+from pkg.quiet import silence_warnings
 
 _GIVEN = frozenset((*dir(builtins), "__file__", "__builtins__", "__path__", "__annotations__", "__class__"))
 _OPEN = frozenset(("exec", "eval", "globals", "vars", "locals", "setattr", "__import__"))

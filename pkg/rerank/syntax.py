@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pkg.rerank.quiet import silence_warnings
+from pkg.quiet import silence_warnings
 
 MAX_CODE = 200_000  # characters; a longer answer is no answer, and the compiler's memory grows with it
 

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from pkg.graph.texts import find_bound_name
+from pkg.graph.texts import read_import
 from pkg.graph.unit import format_id, hash_key
-from pkg.model import Import, Label, Node, Span
+from pkg.model import Label, Node
 from pkg.retrieval.syntax import find_global_names, find_indent
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ModuleImports:
         imports = self._store.imports(wanted)
         for node_id, node in missing.items():
             found = imports[self._name_unit(node)]
-            self._used[node_id] = [each for each in found if find_bound_name(each.properties) in names[node_id]]
+            self._used[node_id] = [each for each in found if read_import(each.properties).bound_name in names[node_id]]
         self._read_texts(missing.values())
 
     def _read_texts(self, nodes: Iterable[Node]) -> None:
@@ -59,13 +59,17 @@ class ModuleImports:
     def list_of_library(self, node: Node) -> set[str]:
         """List the names that a node uses and its module imports from the standard library; `read` comes first."""
         of_library = (each for each in self._used[node.id] if _find_module(each) in sys.stdlib_module_names)
-        return {find_bound_name(each.properties) for each in of_library}
+        return {read_import(each.properties).bound_name for each in of_library}
 
     def list_needed(self, node: Node) -> tuple[str, ...]:
         """Write the statements whose names the text of a node uses, one for each name; `read` comes first."""
         used = self._used[node.id]
         of_module = self._keep_of_module(self._unit_of(node), _list_indented(used))
-        return tuple(dict.fromkeys(_write(each) for each in used if not each.start_col or each in of_module))
+        return tuple(
+            dict.fromkeys(
+                read_import(each.properties).statement for each in used if not each.start_col or each in of_module
+            )
+        )
 
     def _keep_of_module(self, unit: Unit, imports: Sequence[Node]) -> list[Node]:
         """Keep indented imports that stand in no function or class: below `if` or `try` they are the module's."""
@@ -91,23 +95,14 @@ def list_globals(node: Node) -> frozenset[str]:
 
 def _list_indented(imports: Sequence[Node]) -> list[Node]:
     """List the indented imports that bind what none at the margin binds."""
-    plain = {find_bound_name(each.properties) for each in imports if not each.start_col}
-    return [each for each in imports if each.start_col and find_bound_name(each.properties) not in plain]
+    plain = {read_import(each.properties).bound_name for each in imports if not each.start_col}
+    return [each for each in imports if each.start_col and read_import(each.properties).bound_name not in plain]
 
 
 def _find_module(node: Node) -> str:
     """Give the first part of the module that an absolute import names."""
     facts = node.properties
     return "" if facts.get("level") else str(facts.get("module", "")).partition(".")[0]
-
-
-def _write(node: Node) -> str:
-    """Write the import of one name as a statement of its own."""
-    facts = node.properties
-    module, name, alias, level = (facts.get(key) for key in ("module", "imported", "alias", "level"))
-    span = Span(node.start, node.end, node.start_line, node.end_line)
-    of_name, renamed = str(name) if name else None, str(alias) if alias else None
-    return Import(span, str(module or ""), of_name, renamed, level if isinstance(level, int) else 0).statement
 
 
 def _is_owned(lines: Sequence[bytes], number: int) -> bool:

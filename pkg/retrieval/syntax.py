@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
+
+from pkg.quiet import silence_warnings
 
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
@@ -30,8 +31,7 @@ def _is_string(statement: ast.stmt) -> bool:
 
 def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
     """Parse a text whose first line stood behind the given white space; None where the running Python does not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes in analysed code are not ours to report
+    with silence_warnings():
         try:
             return ast.parse(_as_module(text, indent))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -42,8 +42,7 @@ def find_global_names(text: bytes, indent: bytes = b"") -> frozenset[str]:
     """List the names that a text uses and does not bind itself; without a parse, every word that is no attribute."""
     import symtable
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with silence_warnings():
         try:
             tables = [symtable.symtable(_as_module(text, indent), "", "exec")]
         except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pkg.graph.resolve.calls import Binder
@@ -37,14 +37,6 @@ class Past:
     modules: Mapping[str, ModuleScopes]  # of the files that changed or are gone, as they were
 
 
-@dataclass(slots=True)
-class Reached:
-    """What a change reaches at once."""
-
-    wanted: Wanted = field(default_factory=Wanted)
-    paths: set[str] = field(default_factory=set)
-
-
 def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed: Iterable[str]) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
     wanted = Wanted(_compare_paths(modules, past))
@@ -55,13 +47,14 @@ def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed:
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
         old, new = count_statics(before), count_statics(now)
-        for item in (old - new) + (new - old):
+        went, came = old - new, new - old
+        for item in went | came:
             if item[:2] == ("binds", ""):
                 wanted.of_modules.setdefault(item[-1], set()).add(hash_text(path))
             elif item[0] != "defines":
                 wanted.names.add(item[-1])
-        lost += old - new
-        gained += new - old
+        lost += went
+        gained += came
     wanted.names |= _find_guessed(modules, lost, gained)
     return wanted
 
@@ -69,16 +62,19 @@ def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed:
 def _find_guessed(modules: Mapping[str, ModuleScopes], lost: Counter[Item], gained: Counter[Item]) -> set[str]:
     """Find the names that one method alone had, or has now: calls of it are guesses by the name."""
     names = {item[-1] for item in (*lost, *gained) if item[0] == "defines"}
-    now = Counter(
-        item for module in modules.values() for item in list_defined(module) if names and item[-1] in names
-    )  # fmt: skip
-    before = (now + lost) - gained
-    return {name for name in names if _is_one_method(now, name) or _is_one_method(before, name)}
+    if not names:
+        return set()
+    now = Counter(item for module in modules.values() for item in list_defined(module) if item[-1] in names)
+    return _find_single_methods(now) | _find_single_methods((now + lost) - gained)
 
 
-def _is_one_method(defined: Counter[Item], name: str) -> bool:
-    of_name = {item: count for item, count in defined.items() if item[0] == "defines" and item[-1] == name}
-    return of_name == {("defines", "function", "class", name): 1}
+def _find_single_methods(items: Counter[Item]) -> set[str]:
+    """Find the names that one method has and no other function or class."""
+    defined = {item: count for item, count in items.items() if item[0] == "defines"}
+    counts: Counter[str] = Counter()
+    for item, count in defined.items():
+        counts[item[-1]] += count
+    return {item[-1] for item in defined if item[1:3] == ("function", "class") and counts[item[-1]] == 1}
 
 
 def _compare_paths(modules: Mapping[str, ModuleScopes], past: Past) -> set[str]:
@@ -94,31 +90,31 @@ def _compare_paths(modules: Mapping[str, ModuleScopes], past: Past) -> set[str]:
 
 def find_reached(binder: Binder, past: Past, changed: set[str], wanted: Wanted) -> set[str]:
     """Give the files to which a change comes by names, when classes are ordered and patches found."""
-    reached = Reached(wanted, {path for path in changed if path in binder.modules})
-    _compare_counts(binder, past, changed, reached)
+    wanted.paths |= changed & binder.modules.keys()
+    _compare_counts(binder, past, changed, wanted)
     for path, module in binder.modules.items():
-        _compare_classes(binder, module, past.bases.get(path), reached)
-        _compare_patches(binder, path, past.bases.get(path), reached)
+        _compare_classes(binder, module, past.bases.get(path), wanted)
+        _compare_patches(binder, path, past.bases.get(path), wanted)
     for path in past.bases.keys() - binder.modules.keys():
         if any(value % 2 for value in past.bases[path].classes.values()):
             raise Unforeseen
         wanted.names |= past.bases[path].patches.keys()
     for path in changed:
-        _compare_members(binder, past.modules.get(path), binder.modules.get(path), reached)
-    if len(wanted.names) + len(wanted.of_modules) + len(wanted.counts) > MAX_NAMES:
+        _compare_members(binder, past.modules.get(path), binder.modules.get(path), wanted)
+    if wanted.size > MAX_NAMES:
         raise Unforeseen
     reach = {path: basis.reach for path, basis in past.bases.items()}
-    return reached.paths | set(find_mentions(binder.modules.values(), wanted, reach))
+    return wanted.paths | set(find_mentions(binder.modules.values(), wanted, reach))
 
 
-def _compare_counts(binder: Binder, past: Past, changed: set[str], reached: Reached) -> None:
+def _compare_counts(binder: Binder, past: Past, changed: set[str], wanted: Wanted) -> None:
     """Find the names whose calls became too many to follow their arguments, or few enough."""
     old = count_calls(past.modules.values())
     new = count_calls(binder.modules[path] for path in changed if path in binder.modules)
     for name in old.keys() | new.keys():
         now = binder.parameters.uses[name]
         if min(now, MAX_USES + 1) != min(now - new[name] + old[name], MAX_USES + 1):
-            reached.wanted.counts.add(name)
+            wanted.counts.add(name)
 
 
 def describe_classes(binder: Binder, module: ModuleScopes) -> dict[str, int]:
@@ -142,7 +138,7 @@ def _is_mixed(binder: Binder, scope: Scope) -> bool:
     return any(len(binder.hierarchy.facts(each).bases) > 1 for each in binder.hierarchy.order(scope))
 
 
-def _compare_classes(binder: Binder, module: ModuleScopes, basis: Basis | None, reached: Reached) -> None:
+def _compare_classes(binder: Binder, module: ModuleScopes, basis: Basis | None, wanted: Wanted) -> None:
     """Find the classes whose bases changed: all that they and their heirs define may be found anew, or no longer."""
     old = basis.classes if basis is not None else {}
     new = describe_classes(binder, module)
@@ -150,35 +146,34 @@ def _compare_classes(binder: Binder, module: ModuleScopes, basis: Basis | None, 
         return
     if any(value % 2 and new.get(name) != value for name, value in old.items()):
         raise Unforeseen  # its order may have led from one of its bases to another
-    reached.paths.add(module.path)
+    wanted.paths.add(module.path)
     for scope in module.scopes:
         if scope.kind == "class" and old.get(scope.qualname) != new[scope.qualname]:
             for each in (scope, *binder.hierarchy.list_derived(scope)):
-                reached.wanted.names |= each.names.keys() | set(_list_fields(each))
-                _reach_siblings(binder, each, reached)
+                wanted.names |= each.names.keys() | set(_list_fields(each))
+                _reach_siblings(binder, each, wanted)
 
 
 def _list_fields(scope: Scope) -> Iterator[str]:
-    inside = scope.qualname + "."
     for name, stores in scope.module.stores.items():
-        if any(store.scope.qualname.startswith(inside) for store in stores):
+        if any(store.stands_in(scope.qualname) for store in stores):
             yield name
 
 
-def _reach_siblings(binder: Binder, scope: Scope, reached: Reached) -> None:
+def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
     """Reach the bases of a class of several: what super() means in them depends on it."""
     if _is_mixed(binder, scope):
         order = binder.hierarchy.order(scope)
-        reached.paths |= {each.module.path for each in order[1:] if b"super" in each.module.text}
+        wanted.paths |= {each.module.path for each in order[1:] if b"super" in each.module.text}
 
 
-def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, reached: Reached) -> None:
+def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:
     """Find the classes that define other names than before: super() may lead from a sibling to them."""
     old = {scope.qualname: scope.names.keys() for scope in before.scopes if scope.kind == "class"} if before else {}
     for scope in now.scopes if now is not None else ():
         if scope.kind == "class" and old.get(scope.qualname, set()) != scope.names.keys():
             for each in (scope, *binder.hierarchy.list_derived(scope)):
-                _reach_siblings(binder, each, reached)
+                _reach_siblings(binder, each, wanted)
 
 
 def describe_patches(binder: Binder, path: str) -> dict[str, int]:
@@ -190,11 +185,11 @@ def describe_patches(binder: Binder, path: str) -> dict[str, int]:
     return {name: hash_text(*sorted(texts)) for name, texts in described.items()}
 
 
-def _compare_patches(binder: Binder, path: str, basis: Basis | None, reached: Reached) -> None:
+def _compare_patches(binder: Binder, path: str, basis: Basis | None, wanted: Wanted) -> None:
     old = basis.patches if basis is not None else {}
     new = describe_patches(binder, path)
     if old != new:
-        reached.wanted.names |= {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+        wanted.names |= {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
 
 
 def _is_same_outside(binder: Binder, past: Past, path: str) -> bool:

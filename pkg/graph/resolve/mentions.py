@@ -11,11 +11,17 @@ from pkg.graph.resolve.model import ModuleScopes
 
 @dataclass(slots=True)
 class Wanted:
-    """Names that mean something else than before."""
+    """What a change reaches by itself: names that mean something else than before, and files."""
 
     names: set[str] = field(default_factory=set)
     of_modules: dict[str, set[int]] = field(default_factory=dict)  # only as names of these modules, by their hashes
     counts: set[str] = field(default_factory=set)  # that are called often enough to count, or no longer
+    paths: set[str] = field(default_factory=set)
+
+    @property
+    def size(self) -> int:
+        """Count the names that are to be looked for."""
+        return len(self.names) + len(self.of_modules) + len(self.counts)
 
 
 def find_mentions(

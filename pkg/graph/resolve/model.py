@@ -38,6 +38,10 @@ class Store(NamedTuple):
     end: int
     binding: Binding
 
+    def stands_in(self, qualname: str) -> bool:
+        """Tell whether it stands somewhere inside a definition of this qualified name."""
+        return self.scope.qualname.startswith(qualname + ".")
+
 
 @dataclass(slots=True, eq=False)
 class Site:
@@ -166,14 +170,17 @@ class ModuleScopes:
     item_stores: list[Store] = field(default_factory=list)
 
     @cached_property
-    def numbers(self) -> dict[Scope, int]:
-        """Number the scopes of one kind and qualified name by their order in the text."""
-        counts: dict[tuple[str, str], int] = {}
-        numbers: dict[Scope, int] = {}
+    def namesakes(self) -> dict[tuple[str, str], list[Scope]]:
+        """The scopes of each kind and qualified name, in the order of the text."""
+        found: dict[tuple[str, str], list[Scope]] = {}
         for scope in self.scopes:
-            name = scope.kind, scope.qualname
-            numbers[scope] = counts[name] = counts.get(name, -1) + 1
-        return numbers
+            found.setdefault((scope.kind, scope.qualname), []).append(scope)
+        return found
+
+    @cached_property
+    def numbers(self) -> dict[Scope, int]:
+        """The place of each scope among its namesakes."""
+        return {scope: number for scopes in self.namesakes.values() for number, scope in enumerate(scopes)}
 
     @property
     def root(self) -> Scope:
@@ -186,6 +193,7 @@ class ModuleScopes:
             scope.names.clear()
             scope.sites.clear()
         self.__dict__.pop("numbers", None)
+        self.__dict__.pop("namesakes", None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()
 

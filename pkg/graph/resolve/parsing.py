@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
+
+from pkg.quiet import silence_warnings
 
 DOTTED = re.compile(rb"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*\Z")
 _WARNED_OF = re.compile(rb"\\|\d[^\W\d]")  # an escape, or a number with a name right behind it
@@ -21,8 +22,7 @@ def parse_quietly(text: bytes, mode: str) -> ast.AST | None:
     try:
         if not _WARNED_OF.search(text):
             return compile(text, "<piece>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with silence_warnings():
             return compile(text, "<piece>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None

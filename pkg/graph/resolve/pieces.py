@@ -132,9 +132,8 @@ class Version:
         return store.scope.qualname, self._module.text[store.start : store.end], self._describe_binding(store.binding)
 
     def _list_fields(self, scopes: list[Scope], name: str) -> Iterator[Store]:
-        inside = {scope.qualname + "." for scope in scopes}
         for store in self._module.stores.get(name, ()):
-            if any(store.scope.qualname.startswith(each) for each in inside):
+            if any(store.stands_in(scope.qualname) for scope in scopes):
                 yield store
 
 

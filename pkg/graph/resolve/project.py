@@ -9,11 +9,13 @@ from itertools import chain
 
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.changes import Past, Unforeseen, find_changed_names, find_dependants, find_reached
-from pkg.graph.resolve.foundations import Foundations, find_known
+from pkg.graph.resolve.foundations import Foundations
 from pkg.graph.resolve.hierarchy import ClassFacts, Hierarchy
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site
+from pkg.graph.resolve.receivers import ask_again, find_known, find_receivers
 from pkg.graph.resolve.records import Basis
 from pkg.graph.resolve.scopes import read_scopes
+from pkg.graph.resolve.sites import list_keys
 from pkg.graph.resolve.solver import WorkExceeded
 from pkg.graph.resolve.values import CLASS, CLASSES, LIBRARY, UNKNOWN
 from pkg.graph.unit import UnitText
@@ -59,14 +61,8 @@ class Project:
         solver = self.binder.solver
         for path in sorted(paths):
             self.sites[path] = list(self.binder.list_sites(path))
-            for site in self.sites[path]:
-                solver.get(("site", site))
-        for path in sorted(paths):
-            module = self.binder.modules[path]
-            for store in module.item_stores:
-                solver.get(("store", store))
-            for place in range(len(module.imports)):
-                solver.get(("imported", module.root, place))
+            for key in list_keys(self.binder.modules[path], self.sites[path]):
+                solver.get(key)
         solver.solve()
 
     def release(self) -> None:
@@ -141,9 +137,9 @@ def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
         new = chosen - project.sites.keys()
         project.bind(new)
         for path in new & bases.keys():
-            project.found().ask_again(path, bases[path])
+            ask_again(project.binder, path, bases[path])
         resolved = project.sites.keys() | (bases.keys() - modules.keys())
-        reached = project.found().find_receivers(bases, resolved) - project.sites.keys()
+        reached = find_receivers(project.binder, bases, resolved)
     return True
 
 

@@ -141,8 +141,7 @@ class _Walk:
         if record.name == "*":
             scope.stars.append(record)
             return
-        name = record.alias or record.name or record.module.partition(".")[0]
-        _bind_name(scope, name, Binding(_IMPORT, record=record, place=place, at=record.span.start))
+        _bind_name(scope, record.bound_name, Binding(_IMPORT, record=record, place=place, at=record.span.start))
 
 
 def _bind_name(scope: Scope, name: str, binding: Binding) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pkg.facts import Code
 from pkg.graph.resolve.model import ModuleScopes, Site
+from pkg.graph.resolve.solver import Key
 
 
 def find_properties(modules: Mapping[str, ModuleScopes]) -> frozenset[str]:
@@ -27,6 +28,16 @@ def list_sites(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Sit
     for scope in module.scopes:
         if scope.decorators and scope.parent is not None:
             yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
+
+
+def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:
+    """Give the sets by which a file is resolved: of its sites, of what it puts into items, and of its imports."""
+    for site in sites:
+        yield "site", site
+    for store in module.item_stores:
+        yield "store", store
+    for place in range(len(module.imports)):
+        yield "imported", module.root, place
 
 
 def _name_attribute(text: bytes, site: Site) -> str:

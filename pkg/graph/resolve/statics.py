@@ -63,10 +63,8 @@ def list_export_spans(root: Scope) -> list[tuple[int, int]]:
     return spans + [site.more for site in root.sites if site.text.startswith(b"__all__.")]
 
 
-def describe_exports(module: ModuleScopes | None) -> tuple[object, ...]:
+def describe_exports(module: ModuleScopes) -> tuple[object, ...]:
     """Give what decides on a file's exports beside the names that it binds; a change of it is not told by names."""
-    if module is None:
-        return ()
     root = module.root
     spans = list_export_spans(root)
     others = [module.text[start:end] for start, end in spans if b".__all__" in module.text[start:end]]

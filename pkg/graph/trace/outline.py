@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from pkg.quiet import silence_warnings
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -31,8 +32,7 @@ class Outline:
 def outline_text(text: bytes) -> Outline:
     """Outline the text of a file."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python says about the user's literals
+        with silence_warnings():
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Outline()

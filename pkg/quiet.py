@@ -1,4 +1,4 @@
-"""Compile strange code without a word: Python warns of escapes and comparisons in it, which concern nobody here."""
+"""Parse strange code without a word: Python warns of escapes and comparisons in it, which concern nobody here."""
 
 from __future__ import annotations
 
