@@ -22,7 +22,7 @@ from pkg.retrieval.deps.results import (
     Place,
     Unused,
 )
-from pkg.terminal import show_controls
+from pkg.terminal import show_controls, style_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -111,9 +111,8 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
     tree = Branch(_say_place(answer.target))
     for relation in dict.fromkeys(each.relation for each in answer.found):
         found = [each for each in answer.found if each.relation == relation]
-        branches = {
-            answer.target.id: tree.add(_style(f"{relation} ({_count_found(answer, relation, len(found))})", "bold"))
-        }
+        head = style_words(f"{relation} ({_count_found(answer, relation, len(found))})", "bold")
+        branches = {answer.target.id: tree.add(head)}
         for each in found:
             other = _other(each)
             branches.setdefault(other.id, branches[each.of].add(_say_dependency(each, other)))
@@ -145,9 +144,9 @@ def _view_impact(answer: Impact) -> Iterator[RenderableType]:
         ("may break", [each for each in answer.affected if each.confidence != "possible"]),
         ("may break, reached through possible links only", [e for e in answer.affected if e.confidence == "possible"]),
     ):
-        branch = tree.add(_style(title, "bold")) if chosen else tree
+        branch = tree.add(style_words(title, "bold")) if chosen else tree
         for distance in sorted({each.distance for each in chosen}):
-            level = branch.add(_style(f"distance {distance}", "dim"))
+            level = branch.add(style_words(f"distance {distance}", "dim"))
             for each in chosen:
                 if each.distance == distance:
                     level.add(_say_affected(each))
@@ -162,12 +161,12 @@ def _view_impact(answer: Impact) -> Iterator[RenderableType]:
 @view_deps.register(Cycles)
 def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
     for cycle in answer.cycles:
-        tree = Branch(_style(f"{cycle.kind} cycle of {cycle.size:,}", "bold"))
+        tree = Branch(style_words(f"{cycle.kind} cycle of {cycle.size:,}", "bold"))
         for link in cycle.around:
             tree.add(_say_place(link.start)).add(_say_link(link, link.end, f"line {_say_lines(link)}"))
         passed = {link.start.id for link in cycle.around}
         rest = [place for place in cycle.members if place.id not in passed]
-        branch = tree.add(_style(f"and {cycle.size - len(passed):,} more members", "dim")) if rest else tree
+        branch = tree.add(style_words(f"and {cycle.size - len(passed):,} more members", "dim")) if rest else tree
         for place in rest:
             branch.add(_say_place(place))
         yield from draw_branches(tree)
@@ -211,13 +210,13 @@ def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
 
 def _view_left_out(count: int) -> Iterator[RenderableType]:
     if count:
-        yield _style(f"and {count:,} more; see --limit", "dim")
+        yield style_words(f"and {count:,} more; see --limit", "dim")
 
 
 def _view_coverage(coverage: CallCoverage) -> Iterator[RenderableType]:
-    yield _style(say_coverage(coverage), "dim")
+    yield style_words(say_coverage(coverage), "dim")
     for note in coverage.notes:
-        yield _style(f"  {note}", "dim")
+        yield style_words(f"  {note}", "dim")
 
 
 def say_coverage(coverage: CallCoverage) -> str:
@@ -275,17 +274,11 @@ def _say_lines(link: Link) -> str:
 
 
 def _say_place(place: Place) -> Text:
-    line = _style(show_controls(f"{place.path}:{place.line}" if place.line else place.path), "bold")
+    line = style_words(show_controls(f"{place.path}:{place.line}" if place.line else place.path), "bold")
     if place.qualname != place.path:
         line.append(("  " if place.path else f"{place.label.lower()} ") + show_controls(place.qualname), "cyan")
     return line
 
 
 def _text(words: str) -> Text:
-    return _style(words, "")
-
-
-def _style(words: str, style: str) -> Text:
-    from rich.text import Text
-
-    return Text().append(show_controls(words), style)
+    return style_words(words, "")

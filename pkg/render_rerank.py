@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pkg.model import Skip
 from pkg.rerank.lines import ORACLE
 from pkg.rerank.nouns import Ranked, Ranking
-from pkg.terminal import show_controls
+from pkg.terminal import show_controls, style_words
+from pkg.wording import shorten
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,17 +25,17 @@ _SCORES = ("oracle", "examples", "behaviour", "similarity")
 def view_outcome(outcome: Outcome) -> Iterator[RenderableType]:
     """Show the ranking of one task, or why there is none."""
     if isinstance(outcome, Skip):
-        yield _style(f"left out {outcome.path}: {outcome.reason}", "yellow")
+        yield style_words(f"left out {outcome.path}: {outcome.reason}", "yellow")
         return
     yield _say_head(outcome)
     yield _make_table(outcome)
     for note in outcome.notes:
-        yield _style(f"  {note}", "dim")
+        yield style_words(f"  {note}", "dim")
 
 
 def _say_head(ranking: Ranking) -> Text:
     name = f"{ranking.id}: " if ranking.id is not None else ""
-    line = _style(f"{name}chosen {ranking.chosen}", "bold")
+    line = style_words(f"{name}chosen {ranking.chosen}", "bold")
     wanted = f" for {ranking.entry}" if ranking.entry else ""
     counts = f"{len(ranking.examples)} examples in the query{wanted}, {ranking.inputs} calls compared"
     line.append(f"  {show_controls(counts)}, sandbox {ranking.sandbox or 'none, nothing was run'}", "dim")
@@ -56,7 +57,7 @@ def _make_table(ranking: Ranking) -> Table:
     for each in sorted(ranking.candidates, key=lambda ranked: places[ranked.id]):
         scores = [_say_score(_find_score(each, name)) for name in shown]
         cells = (str(each.rank), str(each.id), str(each.votes), *scores, _say_reason(each))
-        table.add_row(*(_style(cell, "dim" if each.dropped else "") for cell in cells))
+        table.add_row(*(style_words(cell, "dim" if each.dropped else "") for cell in cells))
     return table
 
 
@@ -73,16 +74,6 @@ def _say_reason(ranked: Ranked) -> str:
     if ranked.same_as is not None:
         return f"the same as {ranked.same_as}"
     if ranked.dropped is not None:
-        return _shorten(f"dropped by {ranked.dropped}: {ranked.reason}")
+        return shorten(f"dropped by {ranked.dropped}: {ranked.reason}", LONGEST)
     told = [each for each in ranked.verdicts if each.stage in ("oracle", "examples") and not each.passed]
-    return _shorten(told[0].reason if told else ranked.reason)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
-
-
-def _style(words: str, style: str) -> Text:
-    from rich.text import Text
-
-    return Text().append(show_controls(words), style)
+    return shorten(told[0].reason if told else ranked.reason, LONGEST)

@@ -17,7 +17,7 @@ from pkg.extract.records import is_corpus
 from pkg.model import Skip
 from pkg.render_rerank import view_outcome
 from pkg.rerank.lines import outcome_line
-from pkg.rerank.options import STAGES, RerankOptions, paper_options
+from pkg.rerank.options import STAGES, RerankOptions, check_stages, paper_options
 from pkg.rerank.reranker import Reranker
 from pkg.rerank.resume import leave_done, name_item, read_done
 from pkg.rerank.stream import Outcome, rank_all
@@ -56,9 +56,7 @@ def make_options(given: dict[str, Any]) -> RerankOptions:
         if stages or without or weights:
             raise UsageError("--paper chooses the stages itself; leave out --stages, --without and --weights")
         return paper_options(**chosen)
-    for name in without:
-        if name not in STAGES:
-            raise UsageError(f"no stage '{name}'; expected one of: {', '.join(STAGES)}")
+    check_stages(without)
     left = tuple(name for name in (stages or STAGES) if name not in without)
     return RerankOptions(stages=left, weights=_read_weights(weights), **chosen)
 

@@ -10,7 +10,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Numbers of the errors that say that an output takes no more."""
@@ -25,6 +28,13 @@ _VISIBLE |= {ord(turn): f"\\u{ord(turn):04x}" for turn in _TURNS}
 def show_controls(text: str) -> str:
     r"""Spell control characters as \x1b, so that analysed code can neither colour nor command the terminal."""
     return text if text.isprintable() else text.replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def style_words(words: str, style: str) -> Text:
+    """Give words one style; nothing in them is markup."""
+    from rich.text import Text
+
+    return Text().append(show_controls(words), style)
 
 
 def prepare_streams() -> None:

@@ -6,7 +6,6 @@ This module imports nothing heavy, so that a build that finds nothing to do ends
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pkg.build.known import KnownUnits
 from pkg.build.report import BuildReport
 from pkg.build.todo import Progress, Tally, Todo, compare, is_current
 from pkg.errors import PathError, StoreError, UsageError
+from pkg.parallel import count_cores
 
 if TYPE_CHECKING:
     from pkg.build.inputs import Input
@@ -175,4 +175,4 @@ def _count_workers(jobs: int, size: int) -> int:
         raise UsageError(f"jobs is {jobs}; expected 0 (one for each processor) or more")
     if jobs:
         return jobs
-    return (os.cpu_count() or 1) if size == 0 or size >= PARALLEL_BYTES else 1
+    return count_cores() if size == 0 or size >= PARALLEL_BYTES else 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import get_context, parent_process
 from typing import TypeAlias
 
@@ -17,8 +17,7 @@ from pkg.build.prepare import Preparer
 from pkg.encode.registry import load_encoder
 from pkg.errors import InputError
 from pkg.graph.unit import UnitGraph
-
-IN_FLIGHT = 2  # batches that wait for each worker
+from pkg.parallel import map_ahead
 
 Prepared: TypeAlias = "Future[tuple[list[UnitGraph], dict[str, float]]]"
 
@@ -30,14 +29,8 @@ def prepare_in_processes(
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield what Preparer.prepare gives for each batch, in the order of the batches."""
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder))
-    waiting: deque[Prepared] = deque()
     try:
-        for batch in batches:
-            waiting.append(_submit(pool, batch))
-            if len(waiting) >= IN_FLIGHT * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from map_ahead(partial(_submit, pool), batches, workers)
     except BrokenProcessPool as fault:
         raise InputError(
             "a worker process died (out of memory, or a script without the __main__ guard that multiprocessing needs);"

@@ -21,6 +21,7 @@ class Contender:
 
     places: list[int]  # of the candidates in the task
     found: Extracted
+    stripped: str = ""  # the code without what it says about itself
     tree: ast.Module | None = None  # once the syntax is right
     run: Result | None = None  # the load and the examples
     dropped: str | None = None

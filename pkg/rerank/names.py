@@ -8,6 +8,7 @@ import symtable
 from collections.abc import Iterator
 
 from pkg.quiet import silence_warnings
+from pkg.retrieval.syntax import list_read_globals, walk_tables
 
 _GIVEN = frozenset((*dir(builtins), "__file__", "__builtins__", "__path__", "__annotations__", "__class__"))
 _OPEN = frozenset(("exec", "eval", "globals", "vars", "locals", "setattr", "__import__"))
@@ -28,7 +29,7 @@ def find_undefined(code: str, tree: ast.Module) -> list[tuple[str, int]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     bound = _list_module_names(table) | _GIVEN
-    missing = {name for name in _list_read_globals(table) if name not in bound}
+    missing = {name for name in list_read_globals(table) if name not in bound}
     return _find_uses(tree, missing) if missing else []
 
 
@@ -38,30 +39,13 @@ def _binds_unseen(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in _OPEN
 
 
-def _walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    waiting = [table]
-    while waiting:
-        current = waiting.pop()
-        yield current
-        waiting += current.get_children()
-
-
 def _list_module_names(table: symtable.SymbolTable) -> set[str]:
     """List what the module binds, by itself or by `global` in a function."""
     names = {each.get_name() for each in table.get_symbols() if each.is_assigned() or each.is_imported()}
     names |= {each.get_name() for each in table.get_symbols() if each.is_namespace()}
-    for inner in _walk_tables(table):
+    for inner in walk_tables(table):
         names |= {each.get_name() for each in inner.get_symbols() if each.is_declared_global() and each.is_assigned()}
     return names
-
-
-def _list_read_globals(table: symtable.SymbolTable) -> set[str]:
-    return {
-        each.get_name()
-        for inner in _walk_tables(table)
-        for each in inner.get_symbols()
-        if each.is_referenced() and (each.is_global() or inner is table)
-    }
 
 
 def _find_uses(tree: ast.Module, missing: set[str]) -> list[tuple[str, int]]:

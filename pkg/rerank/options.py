@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pkg.errors import UsageError
@@ -40,9 +40,7 @@ class RerankOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        for name in (*self.stages, *self.weights):
-            if name not in STAGES:
-                raise UsageError(f"no stage '{name}'; expected one of: {', '.join(STAGES)}")
+        check_stages((*self.stages, *self.weights))
         if self.compare not in ("stripped", "raw"):
             raise UsageError(f"no way to compare '{self.compare}'; expected stripped or raw")
         if self.inputs < 0 or self.jobs < 0 or self.cpu_seconds <= 0:
@@ -55,6 +53,13 @@ class RerankOptions:
     def runs_code(self) -> bool:
         """Tell whether a stage needs the sandbox."""
         return bool(NEEDS_SANDBOX & {*self.stages})
+
+
+def check_stages(names: Iterable[str]) -> None:
+    """Refuse a name that no stage has."""
+    for name in names:
+        if name not in STAGES:
+            raise UsageError(f"no stage '{name}'; expected one of: {', '.join(STAGES)}")
 
 
 def paper_options(**options: object) -> RerankOptions:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from pkg.rerank.examples.literals import parse_expression, parse_statements
+from pkg.rerank.syntax import MAX_CODE
 
 _HEADER = re.compile(
     r"^[ \t]*((?:async[ \t]+)?def[ \t]+\w+[ \t]*\(.*?\)[ \t]*(?:->[^:\n]+)?:)", re.MULTILINE | re.DOTALL
@@ -18,7 +19,6 @@ _NAMED = re.compile(
 )
 _SIGNATURE = re.compile(r"[ \t]*(\([\w, =*:\[\]\"'.]*\))")
 _MAX_HEADER = 2_000
-_MAX_CODE = 200_000  # characters of a query that is code; the same as of an answer
 _MAX_PROSE = 20_000  # characters that are searched for a name; whoever has not said it by then will not
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -63,7 +63,7 @@ def read_question(text: str) -> Question:
 
 def _list_codes(text: str) -> list[str]:
     """List what may be the code of a query: all of it, or what stands in fences and between prose."""
-    if len(text) > _MAX_CODE or not re.search(r"^[ \t]*(?:async[ \t]+)?(?:def|class)\b", text, re.MULTILINE):
+    if len(text) > MAX_CODE or not re.search(r"^[ \t]*(?:async[ \t]+)?(?:def|class)\b", text, re.MULTILINE):
         return []
     from pkg.extract.answers import find_code
 

@@ -121,7 +121,8 @@ def fold_candidates(task: Task, case: Case) -> list[Contender]:
     folded: dict[str, Contender] = {}
     for place, candidate in enumerate(task.candidates):
         found = extract_code(candidate.text, case.question)
-        folded.setdefault(strip_code(found.code), Contender([], found)).places.append(place)
+        stripped = strip_code(found.code)
+        folded.setdefault(stripped, Contender([], found, stripped)).places.append(place)
     return list(folded.values())
 
 

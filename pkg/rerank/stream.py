@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 from pkg.errors import InputError
 from pkg.model import Skip
+from pkg.parallel import count_cores, map_ahead
 from pkg.rerank.nouns import Name, Ranking, Task
 from pkg.rerank.reranker import Reranker
 from pkg.rerank.tasks import Item
-
-AHEAD = 2  # tasks taken from the input for each worker, so that none waits for a slow reader
 
 Outcome: TypeAlias = Ranking | Skip
 
@@ -25,16 +22,14 @@ def rank_all(reranker: Reranker, items: Iterable[Item], oracle: Mapping[Name, An
 
     oracle: hidden tests by task id, for research. A task that cannot be ranked comes as a Skip, like those handed in.
     """
-    jobs = reranker.options.jobs or os.cpu_count() or 1
-    waiting: deque[Future[Outcome]] = deque()
+    jobs = reranker.options.jobs or count_cores()
     with ThreadPoolExecutor(jobs, thread_name_prefix="rerank") as threads:
+
+        def submit(numbered: tuple[int, Item]) -> Future[Outcome]:
+            return threads.submit(_rank_one, reranker, numbered[1], numbered[0], oracle)
+
         try:
-            for place, item in enumerate(items):
-                waiting.append(threads.submit(_rank_one, reranker, item, place, oracle))
-                if len(waiting) > AHEAD * jobs:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from map_ahead(submit, enumerate(items), jobs)
         finally:
             threads.shutdown(wait=True, cancel_futures=True)
 

@@ -6,6 +6,7 @@ import ast
 
 from pkg.rerank.question import Definition
 from pkg.rerank.syntax import parse_code
+from pkg.retrieval.syntax import is_string_statement
 
 
 def strip_code(code: str) -> str:
@@ -15,18 +16,9 @@ def strip_code(code: str) -> str:
         return code
     for node in ast.walk(tree):
         if isinstance(node, Definition | ast.Module):
-            body = [each for each in node.body if not _is_text(each)]
+            body = [each for each in node.body if not is_string_statement(each)]
             node.body = body if body or isinstance(node, ast.Module) else [ast.Pass()]
     try:
         return ast.unparse(tree)
     except RecursionError:
         return code
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    """Tell whether a statement is a string alone: a docstring, or a comment in its clothes."""
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )

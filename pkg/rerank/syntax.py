@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from pkg.quiet import silence_warnings
 
@@ -14,8 +15,12 @@ _MOST_COMPILED = 2_000_000  # characters, in all tries together
 _REFUSED = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
+@lru_cache(maxsize=64)
 def find_fault(code: str) -> tuple[str, int] | None:
-    """Say why Python does not take a text, and on which line; None when it does (P-23)."""
+    """Say why Python does not take a text, and on which line; None when it does (P-23).
+
+    Remembered for a while: several stages ask of the same code.
+    """
     if len(code) > MAX_CODE:
         return f"{len(code):,} characters; an answer may have {MAX_CODE:,}", 1
     try:

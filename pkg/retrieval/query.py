@@ -14,6 +14,7 @@ from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, check_options, 
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.search import LABELS_OF_MODE, search_nodes
 from pkg.retrieval.shown import Shown
+from pkg.wording import shorten
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
@@ -47,7 +48,7 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
         raise QueryError("the question is empty; expected a few words on what the code does, or a piece of code")
     query: Vectors = encoder.encode([text.encode("utf-8", "replace")])[0]
     if not query.any():
-        shown = text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "..."
+        shown = shorten(text, SHOWN_TEXT)
         raise QueryError(
             f"no word of the question {shown!r} is known to the encoder '{encoder.name}';"
             " ask with names or words that the code itself may use"

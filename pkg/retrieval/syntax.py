@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pkg.quiet import silence_warnings
+
+if TYPE_CHECKING:
+    import symtable
 
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
@@ -21,10 +26,11 @@ def is_hollow(text: bytes, indent: bytes = b"") -> bool:
     if tree is None:
         return False
     simple = (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body"))
-    return all(isinstance(node, ast.Pass) or _is_string(node) for node in simple)
+    return all(isinstance(node, ast.Pass) or is_string_statement(node) for node in simple)
 
 
-def _is_string(statement: ast.stmt) -> bool:
+def is_string_statement(statement: ast.stmt) -> bool:
+    """Tell whether a statement is a string alone: a docstring, or a comment in its clothes."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
@@ -44,17 +50,29 @@ def find_global_names(text: bytes, indent: bytes = b"") -> frozenset[str]:
 
     with silence_warnings():
         try:
-            tables = [symtable.symtable(_as_module(text, indent), "", "exec")]
+            table = symtable.symtable(_as_module(text, indent), "", "exec")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return frozenset(_WORD.findall(text.decode("utf-8", "replace")))
-    found: set[str] = set()
-    while tables:
-        table = tables.pop()
-        is_outer = table.get_type() == "module"
-        symbols = (each for each in table.get_symbols() if each.is_referenced())
-        found.update(each.get_name() for each in symbols if is_outer or each.is_global())
-        tables += table.get_children()
-    return frozenset(found)
+    return list_read_globals(table)
+
+
+def list_read_globals(table: symtable.SymbolTable) -> frozenset[str]:
+    """List the global names that the code of a module reads, in itself and in all that it defines."""
+    return frozenset(
+        each.get_name()
+        for inner in walk_tables(table)
+        for each in inner.get_symbols()
+        if each.is_referenced() and (each.is_global() or inner is table)
+    )
+
+
+def walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    """Give a symbol table and all inside it."""
+    waiting = [table]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting += current.get_children()
 
 
 def is_python_like(text: bytes, indent: bytes = b"") -> bool:

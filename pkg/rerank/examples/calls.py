@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from pkg.rerank.examples.literals import NotLiteral, evaluate, find_closing, parse_expression
+from pkg.rerank.examples.example import Example
+from pkg.rerank.examples.literals import find_closing, is_value, parse_expression
 from pkg.rerank.question import Question
 
 _CALL = re.compile(r"(?<![\w.\\])(?<!(?<!['\"])['\"])([A-Za-z_][\w.]*)[ \t]?\(")
@@ -19,6 +20,15 @@ _BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
 _WORDS = frozenset(
     ("if", "for", "while", "and", "or", "not", "in", "is", "return", "returns", "print", "assert", "lambda")
 )
+
+
+def list_calls(examples: Iterable[Example], entry: str | None) -> Iterator[ast.Call]:
+    """Give the calls of what is wanted in some examples; those that name an argument are left out."""
+    for example in examples:
+        tree = parse_expression(example.source)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == entry and not node.keywords:
+                yield node
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +67,7 @@ def read_call(text: str, question: Question) -> str | None:
 
 def are_literal(node: ast.Call) -> bool:
     """Tell whether all arguments of a call are literals."""
-    try:
-        for each in (*node.args, *(keyword.value for keyword in node.keywords)):
-            evaluate(each)
-    except NotLiteral:
-        return False
-    return all(keyword.arg for keyword in node.keywords)
+    return all(map(is_value, node.args)) and all(keyword.arg and is_value(keyword.value) for keyword in node.keywords)
 
 
 def _fits(node: ast.Call, question: Question) -> bool:

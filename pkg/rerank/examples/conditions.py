@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from pkg.rerank.examples.example import Check, Example
-from pkg.rerank.examples.literals import NotLiteral, evaluate
+from pkg.rerank.examples.literals import NotLiteral, evaluate, is_value
 
 _CLOSE_BY = 1e-6  # where a test says that numbers are close and does not say how close
 
@@ -48,15 +48,6 @@ def compare_sides(one: ast.expr, other: ast.expr, form: str, line: int) -> Examp
             continue
         return None if is_value(asked) else Example(ast.unparse(asked), Check.VALUE, value, form, line, tolerance)
     return None
-
-
-def is_value(node: ast.expr) -> bool:
-    """Tell whether an expression is a literal."""
-    try:
-        evaluate(node)
-    except NotLiteral:
-        return False
-    return True
 
 
 def _read_closeness(test: ast.expr, form: str, line: int) -> Example | None:

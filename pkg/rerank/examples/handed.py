@@ -12,6 +12,7 @@ from pkg.rerank.examples.example import Check, Example
 from pkg.rerank.examples.find import find_examples
 from pkg.rerank.examples.literals import parse_expression, parse_statements, write_value
 from pkg.rerank.question import Question
+from pkg.wording import shorten
 
 FORM = "handed over"
 
@@ -66,5 +67,4 @@ def read_tests(tests: Any) -> tuple[Example, ...]:
 
 
 def _show(item: Any) -> str:
-    text = repr(item)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shorten(repr(item), 80)

@@ -51,18 +51,20 @@ class NotLiteral(ValueError):  # noqa: N818 - the end of a reading, not an error
 
 def parse_expression(text: str) -> ast.expr | None:
     """Parse an expression; None for anything else."""
-    try:
-        with silence_warnings():
-            return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = _parse(text.strip(), "eval")
+    return tree.body if isinstance(tree, ast.Expression) else None
 
 
 def parse_statements(text: str) -> list[ast.stmt] | None:
     """Parse statements; None where they are none."""
+    tree = _parse(text, "exec")
+    return tree.body if isinstance(tree, ast.Module) else None
+
+
+def _parse(text: str, mode: str) -> ast.AST | None:
     try:
         with silence_warnings():
-            return ast.parse(text).body
+            return compile(text, "<example>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -81,6 +83,15 @@ def evaluate(node: ast.expr) -> object:
         return _evaluate(node)
     except (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as fault:
         raise NotLiteral(str(fault)) from None
+
+
+def is_value(node: ast.expr) -> bool:
+    """Tell whether an expression is a literal."""
+    try:
+        evaluate(node)
+    except NotLiteral:
+        return False
+    return True
 
 
 def _evaluate(node: ast.expr) -> object:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from hashlib import sha256
 from itertools import islice
 from random import Random
 from typing import Any
 
+from pkg.rerank.examples.calls import list_calls
 from pkg.rerank.examples.example import Example
-from pkg.rerank.examples.literals import NotLiteral, evaluate, parse_expression, write_value
+from pkg.rerank.examples.literals import NotLiteral, evaluate, write_value
 from pkg.rerank.inputs.kinds import guess_kind, make_value
 from pkg.rerank.inputs.mutate import mutate_value
 from pkg.rerank.question import Parameter
@@ -119,12 +120,7 @@ def _counts(parameter: Parameter, value: Any) -> bool:
 def list_arguments(examples: Iterable[Example], entry: str) -> list[Arguments]:
     """List the arguments of the calls of what is wanted in some examples, where they are plain literals."""
     found = []
-    for example in examples:
-        tree = parse_expression(example.source)
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == entry and not node.keywords:
-                try:
-                    found.append(tuple(map(evaluate, node.args)))
-                except NotLiteral:
-                    continue
+    for call in list_calls(examples, entry):
+        with suppress(NotLiteral):
+            found.append(tuple(map(evaluate, call.args)))
     return found

@@ -9,7 +9,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
@@ -68,16 +68,7 @@ def build_command(python: str) -> list[str]:
 def build_message(isolation: Isolation) -> dict[str, object]:
     """Put modules and settings into the first message."""
     modules = [(f"{PACKAGE}.{name}", _read_module(name)) for name in MODULES.split()]
-    settings = {
-        "enter": isolation.enter,
-        "confine": isolation.confine,
-        "count": isolation.count,
-        "client": os.getpid(),
-        "box": isolation.box,
-        "libraries": list(isolation.libraries),
-        "packages": list(isolation.packages),
-    }
-    return {"modules": modules, "settings": settings}
+    return {"modules": modules, "settings": asdict(isolation) | {"client": os.getpid()}}
 
 
 def _read_module(name: str) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from pkg.errors import SandboxError
+from pkg.parallel import count_cores, map_ahead
 from pkg.rerank.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 from pkg.rerank.sandbox.worker import Worker
-
-AHEAD = 2  # programs taken from the input for each worker, so that none waits for a slow reader
 
 
 class Pool:
@@ -57,15 +54,9 @@ class Pool:
 
     def run_all(self, programs: Iterable[Program], limits: Limits = DEFAULT) -> Iterator[Result]:
         """Run programs on all workers at once and give their results in the order of the programs."""
-        waiting: deque[Future[Result]] = deque()
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="sandbox") as threads:
             try:
-                for program in programs:
-                    waiting.append(threads.submit(self.run, program, limits))
-                    if len(waiting) > AHEAD * self._jobs:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
+                yield from map_ahead(lambda program: threads.submit(self.run, program, limits), programs, self._jobs)
             finally:
                 threads.shutdown(wait=True, cancel_futures=True)
 
@@ -97,8 +88,3 @@ class Pool:
                 self._idle.append(worker)
                 return
         worker.close()
-
-
-def count_cores() -> int:
-    """Count the processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

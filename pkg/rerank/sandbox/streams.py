@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Protocol
 
+from pkg.rerank.sandbox.frames import send_bytes
 from pkg.rerank.sandbox.launch import ENVIRONMENT
 
 END_SECONDS = 3.0  # a worker whose client has gone ends in milliseconds; after this it is killed
@@ -51,9 +52,7 @@ class ProcessStream:
 
     def write(self, data: bytes) -> None:
         """Send all of it; an OSError says that the worker is gone."""
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._input.fileno(), rest) :]
+        send_bytes(self._input.fileno(), data)
 
     def read(self, seconds: float) -> bytes | None:
         """Take what has come: nothing at the end, None when the time is over."""

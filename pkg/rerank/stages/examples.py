@@ -11,6 +11,7 @@ from pkg.rerank.nouns import Verdict
 from pkg.rerank.sandbox import protocol
 from pkg.rerank.sandbox.protocol import Kind
 from pkg.rerank.stages.smoke import load_contenders
+from pkg.wording import shorten
 
 LONGEST = 120  # characters of a value in a reason
 
@@ -62,8 +63,4 @@ def _explain(examples: Sequence[Example], ends: Sequence[protocol.Verdict], held
         seen = repr(end.output)
     else:
         seen = end.value or "nothing" if end.kind is Kind.OK else f"{end.kind.value}: {end.detail}"
-    return f"{count}; {_shorten(example.shown)}: got {_shorten(seen)}"
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return f"{count}; {shorten(example.shown, LONGEST)}: got {shorten(seen, LONGEST)}"

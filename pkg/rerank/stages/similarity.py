@@ -8,7 +8,6 @@ from time import thread_time
 
 from pkg.rerank.case import Case, Contender
 from pkg.rerank.nouns import Verdict
-from pkg.rerank.stripping import strip_code
 
 _ENCODING = threading.Lock()  # an encoder remembers words, and tasks run in several threads
 
@@ -27,7 +26,7 @@ class SimilarityStage:
 
         start = thread_time()
         is_raw = case.options.compare == "raw"
-        texts = [each.code if is_raw else strip_code(each.code) for each in contenders]
+        texts = [each.code if is_raw else each.stripped for each in contenders]
         encoded = [text.encode("utf-8", "replace") for text in (case.question.text, *texts)]
         with _ENCODING:
             vectors = load_encoder(case.options.encoder).encode(encoded)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from time import thread_time
 
 from pkg.rerank.case import Case, Contender
-from pkg.rerank.examples.literals import parse_expression
+from pkg.rerank.examples.calls import list_calls
 from pkg.rerank.extraction import list_defined
 from pkg.rerank.names import find_undefined
 from pkg.rerank.nouns import Verdict
@@ -60,12 +60,10 @@ def count_arguments(case: Case) -> int | None:
     """Count the arguments that the wanted function is called with: those of the query's header or of its first call."""
     if case.question.parameters is not None:
         return sum(not each.is_optional for each in case.question.parameters)
-    for example in case.examples:
-        tree = parse_expression(example.source)
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == case.entry and not node.keywords:
-                return len(node.args) if not any(isinstance(each, ast.Starred) for each in node.args) else None
-    return None
+    call = next(list_calls(case.examples, case.entry), None)
+    if call is None or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    return len(call.args)
 
 
 def takes(given: ast.arguments, count: int) -> bool:
