@@ -1,8 +1,9 @@
 """Ask many candidates for the values of many expressions with few runs.
 
 Each run of the sandbox is a new process. So all expressions of a candidate are asked at once, each under its own
-`try`; where that fails as a whole (one of them hangs, ends the process, or fills the memory), they are asked one by
-one, with less time for each, until a second one has hung.
+`try` and with a timer of its own; where that fails as a whole (one of them hangs where no timer is heard, ends the
+process, or fills the memory), they are asked one by one, with less time for each. Either way until a second one has
+hung.
 """
 
 from __future__ import annotations
@@ -16,22 +17,46 @@ from pkg.rerank.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, 
 
 CHUNK = 2  # expressions that are asked one by one before it is seen whether to go on
 MOST_HANGS = 2  # of one candidate; code that hangs twice on small values is given up
+NOT_TRIED = "not tried, for others before it hung"
 _HANGS = (Kind.TIMEOUT, Kind.MEMORY)
+_SHARE = 0.1  # of the time of a run, that each of its expressions may take
 
 # What the values of later calls change must not change what an earlier one gave, hence the copies.
 _ASK_ALL = """
 
-def _pkg_ask_all(*calls):
+def _pkg_ask_all(seconds, most_hangs, *calls):
+    import signal, sys
     from copy import deepcopy
-    answers = []
+    class Hang(BaseException):
+        pass
+    def stop(*_):
+        raise Hang
+    signal.signal(signal.SIGPROF, stop)
+    here, answers = sys._getframe(), []
     for call in calls:
+        if answers.count("hung") == most_hangs:
+            answers.append("not tried")
+            continue
         try:
-            value = call()
+            try:
+                signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
+                value = call()
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
             if isinstance(value, (list, dict, set, tuple)):
                 value = deepcopy(value)
             answers.append([True, value])
+        except Hang:
+            answers.append("hung")
         except (Exception, SystemExit) as fault:
-            answers.append([False, type(fault).__name__, str(fault)[:200]])
+            trace, line = fault.__traceback__, 0
+            if isinstance(fault, MemoryError):  # lets go of what fills the memory
+                trace = fault.__traceback__ = None
+            while trace is not None:
+                if trace.tb_frame.f_code.co_filename == "<candidate>" and trace.tb_frame is not here:
+                    line = trace.tb_lineno
+                trace = trace.tb_next
+            answers.append([False, type(fault).__name__, str(fault)[:200], line])
     return answers
 """
 
@@ -56,7 +81,7 @@ class Inquiry:
 
 def ask_all(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> list[Result]:
     """Run every candidate and give, in their order, how its load and each of its steps ended."""
-    results = list(sandbox.run_all(map(_join, inquiries), limits))
+    results = list(sandbox.run_all([_join(each, _SHARE * limits.cpu_seconds) for each in inquiries], limits))
     found = [_split(each, result) for each, result in zip(inquiries, results, strict=True)]
     failed = [place for place, each in enumerate(found) if each is None]
     singly = _ask_singly(sandbox, [inquiries[place] for place in failed], limits)
@@ -65,12 +90,13 @@ def ask_all(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> l
     return [each for each in found if each is not None]
 
 
-def _join(question: Inquiry) -> Program:
-    """Put the expressions into one step; statements and what reads its input stay steps of their own."""
+def _join(question: Inquiry, seconds: float) -> Program:
+    """Put the expressions into one step, each with so much time; statements and what reads its input stay apart."""
     together, others = _sort_steps(question.steps)
-    if len(together) < 2:
+    if not together:
         return Program(question.code, question.steps)
-    source = f"_pkg_ask_all({', '.join(f'lambda: ({each.source})' for each in together)})"
+    calls = ", ".join(f"lambda: ({each.source})" for each in together)
+    source = f"_pkg_ask_all({seconds!r}, {MOST_HANGS}, {calls})"
     return Program(question.code + _ASK_ALL, (Step(source, is_expression=True), *others))
 
 
@@ -82,8 +108,8 @@ def _sort_steps(steps: Iterable[Step]) -> tuple[list[Step], list[Step]]:
 def _split(question: Inquiry, result: Result) -> Result | None:
     """Give each step its verdict; None when the joined step has failed as a whole."""
     together, _ = _sort_steps(question.steps)
-    if len(together) < 2 or result.load.kind is not Kind.OK:
-        return replace(result, steps=_repeat(result, len(question.steps)) if len(together) > 1 else result.steps)
+    if not together or result.load.kind is not Kind.OK:
+        return replace(result, steps=_repeat(result, len(question.steps))) if together else result
     joined = result.steps[0]
     answers = _read_answers(joined, len(together))
     if answers is None:
@@ -109,11 +135,14 @@ def _read_answers(joined: Verdict, count: int) -> list[Verdict] | None:
 
 
 def _read_answer(answer: Any, seconds: float) -> Verdict | None:
+    if answer in ("hung", "not tried"):
+        return Verdict(Kind.TIMEOUT, "ran too long" if answer == "hung" else NOT_TRIED, seconds)
     if isinstance(answer, list) and len(answer) == 2 and answer[0] is True:
         return Verdict(Kind.OK, seconds=seconds, value=json.dumps(answer[1], separators=(",", ":")))
-    if isinstance(answer, list) and len(answer) == 3 and answer[0] is False:
+    if isinstance(answer, list) and len(answer) == 4 and answer[0] is False:
         name, message = str(answer[1]), " ".join(str(answer[2]).split())
-        return Verdict(_KINDS.get(name, Kind.OTHER), f"{name}: {message}" if message else name, seconds)
+        place = f" (line {answer[3]})" if answer[3] else ""
+        return Verdict(_KINDS.get(name, Kind.OTHER), (f"{name}: {message}" if message else name) + place, seconds)
     return None
 
 
@@ -131,5 +160,5 @@ def _ask_singly(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) 
             hung = [each for each in found[place] if each.kind in _HANGS]
             if len(hung) >= MOST_HANGS:
                 rest = len(inquiries[place].steps) - len(found[place])
-                found[place] += [Verdict(hung[-1].kind, "not tried, for others before it hung")] * rest
+                found[place] += [Verdict(hung[-1].kind, NOT_TRIED)] * rest
     return [tuple(each) for each in found]

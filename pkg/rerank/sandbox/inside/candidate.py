@@ -163,6 +163,8 @@ def _attempt(act: Callable[[], str | None]) -> bool:
 
 def _explain(error: BaseException) -> tuple[Kind, str]:
     """Name the fault, even where memory or stack are used up."""
+    if isinstance(error, MemoryError):
+        error.__traceback__ = None  # lets go of what fills the memory
     try:
         return classify_fault(error), describe_fault(error)
     except BaseException:
