@@ -56,6 +56,11 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+_KEPT = {
+    "build": "; the graph is whole, as it was before or as it is after this build",
+    "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
+}
+"""What is left of a command that was interrupted."""
 
 
 class _Group(click.Group):
@@ -84,7 +89,7 @@ class _Group(click.Group):
             click.echo(f"pkg: {show_controls(str(fault))}", err=True)
             ctx.exit(2 if isinstance(fault, UsageError) else 1)
         except KeyboardInterrupt:
-            click.echo("pkg: interrupted; the graph is whole, as it was before or as it is after this build", err=True)
+            click.echo(f"pkg: interrupted{_KEPT.get(str(ctx.invoked_subcommand), '')}", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader of a pipe has seen enough
             discard_output()
