@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 MEGABYTE = 1_000_000
-PACKAGES = ("click", "numpy", "pathspec", "rich", "simsimd", "tree-sitter", "tree-sitter-python")
+PACKAGES = ("click", "numpy", "pathspec", "pystemmer", "rich", "simsimd", "tree-sitter", "tree-sitter-python")
 
 Figures: TypeAlias = dict[str, Any]  # goes into a JSON file as it is
 
