@@ -158,6 +158,7 @@ class CodeUnit:
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
     facts: bytes = b""  # what gives values to names, packed as pkg.facts says
+    comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _QUERY = Query(
     (if_statement) @if (for_statement) @for (while_statement) @while
     (with_statement) @with (try_statement) @try (match_statement) @match
     (import_statement) @import (import_from_statement) @import (future_import_statement) @import
-    (call function: (_) @call)
+    (call function: (_) @call) (comment) @comment
     (print_statement) @python2 (exec_statement) @python2
     """,
 )
@@ -64,6 +64,7 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
         tuple(walk.imports),
         tuple(walk.calls),
         find_facts(root) if with_facts else b"",
+        tuple(sorted((node.start_byte, node.end_byte) for node in captures.get("comment", ()))),
     )
 
 

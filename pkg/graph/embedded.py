@@ -264,7 +264,7 @@ class EmbeddedStore:
 
     def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the words, best first by BM25 (names weigh most)."""
-        from pkg.graph.lexical import WordSearch
+        from pkg.graph.word_search import WordSearch
 
         with translate_faults(self.address), self.snapshot():
             return WordSearch(self._reader).search(label, terms, k, where)

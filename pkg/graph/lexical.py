@@ -1,108 +1,93 @@
-"""Full-text search over whatever index a store has.
+"""Lexical search by an index of our own, the same for every store: inverted lists of impacts (A-01).
 
-Functions and imports are indexed; function names and blocks are reached through their functions, so that a block costs
-no room in the index: it scores its function's score times the share of the words that it holds itself.
+A question is a set of terms with weights. A node scores for each term that it holds: the weight, times how rare the
+term is in this graph, times the share of a full score that the impact of the term earns. Everything is added up in the
+order of the terms, so that the same graph gives the same scores, to the bit, whatever store it lies in.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from fnmatch import fnmatchcase
-from heapq import heappush, heappushpop
-from itertools import islice
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
 
-from pkg.model import Label, Match, Matches, Node, NodeFilter
+import numpy as np
+import numpy.typing as npt
 
-BLOCK_FUNCTIONS = 1000  # functions whose blocks are looked at, best first: more would take seconds on a large graph
+from pkg.graph.terms import TermRows, saturations
+from pkg.terms import hash_term
 
-Scored = tuple[Node, float]
-
-
-class WordIndex(Protocol):
-    """What a store tells of the words of its nodes."""
-
-    def rank(self, label: Label, words: Sequence[str]) -> Iterator[tuple[Node, float]]:
-        """Give the functions or imports that hold any of the words with a score above zero, best first, ties by id."""
-
-    def read_names(self, function: Node) -> list[Node]:
-        """Read the FunctionName node of a function."""
-
-    def read_inside(self, node: Node) -> list[Node]:
-        """Read what lies inside a node."""
-
-    def read_paths(self, node: Node) -> list[str]:
-        """Give the paths of the files or rows that hold a node."""
+Scores = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+MAX_ROWS = 1 << 24  # nodes of one index: a row number, a term and an impact are sorted as one number of 64 bits
 
 
-class WordSearch:
-    """Rank the nodes of one graph by the words that they hold."""
+@dataclass(frozen=True, slots=True)
+class LexicalIndex:
+    """The terms of n nodes, inverted: term i stands in rows[offsets[i]:offsets[i + 1]], with these impacts."""
 
-    def __init__(self, index: WordIndex) -> None:
-        self._index = index
+    terms: npt.NDArray[np.uint32]  # ascending
+    offsets: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    impacts: npt.NDArray[np.uint8]
+    total: int  # nodes, those without terms too
 
-    def search(self, label: Label, terms: str, k: int, where: NodeFilter | None) -> Matches:
-        """Find the k best nodes of a label that hold any of the words, equal content folded, ties by id."""
-        words = sorted(set(re.findall(r"\w+", terms.lower())))
-        if not words or k < 1:
-            return Matches((), 0, 0, 0)
-        best: dict[str, Match] = {}
-        floor: list[float] = []  # heap of k scores that are reached already
-        searched = filtered = 0
-        for bound, nodes in self._find_groups(label, words):
-            if len(floor) == k and bound < floor[0]:
-                break  # nothing that follows can rank among the k best
-            for node, score in nodes:
-                searched += 1
-                if not self._passes(node, where):
-                    filtered += 1
-                elif _fold(best, node, score):
-                    (heappush if len(floor) < k else heappushpop)(floor, score)
-        matches = tuple(sorted(best.values(), key=lambda match: (-match.score, match.id))[:k])
-        return Matches(matches, searched, filtered, sum(match.same_content for match in matches))
+    @classmethod
+    def from_postings(cls, postings: TermRows) -> LexicalIndex:
+        """Invert the terms of nodes; node i becomes row i."""
+        counts, hashes, impacts = postings
+        if len(counts) > MAX_ROWS:
+            raise ValueError(f"{len(counts):,} nodes are more than one index holds, {MAX_ROWS:,}")
+        rows = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
+        keys = hashes.astype(np.uint64) << np.uint64(32) | rows << np.uint64(8) | impacts
+        keys.sort()
+        sorted_hashes = (keys >> np.uint64(32)).astype(np.uint32)
+        starts = np.flatnonzero(np.diff(sorted_hashes, prepend=~sorted_hashes[:1]))
+        return cls(
+            sorted_hashes[starts],
+            np.append(starts, len(keys)).astype(np.int64),
+            (keys >> np.uint64(8) & np.uint64(MAX_ROWS - 1)).astype(np.int32),
+            (keys & np.uint64(255)).astype(np.uint8),
+            len(counts),
+        )
 
-    def _find_groups(self, label: Label, words: list[str]) -> Iterator[tuple[float, list[Scored]]]:
-        """Give the nodes that each indexed node leads to, best first, with the score that none of them exceeds."""
-        indexed = Label.IMPORT if label is Label.IMPORT else Label.FUNCTION
-        for node, score in islice(self._index.rank(indexed, words), BLOCK_FUNCTIONS if label is Label.BLOCK else None):
-            if label is indexed:
-                yield score, [(node, score)]
-            elif label is Label.FUNCTION_NAME:
-                yield score, [(name, score) for name in self._index.read_names(node)]
-            else:
-                yield score, self._score_blocks(node, score, words)
+    def score(self, terms: Mapping[str, float]) -> Scores:
+        """Score every node for weighted terms: float32 [total], 0 for a node that holds none of them."""
+        scores = np.zeros(self.total, np.float32)
+        for term, weight in sorted(terms.items()):
+            low, high = self._find(term)
+            if low < high and weight > 0:
+                shares = saturations() * np.float32(weight * self._rarity(high - low))
+                scores[self.rows[low:high]] += shares[self.impacts[low:high]]
+        return scores
 
-    def _score_blocks(self, function: Node, score: float, words: list[str]) -> list[Scored]:
-        """Score each block of a function by the share of the words that it holds itself."""
-        scored = []
-        for block in self._index.read_inside(function):
-            text = block.content.lower()
-            share = sum(word in text for word in words) / len(words)
-            if block.label is Label.BLOCK and share:
-                scored.append((block, score * share))
-        return scored
+    def weigh(self, term: str) -> float:
+        """Tell how rare a term is: from 0 for one that all nodes hold to the logarithm of their number (BM25's idf)."""
+        low, high = self._find(term)
+        return self._rarity(high - low)
 
-    def _passes(self, node: Node, where: NodeFilter | None) -> bool:
-        """Apply a filter as vector search does: a node of several files or rows passes by any of their paths."""
-        if where is None:
-            return True
-        if where.source not in (None, node.source) or (where.kinds is not None and node.kind not in where.kinds):
-            return False
-        if where.path is None:
-            return True
-        return any(fnmatchcase(path, where.path) for path in self._index.read_paths(node))
+    def _rarity(self, count: int) -> float:
+        return log(1 + (self.total - count + 0.5) / (count + 0.5))
+
+    def _find(self, term: str) -> tuple[int, int]:
+        """Give where the list of a term begins and ends."""
+        number = hash_term(term)
+        place = int(np.searchsorted(self.terms, np.uint32(number)))
+        if place == len(self.terms) or self.terms[place] != number:
+            return 0, 0
+        return int(self.offsets[place]), int(self.offsets[place + 1])
 
 
-def _fold(best: dict[str, Match], node: Node, score: float) -> bool:
-    """Keep the best node of each content, counting the others; tell whether the content is new."""
-    known = best.get(node.content_hash)
-    if known is None:
-        best[node.content_hash] = Match(node.id, score)
-        return True
-    if known.id == node.id:  # a name that several functions bear comes once for each; the first is the best
-        return False
-    leader = min(known, Match(node.id, score), key=lambda match: (-match.score, match.id))
-    best[node.content_hash] = replace(leader, same_content=known.same_content + 1)
-    return False
+def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np.int64]:
+    """Give the rows of the k highest scores above 0, best first; all of those that equal the last.
+
+    So whoever calls can break ties by id.
+    """
+    scored = np.flatnonzero(scores > 0 if keep is None else (scores > 0) & keep)
+    if k < 1:
+        return scored[:0]
+    if len(scored) > k:
+        values = scores[scored]
+        least = np.partition(values, len(values) - k)[len(values) - k]
+        scored = scored[values >= least]
+    return scored[np.argsort(-scores[scored], kind="stable")]

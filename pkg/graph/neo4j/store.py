@@ -11,7 +11,6 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
-from pkg.graph.lexical import WordSearch
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.batches import name_source
@@ -28,6 +27,7 @@ from pkg.graph.rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
 from pkg.graph.unit import format_id, hash_key
+from pkg.graph.word_search import WordSearch
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
 
 if TYPE_CHECKING:

@@ -229,7 +229,7 @@ def test_a_store_that_another_process_writes_is_locked_for_writers_alone(
 
 READ_ONLY = """
 import glob, mmap, os, sys, urllib.parse
-import numpy, simsimd, pkg.graph.vector_file, pkg.graph.lexical, pkg.encode.hashing
+import numpy, simsimd, pkg.graph.vector_file, pkg.graph.word_search, pkg.encode.hashing
 from pkg.encode.registry import load_encoder
 from pkg.errors import StoreFullError
 from pkg.graph.embedded import EmbeddedStore
