@@ -26,6 +26,7 @@ from shared_data import read_questions
 
 from pkg.api import Graph, open_graph
 from pkg.encode.encoder import Encoder, Vectors
+from pkg.encode.headings import make_heading
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.model import Hit, Label, Match, Node
@@ -100,7 +101,8 @@ def _draw_questions(encoder: Encoder, dice: random.Random, pool: list[str]) -> I
 
 def _check_one(graph: Graph, encoder: Encoder, node: Node, text: str, query: Vectors, tally: Tally) -> None:
     """Prune one text for one question and note every rule that the result breaks."""
-    score = float(encoder.encode([node.content.encode()])[0] @ query)
+    headings = [make_heading(node.path, node.qualname)]
+    score = float(encoder.encode([node.content.encode()], headings)[0] @ query)
     start = time.process_time()
     opened = next(open_hits(graph.store, encoder, query, [Match(node.id, score)], QueryOptions()))
     tally.milliseconds.append((time.process_time() - start) * 1000)
@@ -110,7 +112,7 @@ def _check_one(graph: Graph, encoder: Encoder, node: Node, text: str, query: Vec
     tally.counts["refusals"] += sum(" kept: " in line for line in opened.explain)
     if hit.pruned:
         tally.gains.append(hit.score_pruned - hit.score)
-    after = float(encoder.encode([hit.pruned_content.encode()])[0] @ query)
+    after = float(encoder.encode([hit.pruned_content.encode()], headings)[0] @ query)
     for fault in _find_faults(graph, node, hit, after):
         tally.faults.append(f"{node.source}: {node.path}:{node.start_line} {node.qualname} [{text[:60]!r}]: {fault}")
 

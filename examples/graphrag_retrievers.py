@@ -44,7 +44,7 @@ class PkgEmbedder(Embedder):
 
     def embed_query(self, text: str) -> list[float]:
         """Encode a question."""
-        vector: list[float] = self._encoder.encode([text.encode()])[0].tolist()
+        vector: list[float] = self._encoder.encode_query(text).tolist()
         return vector
 
 

@@ -25,20 +25,26 @@ _WORD = re.compile(rb"[A-Za-z]+")
 
 
 class FakeEncoder:
-    """Encode a text as the sum of its lower-case words, each a fixed vector of signs, at length 1."""
+    """Encode heading and text as the sum of their lower-case words, each a fixed vector of signs, at length 1."""
 
     name = "fake"
     dimension = 256
 
-    def encode(self, texts: Sequence[bytes]) -> Vectors:
-        rows = [self._sum_words(text) for text in texts]
+    def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
+        headed = zip(headings or [""] * len(texts), texts, strict=True)
+        rows = [self._sum_words(heading.encode() + b" " + text) for heading, text in headed]
         return np.array(rows, np.float32).reshape(len(texts), self.dimension)
 
-    def encode_spans(self, text: bytes, spans: Spans) -> Vectors:
-        return self.encode([text[start:end] for start, end in spans.tolist()])
+    def encode_query(self, text: str) -> Vectors:
+        query: Vectors = self.encode([text.encode()])[0]
+        return query
 
-    def encode_without(self, text: bytes, cuts: Spans) -> Vectors:
-        return self.encode([text[:start] + b" " + text[end:] for start, end in cuts.tolist()])
+    def encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
+        return self.encode([text[start:end] for start, end in spans.tolist()], headings)
+
+    def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
+        texts = [text[:start] + b" " + text[end:] for start, end in cuts.tolist()]
+        return self.encode(texts, [heading] * len(texts))
 
     def _sum_words(self, text: bytes) -> npt.NDArray[np.float32]:
         total = np.zeros(self.dimension, np.float32)

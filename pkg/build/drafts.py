@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from pkg.encode.headings import make_heading
 from pkg.encode.words import blank_separators, split_cached
 from pkg.graph.unit import CallSite, Fragment, NodeRow, PieceNames, hash_bytes, hash_inside
 from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
@@ -63,6 +64,7 @@ class Draft:
         self._span = span
         self._text = pieces.code.text[span.start : span.end]
         self._blanked = blank_separators(self._text)
+        self._path = path
         self._scope = " ".join(split_cached(path.encode("utf-8", "replace")))
         self._is_file = bool(path)  # a piece of a row has none
         self._names = PieceNames(*place)
@@ -71,6 +73,7 @@ class Draft:
         self._words: list[tuple[int, str, str, str]] = []
         self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
+        self.headings: list[str] = []  # of each span
         self._tail_end = len(self._text) + 1
         for definition in pieces.definitions_in(span):
             self._add_definition(definition)
@@ -102,6 +105,7 @@ class Draft:
         if isinstance(definition, Function):
             kind = "method" if definition.is_method else "function"
             self.spans.append((start, end))
+            self.headings.append(make_heading(self._path, definition.qualname))
             self._words.append((index, *self._read_words(definition, start, end)))
         identity = self._names.name(label, definition.qualname)
         self._nodes.append(
@@ -129,6 +133,7 @@ class Draft:
             parent = self._index[block.function] if block.parent is None else first + block.parent
             identity = hash_inside(owner.id, block.path)
             self.spans.append((start, end))
+            self.headings.append(make_heading(self._path, owner.qualname))
             nodes.append(
                 NodeRow(
                     identity, label, parent, block.path, owner.qualname, block.kind, *place,
@@ -140,6 +145,7 @@ class Draft:
         rendered = record.statement.encode("utf-8", "replace")
         place = self._place(record.span)
         self.spans.append((self._tail_end, self._tail_end + len(rendered)))
+        self.headings.append("")
         self.tail.append(rendered)
         self._tail_end += len(rendered) + 1
         name = record.name or record.module

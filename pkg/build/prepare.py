@@ -85,8 +85,9 @@ class Preparer:
             spans += [(offset + start, offset + end) for start, end in draft.spans]
             offset += len(text) + 1
         joined = np.array(spans, np.int64).reshape(-1, 2)
+        headings = [heading for draft in drafts for heading in draft.headings]
         with self._threads.limit(limits=1, user_api="blas"):
-            vectors = encode_spans(self._encoder, b"\n".join(texts), joined).astype(np.float16)
+            vectors = encode_spans(self._encoder, b"\n".join(texts), joined, headings).astype(np.float16)
         ends = np.cumsum([len(draft.spans) for draft in drafts])
         return iter(np.split(vectors, ends[:-1]) if drafts else [])
 

@@ -13,7 +13,11 @@ Spans: TypeAlias = npt.NDArray[np.int64]
 
 
 class Encoder(Protocol):
-    """Turn texts into vectors of one length whose dot product is the cosine (P-09, P-13, P-14)."""
+    """Turn texts into vectors of one length whose dot product is the cosine (P-09, P-13, P-14).
+
+    A heading is one line that tells where a text stands (pkg.encode.headings): there is one for each text, "" where
+    nothing is known, or none at all. It belongs to the text, but is no part of it.
+    """
 
     @property
     def name(self) -> str:
@@ -23,30 +27,33 @@ class Encoder(Protocol):
     def dimension(self) -> int:
         """Tell how many numbers one vector has."""
 
-    def encode(self, texts: Sequence[bytes]) -> Vectors:
+    def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
         """Encode UTF-8 texts: float32 [len(texts), dimension], rows of length 1, or 0 where a text has no words."""
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode a question (valid Unicode): float32 [dimension], of length 1, or 0 where no word of it is known."""
 
 
 @runtime_checkable
 class AdditiveEncoder(Encoder, Protocol):
     """An encoder whose vector is a sum over words, so that spans and cuts of one text share the work."""
 
-    def encode_spans(self, text: bytes, spans: Spans) -> Vectors:
+    def encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
         """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, dimension]."""
 
-    def encode_without(self, text: bytes, cuts: Spans) -> Vectors:
+    def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
         """Encode the text without one span at a time: float32 [len(cuts), dimension]."""
 
 
-def encode_spans(encoder: Encoder, text: bytes, spans: Spans) -> Vectors:
+def encode_spans(encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
     """Encode each span of a text, in one pass where the encoder can."""
     if isinstance(encoder, AdditiveEncoder):
-        return encoder.encode_spans(text, spans)
-    return encoder.encode([text[start:end] for start, end in spans.tolist()])
+        return encoder.encode_spans(text, spans, headings)
+    return encoder.encode([text[start:end] for start, end in spans.tolist()], headings)
 
 
-def encode_without(encoder: Encoder, text: bytes, cuts: Spans) -> Vectors:
+def encode_without(encoder: Encoder, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
     """Encode the text once for each cut, with that cut left out (P-18)."""
     if isinstance(encoder, AdditiveEncoder):
-        return encoder.encode_without(text, cuts)
-    return encoder.encode([text[:start] + text[end:] for start, end in cuts.tolist()])
+        return encoder.encode_without(text, cuts, heading)
+    return encoder.encode([text[:start] + text[end:] for start, end in cuts.tolist()], [heading] * len(cuts))

@@ -4,7 +4,7 @@ The sign vector of a word is its BLAKE2 digest read as bits (a random projection
 product of two texts estimates the weighted share of words that they have in common). Each distinct identifier of a
 text counts once, through the sum of its words; common words weigh less (`word_weights.txt`, made by
 benchmarks/word_weights.py). All sums are sums of small integers, exact in float32 in any order: vectors do not depend
-on batches, workers or the linear algebra library.
+on batches, workers or the linear algebra library. Headings are not read.
 """
 
 from __future__ import annotations
@@ -36,13 +36,18 @@ class HashingEncoder:
     def __init__(self) -> None:
         self._table = _IdentifierTable()
 
-    def encode(self, texts: Sequence[bytes]) -> Vectors:
+    def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
         """Encode UTF-8 texts: float32 [len(texts), 224], rows of length 1, or 0 where a text has no words."""
         lengths = np.array([len(text) for text in texts], np.int64)
         ends = np.cumsum(lengths + 1) - 1
         return self.encode_spans(b"\n".join(texts), np.stack((ends - lengths, ends), axis=1))
 
-    def encode_spans(self, text: bytes, spans: Spans) -> Vectors:
+    def encode_query(self, text: str) -> Vectors:
+        """Encode a question like code: float32 [224], of length 1, or 0 where it has no words."""
+        query: Vectors = self.encode([text.encode()])[0]
+        return query
+
+    def encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
         """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, 224]."""
         sums = np.zeros((len(spans), DIMENSION), np.float32)
         identifiers, starts = self._read_identifiers(text)
@@ -54,7 +59,7 @@ class HashingEncoder:
             sums[group] = self._sum_group(identifiers, first[group], last[group])
         return normalise(sums)
 
-    def encode_without(self, text: bytes, cuts: Spans) -> Vectors:
+    def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
         """Encode the text without one span at a time: float32 [len(cuts), 224] (P-18).
 
         Only identifiers that stand nowhere else leave the sum: one subtraction for each cut.

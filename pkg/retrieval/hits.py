@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from pkg.encode.headings import make_heading
 from pkg.model import Hit, Label, Match, Node
 from pkg.retrieval.options import QueryOptions
 from pkg.retrieval.prune import Branch, Pruned, prune
@@ -30,19 +31,21 @@ def open_hits(
     store: GraphStore, encoder: Encoder, query: Vectors, matches: Sequence[Match], options: QueryOptions
 ) -> Iterator[OpenedHit]:
     """Yield a hit for each match, best first; nothing is fetched or pruned before it is asked for."""
+    corpora = {source.name for source in store.sources() if source.kind == "corpus"}
     for rank, match in zip(count(1), matches, strict=False):
         node = store.get([match.id])[0]
-        pruned = _prune_node(store, encoder, query, node, options.prune_steps) if options.prune else None
+        heading = make_heading("" if node.source in corpora else node.path, node.qualname)
+        pruned = _prune_node(store, encoder, query, node, heading, options.prune_steps) if options.prune else None
         yield OpenedHit(_make_hit(rank, match, node, pruned), node, tuple(_explain(rank, match, node, pruned)))
 
 
-def _prune_node(store: GraphStore, encoder: Encoder, query: Vectors, node: Node, steps: int) -> Pruned:
+def _prune_node(store: GraphStore, encoder: Encoder, query: Vectors, node: Node, heading: str, steps: int) -> Pruned:
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
     if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
-        whole = prune(encoder, query, content, indent, ())
+        whole = prune(encoder, query, content, indent, (), heading=heading)
         return replace(whole, refused=("not pruned: the text holds bytes that are not UTF-8",))
-    return prune(encoder, query, content, indent, _find_branches(store, node), steps)
+    return prune(encoder, query, content, indent, _find_branches(store, node), steps, heading=heading)
 
 
 def _find_branches(store: GraphStore, node: Node) -> list[Branch]:

@@ -52,15 +52,17 @@ def prune(
     branches: Sequence[Branch],
     steps: int = 1,
     limit: int = MAX_BRANCHES,
+    heading: str = "",
 ) -> Pruned:
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the query vector [d].
 
-    ``indent`` is the white space before the first line. What comes back parses whenever the content does, and
-    ``score_after`` is never below ``score_before``; ties go to fewer removed lines, then to the earlier branch. A cut
-    after which no statement would be left is refused: a bare signature often scores best, and helps nobody.
+    ``indent`` is the white space before the first line, ``heading`` what the text is encoded with. What comes back
+    parses whenever the content does, and ``score_after`` is never below ``score_before``; ties go to fewer removed
+    lines, then to the earlier branch. A cut after which no statement would be left is refused: a bare signature often
+    scores best, and helps nobody.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
-    judge, left, refused = _Judge(encoder, query, indent), inner[:limit], []
+    judge, left, refused = _Judge(encoder, query, indent, heading), inner[:limit], []
     if len(inner) > limit:
         refused.append(f"{len(inner) - limit} of {len(inner)} branches not tried: the limit is {limit}, largest first")
     before, *scores = judge.score_cuts(content, left)
@@ -82,6 +84,7 @@ class _Judge:
     encoder: Encoder
     query: Vectors
     indent: bytes
+    heading: str
 
     def excise(self, text: bytes, branch: Branch) -> Excision:
         return excise(text, branch.start, branch.end, self.indent)
@@ -90,10 +93,10 @@ class _Judge:
         """Score the text as it stands and without each branch, in one call."""
         excisions = [self.excise(text, branch) for branch in branches]
         cuts = np.array([(0, 0), *((excision.start, excision.end) for excision in excisions)], np.int64)
-        return [float(score) for score in encode_without(self.encoder, text, cuts) @ self.query]
+        return [float(score) for score in encode_without(self.encoder, text, cuts, self.heading) @ self.query]
 
     def score(self, text: bytes) -> float:
-        return float(self.encoder.encode([text])[0] @ self.query)
+        return float(self.encoder.encode([text], [self.heading])[0] @ self.query)
 
     def choose_text(self, excision: Excision) -> bytes | None:
         """Give the cut text that parses, the likelier of bare and `pass` first; None when neither does.

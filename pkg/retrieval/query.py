@@ -46,7 +46,7 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
     """Encode the text of a question (P-13): float32 [dimension]; a QueryError when no word of it is known."""
     if not text.strip():
         raise QueryError("the question is empty; expected a few words on what the code does, or a piece of code")
-    query: Vectors = encoder.encode([text.encode("utf-8", "replace")])[0]
+    query = encoder.encode_query(text.encode("utf-8", "replace").decode())
     if not query.any():
         shown = shorten(text, SHOWN_TEXT)
         raise QueryError(

@@ -21,15 +21,16 @@ class SimilarityStage:
     drops = False
 
     def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
-        """Encode the query and all candidates at once."""
+        """Encode the query and all candidates."""
         from pkg.encode.registry import load_encoder
 
         start = thread_time()
         is_raw = case.options.compare == "raw"
         texts = [each.code if is_raw else each.stripped for each in contenders]
-        encoded = [text.encode("utf-8", "replace") for text in (case.question.text, *texts)]
+        encoder = load_encoder(case.options.encoder)
         with _ENCODING:
-            vectors = load_encoder(case.options.encoder).encode(encoded)
-        cosines = [round(float(each), DIGITS) for each in vectors[1:] @ vectors[0]]
+            query = encoder.encode_query(case.question.text.encode("utf-8", "replace").decode())
+            vectors = encoder.encode([text.encode("utf-8", "replace") for text in texts])
+        cosines = [round(float(each), DIGITS) for each in vectors @ query]
         seconds = (thread_time() - start) / max(1, len(contenders))
         return [Verdict(self.name, True, cosine, "", seconds) for cosine in cosines]

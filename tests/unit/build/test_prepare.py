@@ -53,13 +53,21 @@ def test_properties_say_what_only_some_nodes_have() -> None:
     assert (first.properties, second.properties) == ({"module": "a.b", "alias": "c"}, {"module": "d"})
 
 
-def test_each_embedded_node_has_the_vector_of_its_own_text() -> None:
+def test_each_embedded_node_has_the_vector_of_its_own_text_and_place() -> None:
     fragment = only_fragment(prepare(make_unit("a.py", TEXT))[0])
     embedded = [node for node in fragment.nodes if node.label in EMBEDDED_LABELS]
     texts = [b"import a.b as c" if node.name == "a.b" else TEXT[node.start : node.end] for node in embedded[:4]]
+    headings = ["a A.m"] * 3 + [""]
     assert len(fragment.vectors) == len(embedded)
-    assert np.array_equal(fragment.vectors[:4], FakeEncoder().encode(texts).astype(np.float16))
+    assert np.array_equal(fragment.vectors[:4], FakeEncoder().encode(texts, headings).astype(np.float16))
     assert np.array_equal(fragment.vectors[4:], FakeEncoder().encode([b"import d"]).astype(np.float16))
+
+
+def test_a_piece_of_a_row_is_encoded_without_the_name_of_the_row() -> None:
+    row = LoadedUnit("row-1", "seen", Label.ROW, "0", b"def read_rows(path): pass\n")
+    fragment = only_fragment(prepare(row)[0])
+    texts = [b"def read_rows(path): pass", b"pass"]
+    assert np.array_equal(fragment.vectors, FakeEncoder().encode(texts, ["read_rows"] * 2).astype(np.float16))
 
 
 def test_an_import_is_encoded_as_the_statement_of_its_one_alias() -> None:

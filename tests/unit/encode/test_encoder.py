@@ -19,9 +19,14 @@ class LengthEncoder:
     name = "length"
     dimension = 2
 
-    def encode(self, texts: Sequence[bytes]) -> Vectors:
-        rows = [(len(text), len(text.split(b"\n")[0])) for text in texts]
+    def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
+        headed = zip(headings or [""] * len(texts), texts, strict=True)
+        rows = [(len(heading) + len(text), len(text.split(b"\n")[0])) for heading, text in headed]
         return np.array(rows, np.float32).reshape(-1, 2)
+
+    def encode_query(self, text: str) -> Vectors:
+        query: Vectors = self.encode([text.encode()])[0]
+        return query
 
 
 def test_an_encoder_of_whole_texts_is_not_additive() -> None:
@@ -37,13 +42,20 @@ def test_cuts_are_made_for_an_encoder_of_whole_texts() -> None:
     assert encode_without(LengthEncoder(), TEXT, LINES).tolist() == [[29, 15], [23, 9], [26, 9]]
 
 
+def test_headings_reach_an_encoder_of_whole_texts() -> None:
+    assert encode_spans(LengthEncoder(), TEXT, LINES, ["ab", "", "c"]).tolist() == [[12, 9], [16, 15], [14, 12]]
+    assert encode_without(LengthEncoder(), TEXT, LINES, "abc").tolist() == [[32, 15], [26, 9], [29, 9]]
+
+
 def test_an_additive_encoder_is_given_the_whole_text_once() -> None:
     class CountingEncoder(FakeEncoder):
         texts: Sequence[bytes] = ()
 
-        def encode_spans(self, text: bytes, spans: np.typing.NDArray[np.int64]) -> Vectors:
+        def encode_spans(
+            self, text: bytes, spans: np.typing.NDArray[np.int64], headings: Sequence[str] = ()
+        ) -> Vectors:
             self.texts = [*self.texts, text]
-            return super().encode_spans(text, spans)
+            return super().encode_spans(text, spans, headings)
 
     encoder = CountingEncoder()
     vectors = encode_spans(encoder, TEXT, LINES)

@@ -114,8 +114,11 @@ class BlindEncoder:
     name = "blind"
     dimension = 2
 
-    def encode(self, texts: Sequence[bytes]) -> Vectors:
+    def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
         return np.zeros((len(texts), self.dimension), np.float32)
+
+    def encode_query(self, text: str) -> Vectors:
+        return np.zeros(self.dimension, np.float32)
 
 
 def check_span(text: bytes, span: Span) -> None:
