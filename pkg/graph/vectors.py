@@ -56,12 +56,13 @@ class Segment:
         if keep is not None:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
-        groups = self._fold(candidates)
-        leaders = [group[0] for group in groups]
-        exact = score_vectors(fetch([int(self.columns["number"][index]) for index in leaders]), query)
-        ids = self.columns["id"].view("<u8")
-        order = sorted(range(len(groups)), key=lambda i: (-exact[i], int(ids[leaders[i]])))[:k]
-        matches = tuple(Match(f"{int(ids[leaders[i]]):016x}", float(exact[i]), len(groups[i]) - 1) for i in order)
+        candidates = self._drop_beaten(candidates, scores, 2 * error)
+        exact = score_vectors(fetch(self.columns["number"][candidates].tolist()), query)
+        leaders = self._fold(candidates, exact)[:k]
+        counts = self._count_equal(candidates[leaders], keep)
+        ids = self.columns["id"].view("<u8")[candidates[leaders]].tolist()
+        found = zip(ids, exact[leaders].tolist(), counts, strict=True)
+        matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
@@ -87,12 +88,32 @@ class Segment:
             look *= 4
         return np.flatnonzero(scores > -np.inf)
 
-    def _fold(self, candidates: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
-        """Group candidates of equal content, each group led by its lowest id."""
-        hashes, ids = self.columns["hash"][candidates], self.columns["id"].view("<u8")[candidates]
-        order = np.lexsort((ids, hashes))
-        cuts = np.flatnonzero(np.diff(hashes[order])) + 1
-        return np.split(candidates[order], cuts)
+    def _drop_beaten(
+        self, candidates: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], margin: float
+    ) -> npt.NDArray[np.int64]:
+        """Leave out what another of equal content beats, whatever rounding did: a crowd need not be fetched."""
+        _, groups = np.unique(self.columns["hash"][candidates], return_inverse=True)
+        best = np.full(len(candidates), -np.inf, np.float32)
+        np.maximum.at(best, groups, scores[candidates])
+        return candidates[scores[candidates] >= best[groups] - margin]
+
+    def _fold(self, candidates: npt.NDArray[np.int64], exact: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """Give the places of the best candidate of each content, best first, ties by id."""
+        order = np.lexsort((self.columns["id"].view("<u8")[candidates], -exact))
+        _, first = np.unique(self.columns["hash"][candidates[order]], return_index=True)
+        return order[np.sort(first)]
+
+    def _count_equal(self, leaders: npt.NDArray[np.int64], keep: Mask | None) -> list[int]:
+        """Count the entries of each leader's content that pass, itself included.
+
+        The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
+        """
+        hashes = self.columns["hash"]
+        is_wanted = np.zeros(1 << 16, np.bool_)
+        is_wanted[hashes[leaders].astype("<u2")] = True
+        near = np.flatnonzero(is_wanted[np.ascontiguousarray(hashes).view("<u2")[::4]])
+        found, counts = np.unique(hashes[near if keep is None else near[keep[near]]], return_counts=True)
+        return [int(count) for count in counts[np.searchsorted(found, hashes[leaders])]]
 
 
 Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, source, fragment, kind, vector

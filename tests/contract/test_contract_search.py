@@ -47,15 +47,19 @@ class Entry:
     piece: Piece
 
 
-def make_entries(pieces: list[Piece], vectors: npt.NDArray[np.float16]) -> list[Entry]:
-    """Give each piece its id and the vector of its content; a file with blocks has a function to hold them."""
+def make_entries(pieces: list[Piece], vectors: npt.NDArray[np.float16], is_placed: bool = False) -> list[Entry]:
+    """Give each piece its id and a vector: of its content, or of its content and place as encoders with headings do.
+
+    A file with blocks has a function to hold them.
+    """
     owners = [Piece(*place, None, 0) for place in sorted({(piece.source, piece.path) for piece in pieces})]
     entries = []
     for number, piece in enumerate(owners + pieces):
         label = Label.FUNCTION if piece.kind is None else Label.BLOCK
         identity = hash_key(piece.source, piece.path, str(number))
         content = hash_bytes(b"content %d" % piece.content)
-        entries.append(Entry(format_id(identity), label, content, vectors[piece.content % len(vectors)], piece))
+        chosen = piece.content + is_placed * len(piece.path)
+        entries.append(Entry(format_id(identity), label, content, vectors[chosen % len(vectors)], piece))
     return entries
 
 
@@ -129,7 +133,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[Entry], npt.NDArray[np.float32]]:
             0, (len(SOURCES), len(PATHS), len(KINDS), contents), (draw(st.sampled_from([0, 1, 7, 60, 250])), 4)
         ).tolist()
     ]
-    entries = make_entries(pieces, vectors.astype(np.float16))
+    entries = make_entries(pieces, vectors.astype(np.float16), draw(st.booleans()))
     return entries, random.normal(size=DIMENSION).astype(np.float32)
 
 

@@ -349,7 +349,7 @@ COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
 GET_VECTORS = f"""CALL () {{{{ UNWIND $ids AS id MATCH (n:{{label}} {{{{id: id}}}})
         RETURN collect([id, n.embedding]) AS vectors }}}}
     CALL () {{{{ UNWIND $contents AS content MATCH (n:{{label}}) WHERE n.content_hash = content AND {_PASSES}
-        WITH content, min(n.id) AS id, count(n) AS count RETURN collect([content, id, count]) AS same }}}}
+        WITH content, count(n) AS count RETURN collect([content, count]) AS same }}}}
     RETURN vectors, same"""
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
     WITH n, CASE WHEN any(x IN n.embedding WHERE x <> 0) THEN vector.similarity.cosine(n.embedding, $vector)

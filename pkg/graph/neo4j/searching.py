@@ -43,8 +43,7 @@ class _Candidate:
     id: str
     content: str
     score: float  # true cosine
-    first: str  # the lowest id of the nodes of this content that pass
-    count: int  # of them
+    count: int  # of the nodes of this content that pass
 
 
 class VectorSearch:
@@ -67,9 +66,8 @@ class VectorSearch:
         if k < 1 or not allowed:
             return Matches((), self._total, self._total - allowed, 0)
         leaders = _fold(self._find_candidates(vector, k, allowed, filters))[:k]
-        matches = tuple(Match(leader.first, leader.score, leader.count - 1) for leader in leaders)
-        ordered = tuple(sorted(matches, key=lambda match: (-match.score, match.id)))
-        return Matches(ordered, self._total, self._total - allowed, sum(match.same_content for match in ordered))
+        matches = tuple(Match(leader.id, leader.score, leader.count - 1) for leader in leaders)
+        return Matches(matches, self._total, self._total - allowed, sum(match.same_content for match in matches))
 
     def _find_filters(self) -> dict[str, Any]:
         """Give the parameters that narrow a search: sources, kinds, and the fragments of the paths that match."""
@@ -126,11 +124,11 @@ class VectorSearch:
         contents = {each.id: each.content for each in near}
         parameters = filters | {"ids": list(contents), "contents": sorted(set(contents.values()))}
         found = self._reader.run(cypher.GET_VECTORS.format(label=self._label.value), **parameters)[0]
-        same = {content: (first, count) for content, first, count in found["same"]}
+        same = dict(found["same"])
         vectors = np.array([vector for _, vector in found["vectors"]], np.float32).astype(np.float16)
         scored = zip((each for each, _ in found["vectors"]), score_vectors(vectors, query).tolist(), strict=True)
         return [
-            _Candidate(each, contents[each], score, *same[contents[each]])
+            _Candidate(each, contents[each], score, same[contents[each]])
             for each, score in scored
             if contents[each] in same  # else a write has ended meanwhile, which the end of the snapshot tells
         ]

@@ -37,17 +37,25 @@ def rank(vectors: npt.NDArray[np.float16], contents: list[int], query: npt.NDArr
     return list(best.values())[:k]
 
 
-@given(seed=st.integers(0, 2**32), spread=st.sampled_from([1e-3, 0.02, 1.0]), k=st.sampled_from([1, 5, 60, 400]))
-def test_entries_that_lie_close_together_are_told_apart(seed: int, spread: float, k: int) -> None:
+@given(
+    seed=st.integers(0, 2**32),
+    spread=st.sampled_from([1e-3, 0.02, 1.0]),
+    k=st.sampled_from([1, 5, 60, 400]),
+    is_equal=st.booleans(),
+)
+def test_entries_that_lie_close_together_are_told_apart(seed: int, spread: float, k: int, is_equal: bool) -> None:
     random = np.random.default_rng(seed)
     vectors = random.normal(size=DIMENSION) + spread * random.normal(size=(600, DIMENSION))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
     contents = [int(content) for content in random.integers(0, 500, len(vectors))]
-    firsts = {content: number for number, content in reversed(list(enumerate(contents)))}
-    vectors = vectors[[firsts[content] for content in contents]]  # equal content has an equal vector
+    if is_equal:  # equal content has equal vectors unless it stands at different places
+        firsts = {content: number for number, content in reversed(list(enumerate(contents)))}
+        vectors = vectors[[firsts[content] for content in contents]]
     segment = make_segment(iter(make_rows(vectors, contents)), DIMENSION)
     query = (vectors[0] + spread * random.normal(size=DIMENSION)).astype(np.float32)
     assert search(segment, vectors, query, k) == rank(vectors, contents, query, k)
+    found = segment.search(query, k, None, lambda numbers: vectors[np.array(numbers) - 1])
+    assert found.folded == sum(contents.count(contents[-int(match.id, 16) % (1 << 64)]) - 1 for match in found.matches)
 
 
 def test_more_is_looked_at_where_folding_eats_the_first_look() -> None:
