@@ -20,10 +20,18 @@ CORPORA = {
     "corpus/thealgorithms_functions.jsonl.gz": "b8deea5648c42cdd155fa54b4357ffce2fd849e236cba5c4168b37e78f246f08",
 }
 COSQA = {"cosqa/corpus.jsonl.gz": "80310cfd07558935c7f0a4bcca673f0f487519cea9deeb915adf189d0223bdc5"}
+COSQA_QUESTIONS = {
+    "cosqa/queries.jsonl": "54b25b7e170ba255fc626fb92a12ca7004d301684f7ce5c9b065e0b16239389a",
+    "cosqa/qrels.tsv": "50a74d0418d322e0975bcc40ec4130d49af5e3eb8fae637a6dc00ebd8de55155",
+}
 PYCG = {"pycg/micro_benchmark_icse21.jsonl.gz": "69615eb9c7f2bf5473c25fba603d311935980329b2ce7b47917950e2035fc2d2"}
 QUESTIONS = {
     "humaneval/humaneval.jsonl.gz": "ee991eb1dbd5a6e54ebaf588a452cd1d432147c8444ed84aeae7d305876f7469",
     "mbpp/mbpp.jsonl.gz": "ef95064f9ff56085033ec44344740ff1d57626997823b42f55430e9180815e57",
+}
+
+SPYDER_QUESTIONS = {
+    "spydercodeqa/spydercodeqa_dev.jsonl": "73c2c3431793ed974d6aefb44a2ca8a2164d19005e3721689258b775a1a13ba2"
 }
 
 

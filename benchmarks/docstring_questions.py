@@ -1,0 +1,153 @@
+"""Questions made of docstrings: find the function, out of 20,000, whose docstring begins like this.
+
+The functions are drawn from the packages of evaluation_code; each stands in a file of its old path and a class of its
+old name, without its docstring, so that the product builds its graph as of any repository. Functions whose code is
+equal, or whose place is, come once.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from evaluation_code import STANDARD_LIBRARY, read_files
+from question_sets import Question, QuestionSet, keep_set, take_lowest
+
+from pkg.extract.python import extract_unit
+from pkg.model import Class, CodeUnit, Function, Status
+
+FUNCTIONS, QUESTIONS = 20_000, 1_000
+FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """A function with its docstring's first paragraph, and its code without any docstring."""
+
+    path: str
+    qualname: str
+    summary: str
+    code: bytes  # with the white space before its first line
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}::{self.qualname}"
+
+    @property
+    def indent(self) -> bytes:
+        return self.code[: len(self.code) - len(self.code.lstrip())]
+
+
+def read_docstring_questions(cache: Path) -> QuestionSet:
+    """Give the questions, made once and kept in the cache."""
+    return keep_set(f"docstrings-{STANDARD_LIBRARY}", cache, "function", lambda folder: _make(cache, folder))
+
+
+def _make(cache: Path, folder: Path) -> Iterator[Question]:
+    found = {each.place: each for each in _drop_equals(_list_documented(cache))}
+    chosen = set(take_lowest(found, FUNCTIONS, "functions"))
+    kept = [each for place, each in found.items() if place in chosen]
+    for path, functions in groupby(kept, key=lambda each: each.path):
+        _write_file(folder / path, list(functions))
+    asked = {each.summary: place for place, each in found.items() if place in chosen and _is_question(each.summary)}
+    for text in take_lowest(asked, QUESTIONS, "questions"):
+        yield Question(text, (asked[text],))
+
+
+def _drop_equals(functions: Iterable[Documented]) -> Iterator[Documented]:
+    """Yield the first function of each place, of each code and of each summary."""
+    seen: set[object] = set()
+    for each in functions:
+        marks = {each.place, b" ".join(each.code.split()), ("summary", each.summary)}
+        if not marks & seen:
+            yield each
+        seen |= marks
+
+
+def _list_documented(cache: Path) -> Iterator[Documented]:
+    """Find every function with a docstring and more, outside other functions."""
+    for path, text in read_files(cache):
+        code = extract_unit(text, with_facts=False)
+        for definition in code.definitions:
+            if isinstance(definition, Function) and _is_outer(code, definition):
+                yield from _strip(path, code, definition)
+
+
+def _is_outer(code: CodeUnit, function: Function) -> bool:
+    parent = function.parent
+    while parent is not None:
+        above = code.definitions[parent]
+        if not isinstance(above, Class):
+            return False
+        parent = above.parent
+    return True
+
+
+def _strip(path: str, code: CodeUnit, function: Function) -> Iterator[Documented]:
+    """Yield a function without its docstring and those inside it, unless too little is left or it no longer parses."""
+    summary = _summarise(code.text, function)
+    start, end = code.text.rfind(b"\n", 0, function.span.start) + 1, function.span.end
+    if not summary or code.text[start : function.span.start].strip():
+        return
+    each = Documented(
+        path, function.qualname, summary, remove_spans(code.text, start, end, list(_inner_docstrings(code, function)))
+    )
+    found = extract_unit(_head(each) + each.code, with_facts=False)
+    if found.status is Status.OK and any(block.kind == "body" for block in found.blocks):
+        yield each
+
+
+def _head(function: Documented) -> bytes:
+    """Write the classes that a function stands in; for one that stood in a compound statement, another of these."""
+    owners = function.qualname.split(".")[:-1]
+    if not owners and function.indent:
+        return b"if True:\n"
+    return b"".join(b" " * depth + b"class %s:\n" % name.encode() for depth, name in enumerate(owners))
+
+
+def _inner_docstrings(code: CodeUnit, function: Function) -> Iterator[tuple[int, int]]:
+    for each in code.definitions:
+        if each.docstring and function.span.start <= each.span.start and each.span.end <= function.span.end:
+            yield each.docstring.start, each.docstring.end
+
+
+def remove_spans(text: bytes, start: int, end: int, spans: Iterable[tuple[int, int]]) -> bytes:
+    """Give text[start:end] without some spans, and without the lines that are blank for lack of them."""
+    pieces, done = [], start
+    for low, high in sorted(spans):
+        line = text.rfind(b"\n", 0, low) + 1
+        if not text[line:low].strip() and text[high : high + 1] == b"\n":
+            low, high = line, high + 1
+        pieces.append(text[done:low])
+        done = max(done, high)
+    return b"".join((*pieces, text[done:end]))
+
+
+def _summarise(text: bytes, function: Function) -> str:
+    """Give the first paragraph of a docstring on one line; nothing where there is no docstring."""
+    if function.docstring is None:
+        return ""
+    try:
+        docstring = ast.literal_eval(text[function.docstring.start : function.docstring.end].decode())
+    except (ValueError, SyntaxError):
+        return ""
+    return " ".join(inspect.cleandoc(docstring).split("\n\n")[0].split())
+
+
+def _is_question(summary: str) -> bool:
+    return len(set(_WORD.findall(summary.lower()))) >= FEWEST_WORDS and len(summary.split()) <= MOST_WORDS
+
+
+def _write_file(path: Path, functions: list[Documented]) -> None:
+    """Write the functions of one file, in their classes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pieces = []
+    for (head, _), group in groupby(functions, key=lambda each: (_head(each), each.indent)):
+        pieces += [head, *(each.code + b"\n\n" for each in group)]
+    path.write_bytes(b"".join(pieces))

@@ -1,0 +1,67 @@
+"""What all sets of questions with known answers share: the noun, the halves, and the folder that a set is kept in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+DEVELOPMENT, TEST = "development", "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question, and the places of which each is a right answer: path::qualname, path, or path:line."""
+
+    text: str
+    gold: tuple[str, ...]
+
+    @property
+    def half(self) -> str:
+        """Give the half that the question is in, fixed by its text: what is tuned on one is reported on the other."""
+        return TEST if hash_text(self.text, "half") % 2 else DEVELOPMENT
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Questions about one folder or corpus of code."""
+
+    name: str
+    code: Path  # what a graph is built of
+    mode: str  # of the search: function or block
+    questions: tuple[Question, ...]
+
+    def choose_half(self, half: str) -> tuple[Question, ...]:
+        """Give the questions of one half."""
+        return tuple(question for question in self.questions if question.half == half)
+
+
+def hash_text(text: str, salt: str) -> int:
+    """Hash a text to 64 bits, the same on every machine; the salt keeps one choice apart from the next."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, salt=salt.encode())
+    return int.from_bytes(digest.digest(), "big")
+
+
+def take_lowest(keys: Iterable[str], count: int, salt: str) -> list[str]:
+    """Draw from keys without replacement: those of the lowest hash, the same on every machine."""
+    return sorted(keys, key=lambda key: (hash_text(key, salt), key))[:count]
+
+
+def keep_set(name: str, cache: Path, mode: str, make: Callable[[Path], Iterable[Question]]) -> QuestionSet:
+    """Make a set in the cache, or read the one that is there; a folder is in place only when it is whole."""
+    folder = cache / f"questions-{name}"
+    if not folder.is_dir():
+        work = cache / f"{folder.name}.{os.getpid()}.tmp"
+        shutil.rmtree(work, ignore_errors=True)
+        (work / "code").mkdir(parents=True)
+        lines = [json.dumps(asdict(question)) + "\n" for question in make(work / "code")]
+        (work / "questions.jsonl").write_text("".join(lines), encoding="utf-8")
+        work.rename(folder)
+    with open(folder / "questions.jsonl", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    questions = tuple(Question(row["text"], tuple(row["gold"])) for row in rows)
+    return QuestionSet(name, folder / "code", mode, questions)
