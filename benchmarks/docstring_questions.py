@@ -37,10 +37,12 @@ class Documented:
 
     @property
     def place(self) -> str:
+        """Name the function as questions do."""
         return f"{self.path}::{self.qualname}"
 
     @property
     def indent(self) -> bytes:
+        """Give the white space before the first line."""
         return self.code[: len(self.code) - len(self.code.lstrip())]
 
 
@@ -55,7 +57,7 @@ def _make(cache: Path, folder: Path) -> Iterator[Question]:
     kept = [each for place, each in found.items() if place in chosen]
     for path, functions in groupby(kept, key=lambda each: each.path):
         _write_file(folder / path, list(functions))
-    asked = {each.summary: place for place, each in found.items() if place in chosen and _is_question(each.summary)}
+    asked = {each.summary: place for place, each in found.items() if place in chosen and is_question(each.summary)}
     for text in take_lowest(asked, QUESTIONS, "questions"):
         yield Question(text, (asked[text],))
 
@@ -140,8 +142,9 @@ def _summarise(text: bytes, function: Function) -> str:
     return " ".join(inspect.cleandoc(docstring).split("\n\n")[0].split())
 
 
-def _is_question(summary: str) -> bool:
-    return len(set(_WORD.findall(summary.lower()))) >= FEWEST_WORDS and len(summary.split()) <= MOST_WORDS
+def is_question(text: str) -> bool:
+    """Tell whether a text has enough words to search by, and not too many."""
+    return len(set(_WORD.findall(text.lower()))) >= FEWEST_WORDS and len(text.split()) <= MOST_WORDS
 
 
 def _write_file(path: Path, functions: list[Documented]) -> None:

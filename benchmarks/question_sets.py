@@ -15,10 +15,14 @@ DEVELOPMENT, TEST = "development", "test"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question, and the places of which each is a right answer: path::qualname, path, or path:line."""
+    """One question, and the places of which each is a right answer; equal places are equal texts.
+
+    A place is a path, path::qualname of a function, or path::qualname::place of a block inside its function.
+    """
 
     text: str
     gold: tuple[str, ...]
+    lines: tuple[int, int] | None = None  # first and last line that the answer is about, where that is known
 
     @property
     def half(self) -> str:
