@@ -197,6 +197,23 @@ class Node:
     properties: Mapping[str, object] = field(default_factory=dict)
 
 
+class Outline(NamedTuple):
+    """What a ranking looks at of a function or block besides its scores: a node without its text.
+
+    A block has its place in its function as name and qualname.
+    """
+
+    id: str
+    label: Label
+    source: str
+    path: str
+    name: str
+    qualname: str
+    kind: str | None
+    lines: int
+    content_hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """One relationship: its type, both ends, and what it carries (line, rule, confidence)."""

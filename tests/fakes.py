@@ -19,7 +19,7 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import read_import
 from pkg.graph.unit import UnitGraph, UnitLinks
-from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, RelationType, Skip, Source, Status
+from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source, Status
 
 _WORD = re.compile(rb"[A-Za-z]+")
 
@@ -271,6 +271,16 @@ class FakeStore:
             raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id that a query gave")
         return entry
 
+    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+        entries = self._now.read()
+        found = [entries[each].node for each in ids if each in entries]
+        return {node.id: _outline(node) for node in found if node.label in (Label.FUNCTION, Label.BLOCK)}
+
+    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
+        entries, outer = self._now.read(), set(functions)
+        blocks = [entry for entry in entries.values() if entry.node.label is Label.BLOCK]
+        return [_outline(entry.node) for entry in blocks if _find_function(entries, entry) in outer]
+
     def subtree(self, node_id: str) -> list[Node]:
         outer = self._get_entry(node_id).node
         entries = self._now.read()
@@ -357,6 +367,19 @@ class FakeStore:
         wanted, entries = set(types), self._now.read()
         found = [edge for edge in list_edges(self._now) if edge.type in wanted]
         return iter([edge for edge in found if source in (None, entries[edge.start].node.source)])
+
+
+def _outline(node: Node) -> Outline:
+    qualname = node.name if node.label is Label.BLOCK else node.qualname
+    lines = node.end_line - node.start_line + 1
+    place = node.source, node.path, node.name, qualname
+    return Outline(node.id, node.label, *place, node.kind, lines, node.content_hash)
+
+
+def _find_function(entries: dict[str, Entry], entry: Entry) -> str | None:
+    while entry.node.label is Label.BLOCK and entry.parent is not None:
+        entry = entries[entry.parent]
+    return entry.node.id
 
 
 def _cosine(vector: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> float:

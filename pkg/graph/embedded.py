@@ -16,12 +16,13 @@ from pkg.graph import sql
 from pkg.graph.edges import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.opening import open_database
+from pkg.graph.outlines import list_blocks, list_outlines
 from pkg.graph.reading import NodeReader
 from pkg.graph.rows import fetch_known, parse_id, unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header
 from pkg.graph.writing import EmbeddedWriter
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -291,6 +292,16 @@ class EmbeddedStore:
         raise NodeNotFoundError(
             f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
         )
+
+    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks by id, those of unknown ids left out."""
+        with translate_faults(self.address), self.snapshot():
+            return {each.id: each for each in list_outlines(self._connection, ids)}
+
+    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
+        """List the outlines of the blocks of some functions, those of inner functions left out."""
+        with translate_faults(self.address), self.snapshot():
+            return list_blocks(self._connection, functions)
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

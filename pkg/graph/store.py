@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pkg.graph.unit import UnitGraph, UnitLinks
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,6 +134,12 @@ class GraphStore(Protocol):
 
     def get(self, ids: Sequence[str]) -> list[Node]:
         """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+
+    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks by id, those of unknown ids left out; cheaper than the nodes."""
+
+    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
+        """List the outlines of the blocks of some functions, but not of functions inside them."""
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

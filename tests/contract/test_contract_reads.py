@@ -421,3 +421,28 @@ def test_an_error_inside_a_snapshot_is_the_callers_own(filled: GraphStore) -> No
     with pytest.raises(BrokenPipeError), filled.snapshot():
         raise BrokenPipeError("nobody reads any more")
     assert filled.generation() == 1
+
+
+def test_outlines_tell_of_functions_and_blocks_what_their_nodes_do(store: GraphStore) -> None:
+    fill(store, {"a.py": NESTED, **FILES})
+    nodes = list(store.nodes([Label.FUNCTION, Label.BLOCK]))
+    outlines = store.outlines([*(node.id for node in nodes), "0" * 16])
+    assert set(outlines) == {node.id for node in nodes}
+    for node in nodes:
+        each = outlines[node.id]
+        assert (each.label, each.source, each.path, each.name, each.kind, each.content_hash) == (
+            (node.label, node.source, node.path, node.name, node.kind, node.content_hash)
+        )
+        assert each.lines == node.end_line - node.start_line + 1
+        assert each.qualname == (node.name if node.label is Label.BLOCK else node.qualname)
+
+
+def test_blocks_of_functions_are_those_that_hang_from_them(store: GraphStore) -> None:
+    fill(store, {"a.py": NESTED, **FILES})
+    functions = [node.id for node in store.nodes([Label.FUNCTION])]
+    blocks = {node.id for node in store.nodes([Label.BLOCK])}
+    owners = {each.id: function for function in functions for each in store.blocks_of([function])}
+    assert set(owners) == blocks
+    assert sorted(each.id for each in store.blocks_of(functions)) == sorted(blocks)
+    for block, function in owners.items():
+        assert block in {node.id for node in store.subtree(function)}

@@ -287,6 +287,11 @@ INSIDE_UNIT = f"""UNWIND [$id] AS id {_BY_ID} WITH n AS u MATCH (u)-[h:{HOLDS}]-
     RETURN {_NODE} AS node ORDER BY held, fragment, n.start, n.end DESC, n.position"""
 GET_CALLS = f"""UNWIND $ids AS id {_PIECE_BY_ID} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
     RETURN collect([id, [f.calls, n.start_line, n.end_line, first_line]]) AS found"""
+_OUTLINE = """RETURN collect([n.id, [each IN labels(n) WHERE each IN ['Function', 'Block']][0], n.source,
+    coalesce(n.path, path), n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash]) AS found"""
+LIST_OUTLINES = f"UNWIND $ids AS id {_find_by_id((Label.FUNCTION, Label.BLOCK))} {_PLACE} {_OUTLINE}"
+LIST_BLOCKS = f"""UNWIND $ids AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
+    MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) {_PLACE} {_OUTLINE}"""
 GET_NAME_OF = """MATCH (n:FunctionName)-[:NAMES]->(:Function {id: $id}) RETURN n.id AS id"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready

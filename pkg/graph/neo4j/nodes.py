@@ -7,7 +7,7 @@ from typing import Any
 
 from pkg.graph.rows import unpack_rows
 from pkg.graph.texts import make_call
-from pkg.model import Call, Edge, Label, Node, RelationType
+from pkg.model import Call, Edge, Label, Node, Outline, RelationType
 
 _OWN = ("alias", "bases", "decorators", "imported", "is_async", "level", "module")  # what a build notes of a piece
 _OF_LABEL = {
@@ -68,3 +68,20 @@ def list_calls(packed: bytes, start_line: int, end_line: int, first_line: int | 
     for expression, line, _ in unpack_rows(packed):
         if start_line <= line <= end_line:
             yield Call(expression, line + offset, None)
+
+
+def make_outline(
+    identity: str,
+    label: str,
+    source: str,
+    path: str,
+    name: str,
+    qualname: str,
+    kind: str | None,
+    lines: int,
+    content_hash: str,
+) -> Outline:
+    """Make the outline of a function or block of what a statement lists."""
+    known = Label(label)
+    qualname = "" if known is Label.BLOCK else qualname
+    return Outline(identity, known, source, path, name, qualname or name, kind, lines, content_hash)

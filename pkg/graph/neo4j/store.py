@@ -19,7 +19,7 @@ from pkg.graph.neo4j.faults import translate_faults
 from pkg.graph.neo4j.following import find_imports, follow_edges
 from pkg.graph.neo4j.listing import choose_count, export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
-from pkg.graph.neo4j.nodes import list_calls, make_node
+from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.session import Reader
 from pkg.graph.neo4j.writing import Neo4jWriter, delete_nodes
@@ -28,7 +28,7 @@ from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
 from pkg.graph.unit import format_id, hash_key
 from pkg.graph.word_search import WordSearch
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, RelationType, Skip, Source
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -298,6 +298,19 @@ class Neo4jStore:
                 raise NodeNotFoundError(
                     f"no node '{each}' in {self.address}; expected an id of 16 hex digits that a query gave"
                 )
+
+    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks by id, those of unknown ids left out."""
+        return {each.id: each for each in self._list_outlines(cypher.LIST_OUTLINES, ids)}
+
+    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
+        """List the outlines of the blocks of some functions, those of inner functions left out."""
+        return self._list_outlines(cypher.LIST_BLOCKS, functions)
+
+    def _list_outlines(self, statement: str, ids: Sequence[str]) -> list[Outline]:
+        with self._reader.snapshot() as view:
+            found = self._reader.run(statement, ids=list(ids), ready=view.ready)[0]["found"]
+        return [make_outline(*each) for each in found]
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
