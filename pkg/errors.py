@@ -14,6 +14,9 @@ PkgError                       anything below; the command line prints it as one
 │   ├── StoreFullError         no room, or no permission to write
 │   └── EncoderMismatchError   made with another encoder or dimension
 ├── NodeNotFoundError          no node has that id
+├── EncoderError               the model behind an encoder cannot be used
+│   ├── EncoderBusyError       its service limits, times out or cannot be reached (transient: try again)
+│   └── EncoderAnswerError     it gave back too few vectors, or what is no vector
 ├── QueryError                 the question cannot be searched for
 ├── SandboxError               code cannot be run safely here
 └── MissingExtraError          an optional package is not installed
@@ -78,6 +81,22 @@ class EncoderMismatchError(StoreError):
 
 class NodeNotFoundError(PkgError):
     """Say that no node has the given id."""
+
+
+class EncoderError(PkgError):
+    """Say that the model behind an encoder cannot be used."""
+
+
+class EncoderBusyError(EncoderError):
+    """Say that a service limits, times out or cannot be reached; trying again may help."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait  # seconds that the service asks for
+
+
+class EncoderAnswerError(EncoderError):
+    """Say that a model gave back too few vectors, or what is no vector."""
 
 
 class QueryError(PkgError):

@@ -2,29 +2,113 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pkg.encode.service import SERVICES, is_here, split_address
 from pkg.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pkg.encode.encoder import Encoder
 
-_ENCODERS = {"hashing": ("pkg.encode.hashing", "HashingEncoder", 224)}  # name -> module, class, dimension
+DEFAULT_ENCODER = "hashing"
+"""What a new graph is made with where no encoder is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderKind:
+    """One kind of encoder: how it is written, where it is made, and what it needs."""
+
+    form: str
+    module: str
+    maker: str  # attribute of the module that makes an encoder
+    dimension: int | None = None  # None: each model has its own
+    detail: str = ""  # folder, model or address: what follows the colon
+    packages: tuple[str, ...] = ()  # modules that it imports
+    extra: str = ""  # the extra that brings them
+
+    @property
+    def is_heavy(self) -> bool:
+        """Tell whether one process holds the encoder: a model with threads of its own, or the line to a service."""
+        return bool(self.detail)
+
+    def list_missing(self) -> list[str]:
+        """List the packages that are not installed."""
+        return [package for package in self.packages if find_spec(package) is None]
+
+
+KINDS = {
+    "hashing": EncoderKind("hashing", "pkg.encode.hashing", "HashingEncoder", 224),
+    "minilm": EncoderKind(
+        "minilm[:FOLDER]", "pkg.encode.minilm", "make_encoder", 384, "folder", ("onnxruntime", "tokenizers"), "minilm"
+    ),
+    "st": EncoderKind(
+        "st:NAME", "pkg.encode.sentence", "make_encoder", None, "model", ("sentence_transformers",), "st"
+    ),
+    "voyage": EncoderKind(
+        "voyage:NAME", "pkg.encode.voyage_api", "make_encoder", None, "address", ("voyageai",), "voyage"
+    ),
+    "openai": EncoderKind(
+        "openai:NAME@URL", "pkg.encode.openai_api", "make_encoder", None, "address", ("openai",), "openai"
+    ),
+}
+
+
+def find_kind(name: str) -> EncoderKind:
+    """Give the kind of an encoder; a UsageError for what is no encoder."""
+    word, colon, detail = name.partition(":")
+    kind = KINDS.get(word)
+    if kind is None or bool(colon) != bool(detail) or not _takes(kind, detail):
+        raise UsageError(f"no encoder '{name}'; expected one of: {', '.join(each.form for each in KINDS.values())}")
+    if kind.detail == "address":
+        split_address(detail, word)
+    return kind
+
+
+def _takes(kind: EncoderKind, detail: str) -> bool:
+    return not detail if not kind.detail else bool(detail) or kind.detail == "folder"
+
+
+def name_encoder(name: str) -> str:
+    """Write an encoder's name as a store remembers it: a folder is named from the root."""
+    kind = find_kind(name)
+    word, _, detail = name.partition(":")
+    folder = Path(detail).expanduser()
+    if detail and (kind.detail == "folder" or (kind.detail == "model" and folder.is_dir())):
+        return f"{word}:{folder.resolve()}"
+    return name
 
 
 def find_encoder(name: str) -> tuple[str, int]:
-    """Give the name and dimension of an encoder."""
-    if name not in _ENCODERS:
-        raise UsageError(f"no encoder '{name}'; expected one of: {', '.join(sorted(_ENCODERS))}")
-    return name, _ENCODERS[name][2]
+    """Give the name and dimension of an encoder; where its model alone knows the dimension, it is made and asked."""
+    kind, name = find_kind(name), name_encoder(name)
+    word, _, detail = name.partition(":")
+    known = SERVICES[word].dimensions.get(split_address(detail, word)[0]) if word in SERVICES else kind.dimension
+    return name, known or load_encoder(name).dimension
+
+
+def find_service(name: str) -> str | None:
+    """Give the address that texts are sent to; None for an encoder that keeps them on this machine."""
+    find_kind(name)
+    word, _, detail = name.partition(":")
+    if word not in SERVICES:
+        return None
+    url = SERVICES[word].choose_url(split_address(detail, word)[1])
+    return None if is_here(url) else url
 
 
 @lru_cache(maxsize=4)
 def load_encoder(name: str) -> Encoder:
     """Make an encoder, once in a process."""
-    find_encoder(name)
-    module, attribute, _ = _ENCODERS[name]
-    encoder: Encoder = getattr(import_module(module), attribute)()
-    return encoder
+    kind = find_kind(name)
+    make: Callable[..., Encoder] = getattr(import_module(kind.module), kind.maker)
+    word, _, detail = name.partition(":")
+    if not kind.detail:
+        return make()
+    return make(name, *split_address(detail, word)) if word in SERVICES else make(name, detail or None)

@@ -8,28 +8,129 @@ from pathlib import Path
 
 import pytest
 
-from pkg.encode.registry import find_encoder, load_encoder
-from pkg.errors import UsageError
+from pkg.encode.registry import (
+    DEFAULT_ENCODER,
+    KINDS,
+    find_encoder,
+    find_kind,
+    find_service,
+    load_encoder,
+    name_encoder,
+)
+from pkg.errors import EncoderError, MissingExtraError, UsageError
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_registry_knows_name_and_dimension_of_what_it_loads() -> None:
-    encoder = load_encoder("hashing")
-    assert find_encoder("hashing") == (encoder.name, encoder.dimension)
+    encoder = load_encoder(DEFAULT_ENCODER)
+    assert find_encoder(DEFAULT_ENCODER) == (encoder.name, encoder.dimension)
 
 
 def test_an_encoder_is_made_once() -> None:
-    assert load_encoder("hashing") is load_encoder("hashing")
+    assert load_encoder(DEFAULT_ENCODER) is load_encoder(DEFAULT_ENCODER)
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    for look_up in (find_encoder, load_encoder):
-        with pytest.raises(UsageError, match=r"no encoder 'word2vec'; expected one of: hashing"):
-            look_up("word2vec")
+@pytest.mark.parametrize(
+    "name", ["word2vec", "", "st", "st:", "minilm:", "voyage", "openai:", f"{DEFAULT_ENCODER}:x", ":x", "STATIC"]
+)
+def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
+    for look_up in (find_kind, find_encoder, find_service, load_encoder, name_encoder):
+        with pytest.raises(UsageError, match=rf"no encoder '{name}'; expected one of: .*minilm\[:FOLDER\], st:NAME"):
+            look_up(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["openai:@http://host", "voyage:@http://host/v1", "openai:m@ftp://host", "openai:m@http://"]
+)
+def test_an_address_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=r"expected (openai|voyage):NAME or \1:NAME@http://host/v1"):
+        find_kind(name)
+
+
+def test_the_dimension_of_a_known_model_is_told_without_asking() -> None:
+    assert find_encoder("voyage:voyage-code-2") == ("voyage:voyage-code-2", 1536)
+    assert find_encoder("openai:text-embedding-3-small@http://far.example/v1")[1] == 1536
+    assert find_encoder("minilm")[1] == 384
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        (DEFAULT_ENCODER, None),
+        ("minilm", None),
+        ("st:some/model", None),
+        ("voyage:voyage-code-3", "https://api.voyageai.com/v1"),
+        ("openai:m", "https://api.openai.com/v1"),
+        ("openai:m@http://far.example:8000/v1/", "http://far.example:8000/v1"),
+        ("openai:m@http://localhost:11434/v1", None),
+        ("openai:m@http://127.0.0.2/v1", None),
+        ("openai:m@http://[::1]:80/v1", None),
+    ],
+)
+def test_the_registry_knows_whether_texts_leave_the_machine(name: str, address: str | None) -> None:
+    assert find_service(name) == address
+
+
+def test_the_environment_names_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
+    assert find_service("openai:m") is None
+
+
+def test_a_folder_is_remembered_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert name_encoder("minilm:model") == f"minilm:{tmp_path / 'model'}"
+    assert name_encoder("st:model") == f"st:{tmp_path / 'model'}"
+    assert name_encoder("st:other/model") == "st:other/model"
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("openai:m@http://localhost:1/v1", "openai"),
+        ("voyage:m@http://localhost:1/v1", "voyageai"),
+        ("st:some/model", "sentence_transformers"),
+    ],
+)
+def test_a_missing_package_is_an_error_with_the_command_that_installs_it(
+    name: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        MissingExtraError, match=rf"pip install 'programming-knowledge-graph\[{find_kind(name).extra}\]'"
+    ):
+        load_encoder(name).encode([b"def f(): pass"])
+
+
+def test_a_missing_model_file_is_an_error_that_names_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(EncoderError, match=rf"no ONNX file in {tmp_path}; expected model.onnx"):
+        load_encoder(f"minilm:{tmp_path}")
+    (tmp_path / "model.onnx").write_bytes(b"")
+    with pytest.raises(EncoderError, match=rf"no tokenizer.json in {tmp_path}"):
+        load_encoder(f"minilm:{tmp_path}")
+
+
+def test_a_service_elsewhere_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for service, variable in (("openai", "OPENAI_API_KEY"), ("voyage", "VOYAGE_API_KEY")):
+        monkeypatch.delenv(variable, raising=False)
+        from pkg.encode.service import SERVICES
+
+        with pytest.raises(EncoderError, match=rf"no key for https://far.example; set {variable}"):
+            SERVICES[service].read_key("https://far.example")
+
+
+def test_each_kind_with_packages_names_the_extra_that_brings_them() -> None:
+    extras = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for kind in KINDS.values():
+        assert bool(kind.packages) == bool(kind.extra)
+        assert not kind.extra or f"\n{kind.extra} = [" in extras
 
 
 def test_looking_a_name_up_imports_no_numpy() -> None:
-    script = "import sys, pkg.encode.registry as r; r.find_encoder('hashing'); print('numpy' in sys.modules)"
+    names = (DEFAULT_ENCODER, "minilm", "voyage:voyage-code-2", "openai:text-embedding-3-small")
+    script = (
+        f"import sys, pkg.encode.registry as r; [r.find_encoder(n) for n in {names}]; print('numpy' in sys.modules)"
+    )
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     assert ran.stdout.strip() == "False"

@@ -1,0 +1,159 @@
+"""The encoder around any model: what all models need beside themselves stands here once.
+
+Headings before texts, batches by number and tokens, vectors of earlier runs, patience with a service, texts that are
+too long, and a check of what came back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from pkg.encode.answer import check_answer
+from pkg.encode.encoder import Vectors
+from pkg.encode.model import TextModel, TooLongError
+from pkg.encode.retry import call_patiently
+from pkg.encode.vector_cache import VectorCache, make_key
+from pkg.errors import EncoderError
+
+PROBE = "def probe(): pass"  # what a service is asked for, so that it shows the length of its vectors
+SHORTEST = 64  # characters: a service that refuses even this refuses for another reason than length
+
+
+@dataclass(slots=True)
+class EncodingCounts:
+    """What an encoder has done so far."""
+
+    encoded: int = 0  # texts that went through the model
+    cached: int = 0  # texts whose vectors were there from earlier
+    tokens: int = 0  # of the encoded texts, counted or estimated
+    cut: int = 0  # texts longer than the model's window, whose ends count for nothing
+
+
+class BatchedEncoder:
+    """Encode texts with a model, in batches of like length, and only those that it has not seen before (P-09, P-13)."""
+
+    def __init__(
+        self, model: TextModel, cache: VectorCache | None = None, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.model = model
+        self.counts = EncodingCounts()
+        self._cache = cache
+        self._sleep = sleep
+
+    @property
+    def name(self) -> str:
+        """Name the encoder as the registry knows it."""
+        return self.model.name
+
+    @cached_property
+    def dimension(self) -> int:
+        """Tell how many numbers one vector has; a model that cannot tell is asked for one vector, once."""
+        known = self.model.dimension
+        return len(self._encode([PROBE], is_query=False)[0]) if known is None else known
+
+    @property
+    def _known_dimension(self) -> int | None:
+        """Tell how many numbers one vector has where that is known without asking."""
+        asked: int | None = self.__dict__.get("dimension")
+        return self.model.dimension if asked is None else asked
+
+    def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
+        """Encode UTF-8 texts: float32 [len(texts), dimension], rows of length 1, or 0 where a text has no words."""
+        places = headings or [""] * len(texts)
+        return self._fill([_dress(text, place) for text, place in zip(texts, places, strict=True)], is_query=False)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode a question, with the prefix that the model wants: float32 [dimension], or 0 where it has no words."""
+        query: Vectors = self._fill([_dress(text.encode("utf-8", "replace"), "")], is_query=True)[0]
+        return query
+
+    def list_missing(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> list[str]:
+        """List the distinct texts, headings before them, that would go through the model."""
+        places = headings or [""] * len(texts)
+        dressed = dict.fromkeys(_dress(text, place) for text, place in zip(texts, places, strict=True))
+        dressed.pop("", None)
+        known = self._find(list(dressed), is_query=False)
+        return [text for text in dressed if text not in known]
+
+    def _fill(self, texts: Sequence[str], is_query: bool) -> Vectors:
+        """Give the vector of each text, and 0 for an empty one; equal texts are encoded once."""
+        distinct = [text for text in dict.fromkeys(texts) if text]
+        vectors = np.zeros((len(distinct) + 1, self.dimension), np.float32)
+        if distinct:
+            vectors[1:] = self._encode(distinct, is_query)
+        rows = {text: row for row, text in enumerate(distinct, 1)}
+        filled: Vectors = vectors[[rows.get(text, 0) for text in texts]]
+        return filled
+
+    def _find(self, texts: list[str], is_query: bool) -> dict[str, Vectors]:
+        """Give the vectors that are known from earlier."""
+        if self._cache is None:
+            return {}
+        keys = {make_key(self.model.identity, is_query, text): text for text in texts}
+        found = self._cache.find(keys, self._known_dimension)
+        return {keys[key]: vector for key, vector in found.items()}
+
+    def _encode(self, texts: list[str], is_query: bool) -> Vectors:
+        """Encode distinct texts: float32 [len(texts), dimension]."""
+        vectors = self._find(texts, is_query)
+        self.counts.cached += len(vectors)
+        missing = [text for text in texts if text not in vectors]
+        for batch in self._cut_batches(missing):
+            fresh = self._embed(batch, is_query)
+            vectors.update(zip(batch, fresh, strict=True))
+            if self._cache is not None:  # batch by batch: what was paid for outlives an interruption
+                keys = [make_key(self.model.identity, is_query, text) for text in batch]
+                self._cache.put(dict(zip(keys, fresh, strict=True)))
+        return np.stack([vectors[text] for text in texts])
+
+    def _cut_batches(self, texts: list[str]) -> Iterator[list[str]]:
+        """Cut texts into batches within the model's limits, texts of like length together."""
+        lengths = self.model.count_tokens(texts) if texts else []
+        window = self.model.window
+        self.counts.encoded += len(texts)
+        self.counts.tokens += sum(lengths if window is None else (min(length, window) for length in lengths))
+        self.counts.cut += sum(window is not None and length > window for length in lengths)
+        batch: list[str] = []
+        size = 0
+        for index in sorted(range(len(texts)), key=lambda index: (lengths[index], texts[index])):
+            length = lengths[index] if window is None else min(lengths[index], window)
+            if batch and (len(batch) >= self.model.max_texts or size + length > self.model.max_tokens):
+                yield batch
+                batch, size = [], 0
+            batch.append(texts[index])
+            size += length
+        if batch:
+            yield batch
+
+    def _embed(self, texts: list[str], is_query: bool) -> Vectors:
+        """Embed one batch: float32 [len(texts), dimension], rows of length 1; halve what is too long."""
+        try:
+            answer = call_patiently(partial(self.model.embed, texts, is_query), self._sleep)
+        except TooLongError as fault:
+            if len(texts) > 1:
+                middle = len(texts) // 2
+                return np.concatenate((self._embed(texts[:middle], is_query), self._embed(texts[middle:], is_query)))
+            return self._embed_shorter(texts[0], is_query, fault)
+        return check_answer(answer, len(texts), self._known_dimension, self.name)
+
+    def _embed_shorter(self, text: str, is_query: bool, fault: TooLongError) -> Vectors:
+        """Embed the first half of a text that is longer than a service reads."""
+        if len(text) <= SHORTEST:
+            raise EncoderError(f"encoder '{self.name}' refuses a text of {len(text)} characters: {fault}") from fault
+        before = self.counts.cut
+        vectors = self._embed([text[: len(text) // 2]], is_query)
+        self.counts.cut = before + 1  # one text, however often it was halved
+        return vectors
+
+
+def _dress(text: bytes, heading: str) -> str:
+    """Put the heading before a text as a line; "" for a text without letters or digits, which means nothing."""
+    decoded = text.decode("utf-8", "replace")
+    if not any(map(str.isalnum, decoded)):
+        return ""
+    return f"{heading}\n{decoded}" if heading else decoded

@@ -1,0 +1,107 @@
+"""Any service that speaks the embeddings interface of OpenAI: OpenAI itself, vLLM, Ollama, llama.cpp and others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pkg.encode.batched import BatchedEncoder
+from pkg.encode.model import TooLongError, estimate_tokens
+from pkg.encode.prefixes import find_prefix
+from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
+from pkg.encode.vector_cache import VectorCache, find_cache_path
+from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAI
+
+MAX_TEXTS = 128  # far below the 2,048 that OpenAI takes: smaller servers take less
+MAX_TOKENS = 100_000  # below the 300,000 that OpenAI takes in one request
+_TOO_LONG = re.compile(r"token|context|too long|too large|maximum|input length|batch size|sequence", re.IGNORECASE)
+_REFUSALS = (400, 413, 422, 500)  # what servers answer to a text that is too long; llama.cpp says 500
+
+
+def make_encoder(name: str, model: str, url: str | None) -> BatchedEncoder:
+    """Make the encoder of a model behind a service."""
+    return BatchedEncoder(OpenAIModel(name, model, SERVICES["openai"].choose_url(url)), VectorCache(find_cache_path()))
+
+
+class OpenAIModel:
+    """A model behind a service; the key comes from OPENAI_API_KEY."""
+
+    max_texts = MAX_TEXTS
+    max_tokens = MAX_TOKENS
+
+    def __init__(self, name: str, model: str, url: str) -> None:
+        self.name = name
+        self.identity = f"openai {model} {url}"
+        self.dimension = SERVICES["openai"].dimensions.get(model)
+        self.window: int | None = None  # estimates do not cut: the service says what is too long
+        self._model, self._url = model, url
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        try:
+            from openai import OpenAI
+        except ImportError:
+            raise MissingExtraError("openai", "openai", f"the encoder '{self.name}'") from None
+        key = SERVICES["openai"].read_key(self._url)
+        return OpenAI(api_key=key, base_url=self._url, timeout=TIMEOUT_SECONDS, max_retries=0)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Estimate the tokens of each text."""
+        return estimate_tokens(texts)
+
+    def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
+        """Embed texts in one request."""
+        client = self._client
+        import openai
+
+        prefix = find_prefix(self._model, is_query)
+        try:
+            answer = client.embeddings.create(
+                model=self._model, input=[prefix + text for text in texts], encoding_format="float"
+            )
+        except openai.APIStatusError as fault:
+            raise self._translate(fault) from fault
+        except openai.APIConnectionError as fault:  # a time-out is one of these
+            raise EncoderBusyError(
+                f"{self._url} does not answer ({fault.__cause__ or fault}); see that it runs and can be reached"
+            ) from fault
+        except openai.OpenAIError as fault:
+            raise EncoderError(f"{self._url}: {fault}") from fault
+        try:
+            return [row.embedding for row in sorted(answer.data or (), key=lambda row: row.index)]
+        except (AttributeError, TypeError) as fault:
+            raise EncoderAnswerError(
+                f"{self._url} answered with something else than embeddings ({fault}); check that it ends in /v1"
+            ) from fault
+
+    def _translate(self, fault: APIStatusError) -> EncoderError | TooLongError:
+        """Tell what the service refused: for now, for its length, or for good."""
+        status, message = fault.status_code, _read_message(fault)
+        if status in _REFUSALS and _TOO_LONG.search(message):
+            return TooLongError(message)
+        if status in (408, 409, 429) or status >= 500:
+            return EncoderBusyError(f"{self._url} is busy ({status}: {message}); try again later", _read_wait(fault))
+        if status in (401, 403):
+            return EncoderError(f"{self._url} refuses the key ({status}: {message}); set OPENAI_API_KEY to a valid one")
+        if status == 404:
+            return EncoderError(f"{self._url} has no embeddings of '{self._model}' (404: {message}); check both names")
+        return EncoderError(f"{self._url} refuses the request ({status}: {message})")
+
+
+def _read_message(fault: APIStatusError) -> str:
+    body = fault.body
+    message = body.get("message") if isinstance(body, dict) else None
+    return str(message or fault.message)[:300]
+
+
+def _read_wait(fault: APIStatusError) -> float | None:
+    """Read how many seconds a service asks to wait; None where it does not say."""
+    try:
+        return float(fault.response.headers["retry-after"])
+    except (KeyError, ValueError):
+        return None

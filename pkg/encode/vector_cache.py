@@ -1,0 +1,115 @@
+"""Vectors that were paid for once, kept in the user's cache folder: of a text only its hash is stored."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from pkg.encode.encoder import Vectors
+
+LIMIT_BYTES = 1 << 30  # of the file: some 500,000 vectors of 384 numbers
+DROPPED_SHARE = 8  # the oldest eighth goes when the file is full
+WAIT_SECONDS = 5.0  # for another process that writes; then the vector is encoded again
+KEYS_AT_ONCE = 500  # fewer than the parameters that any SQLite takes
+
+_CREATE = "CREATE TABLE IF NOT EXISTS vector (number INTEGER PRIMARY KEY, key BLOB UNIQUE, data BLOB)"
+_FIND = "SELECT key, data FROM vector WHERE key IN ({})"
+_PUT = "INSERT OR REPLACE INTO vector (key, data) VALUES (?, ?)"
+_DROP_OLDEST = f"""DELETE FROM vector WHERE number IN
+    (SELECT number FROM vector ORDER BY number LIMIT (SELECT count(*) / {DROPPED_SHARE} + 1 FROM vector))"""
+
+
+def find_cache_path() -> Path:
+    """Give the file of the cache in the user's cache folder."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("pkg", appauthor=False) / "vectors.db"
+
+
+def make_key(identity: str, is_query: bool, text: str) -> bytes:
+    """Hash what a vector depends on: the model, whether it is a question, and the text with its heading."""
+    parts = (identity, "query" if is_query else "document", text)
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+class VectorCache:
+    """A bounded table of vectors by key; it never fails, it only forgets."""
+
+    def __init__(self, path: Path, limit: int = LIMIT_BYTES) -> None:
+        self._limit = limit
+        self._connection: sqlite3.Connection | None = None
+        with suppress(OSError, sqlite3.Error):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = _open(path)
+
+    def find(self, keys: Iterable[bytes], dimension: int | None) -> dict[bytes, Vectors]:
+        """Give the vectors that are there, each float32 [dimension]; those of another length are no vectors of ours."""
+        wanted, found = list(dict.fromkeys(keys)), {}
+        for low in range(0, len(wanted), KEYS_AT_ONCE):
+            for key, data in self._select(wanted[low : low + KEYS_AT_ONCE]):
+                vector = np.frombuffer(data, "<f4") if len(data) % 4 == 0 else np.zeros(0, np.float32)
+                if len(vector) and len(vector) == (dimension or len(vector)) and np.isfinite(vector).all():
+                    found[key] = vector
+        return found
+
+    def _select(self, keys: list[bytes]) -> list[tuple[bytes, bytes]]:
+        if self._connection is None:
+            return []
+        try:
+            return self._connection.execute(_FIND.format(",".join("?" * len(keys))), keys).fetchall()
+        except sqlite3.Error:
+            return []
+
+    def put(self, vectors: Mapping[bytes, Vectors]) -> None:
+        """Keep some vectors, all of them or none; the oldest make room for them."""
+        if self._connection is None or not vectors:
+            return
+        rows = [(key, vector.astype("<f4").tobytes()) for key, vector in vectors.items()]
+        with suppress(sqlite3.Error), self._connection as transaction:
+            transaction.executemany(_PUT, rows)
+            if self._measure() > self._limit:
+                transaction.execute(_DROP_OLDEST)
+
+    def _measure(self) -> int:
+        """Measure the pages in use; those of dropped vectors are used again, so the file does not outgrow the limit."""
+        assert self._connection is not None, "only an open cache is measured"
+        pages, free, size = (
+            self._connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * size)
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Open the file; one that is damaged is thrown away, for it holds nothing that cannot be made again."""
+    try:
+        return _prepare(path)
+    except sqlite3.DatabaseError as fault:
+        if isinstance(fault, sqlite3.OperationalError):
+            raise
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        return _prepare(path)
+
+
+def _prepare(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(_CREATE)
+        return connection
+    except BaseException:
+        connection.close()
+        raise

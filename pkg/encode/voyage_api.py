@@ -1,0 +1,110 @@
+"""The models of Voyage AI, among them the one of the paper: voyage-code-2 (P-09)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pkg.encode.batched import BatchedEncoder
+from pkg.encode.model import TooLongError, estimate_tokens
+from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
+from pkg.encode.vector_cache import VectorCache, find_cache_path
+from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
+
+if TYPE_CHECKING:
+    from voyageai import Client
+    from voyageai.error import VoyageError
+
+MAX_TEXTS = 128  # what the oldest models take in one request
+MAX_TOKENS = 80_000  # below the 120,000 that they take: tokens are estimated
+WINDOWS = {"voyage-code-2": 16_000, "voyage-large-2": 16_000, "voyage-2": 4_000}
+WINDOW = 32_000  # of all newer models
+
+
+def make_encoder(name: str, model: str, url: str | None) -> BatchedEncoder:
+    """Make the encoder of a model of Voyage AI."""
+    return BatchedEncoder(VoyageModel(name, model, url), VectorCache(find_cache_path()))
+
+
+class VoyageModel:
+    """A model of Voyage AI; the key comes from VOYAGE_API_KEY. Its service cuts texts at the window by itself."""
+
+    max_texts = MAX_TEXTS
+    max_tokens = MAX_TOKENS
+
+    def __init__(self, name: str, model: str, url: str | None = None) -> None:
+        self.name = name
+        self.identity = f"voyage {model} {url or ''}"
+        self.dimension = SERVICES["voyage"].dimensions.get(model)
+        self.window = WINDOWS.get(model, WINDOW)
+        self._model, self._url = model, SERVICES["voyage"].choose_url(url)
+
+    @cached_property
+    def _client(self) -> Client:
+        # The package asks a model hub for files when it counts tokens; it shall never ask while we use it.
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        try:
+            import voyageai
+        except ImportError:
+            raise MissingExtraError("voyageai", "voyage", f"the encoder '{self.name}'") from None
+        key = SERVICES["voyage"].read_key(self._url)
+        place = None if self._url == SERVICES["voyage"].url else self._url  # the package then chooses by the key
+        return voyageai.Client(api_key=key, max_retries=0, timeout=TIMEOUT_SECONDS, base_url=place)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Estimate the tokens of each text."""
+        return estimate_tokens(texts)
+
+    def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
+        """Embed texts in one request; the service puts its own prefix before questions and documents."""
+        client = self._client
+        from voyageai import error
+
+        kind = "query" if is_query else "document"
+        try:
+            answer = client.embed(list(texts), model=self._model, input_type=kind, truncation=True)
+        except (error.RateLimitError, error.ServiceUnavailableError, error.ServerError, error.TryAgain) as fault:
+            raise EncoderBusyError(
+                f"{self._url} is busy ({_describe(fault)}); try again later", _read_wait(fault)
+            ) from fault
+        except (error.Timeout, error.APIConnectionError) as fault:
+            raise EncoderBusyError(f"{self._url} does not answer ({_describe(fault)}); try again later") from fault
+        except error.VoyageError as fault:
+            raise self._translate(fault) from fault
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ) as fault:  # what the package does with a strange answer
+            raise EncoderAnswerError(
+                f"{self._url} answered with something else than embeddings ({fault!r}); check the address"
+            ) from fault
+        rows: list[list[float]] = answer.embeddings
+        return rows
+
+    def _translate(self, fault: VoyageError) -> EncoderError | TooLongError:
+        """Tell why the service refused a request for good."""
+        from voyageai.error import AuthenticationError
+
+        message = _describe(fault)
+        if isinstance(fault, AuthenticationError):
+            return EncoderError(f"{self._url} refuses the key ({message}); set VOYAGE_API_KEY to a valid one")
+        if fault.http_status == 413 or (fault.http_status == 400 and "token" in message.lower()):
+            return TooLongError(message)
+        return EncoderError(f"{self._url} refuses the request ({message})")
+
+
+def _describe(fault: VoyageError) -> str:
+    return f"{fault.http_status}: {fault}"[:300] if fault.http_status else str(fault)[:300]
+
+
+def _read_wait(fault: VoyageError) -> float | None:
+    """Read how many seconds the service asks to wait; None where it does not say."""
+    headers = {str(name).lower(): value for name, value in fault.headers.items()}
+    try:
+        return float(headers["retry-after"])
+    except (KeyError, ValueError):
+        return None
