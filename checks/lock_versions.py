@@ -78,7 +78,7 @@ def write(name: str, lines: list[str]) -> None:
 
 
 def main(interpreters: list[str]) -> None:
-    """Lock what it takes to build, to run and to develop PKG, and to test it with servers."""
+    """Lock what it takes to build, to run and to develop PKG, and to test it with servers and with models."""
     pythons = {read_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
     write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND)))
@@ -87,6 +87,8 @@ def main(interpreters: list[str]) -> None:
     write("dev.txt", ["-r run.txt", *render(subtract(dev, run))])
     servers = resolve_everywhere(pythons, ".[dev,graphrag]")
     write("servers.txt", ["-r dev.txt", *render(subtract(servers, dev))])
+    models = resolve_everywhere(pythons, ".[dev,models]")
+    write("models.txt", ["-r dev.txt", *render(subtract(models, dev))])
 
 
 if __name__ == "__main__":

@@ -64,17 +64,15 @@ class OpenAIModel:
             answer = client.embeddings.create(
                 model=self._model, input=[prefix + text for text in texts], encoding_format="float"
             )
+            return [row.embedding for row in sorted(answer.data or (), key=lambda row: row.index)]
         except openai.APIStatusError as fault:
             raise self._translate(fault) from fault
         except openai.APIConnectionError as fault:  # a time-out is one of these
-            raise EncoderBusyError(
-                f"{self._url} does not answer ({fault.__cause__ or fault}); see that it runs and can be reached"
-            ) from fault
+            reason = fault.__cause__ or fault
+            raise EncoderBusyError(f"{self._url} does not answer ({reason}); see that it runs there") from fault
         except openai.OpenAIError as fault:
             raise EncoderError(f"{self._url}: {fault}") from fault
-        try:
-            return [row.embedding for row in sorted(answer.data or (), key=lambda row: row.index)]
-        except (AttributeError, TypeError) as fault:
+        except (AttributeError, TypeError, ValueError) as fault:  # of the package, at a strange answer
             raise EncoderAnswerError(
                 f"{self._url} answered with something else than embeddings ({fault}); check that it ends in /v1"
             ) from fault

@@ -25,6 +25,7 @@ _OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
 
@@ -79,7 +80,9 @@ class SentenceModel:
     @cached_property
     def dimension(self) -> int | None:
         """Tell how many numbers one vector has, if the model says it."""
-        size: int | None = self._loaded.get_sentence_embedding_dimension()
+        model: Any = self._loaded
+        tell = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension  # before 6
+        size: int | None = tell()
         return size
 
     @cached_property

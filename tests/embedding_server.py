@@ -1,0 +1,99 @@
+"""A server on this machine that speaks the interfaces of OpenAI and Voyage AI, and misbehaves on demand."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+DIMENSION = 8
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of the server: a status, a body, headers, and seconds that pass before it."""
+
+    status: int
+    body: Any
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+
+
+def embed_bytes(text: str) -> list[float]:
+    """Count the bytes of a text by their lowest bits."""
+    vector = [0.5] * DIMENSION
+    for byte in text.encode():
+        vector[byte % DIMENSION] += 1
+    return vector
+
+
+def answer_well(request: dict[str, Any]) -> Reply:
+    """Answer as a service does that works; rows in reverse, which their indices put right."""
+    rows = [
+        {"object": "embedding", "index": index, "embedding": embed_bytes(text)}
+        for index, text in enumerate(request["input"])
+    ]
+    return wrap_rows(rows)
+
+
+def wrap_rows(rows: Sequence[dict[str, Any]]) -> Reply:
+    """Put rows into the body of an answer."""
+    usage = {"prompt_tokens": 1, "total_tokens": 1}
+    return Reply(200, {"object": "list", "data": list(rows), "model": "m", "usage": usage})
+
+
+Script = Callable[[dict[str, Any]], Reply]
+
+
+@dataclass
+class EmbeddingServer:
+    """What tests know of the server: its address, what it was asked, and what it is to answer next."""
+
+    url: str
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    script: list[Script] = field(default_factory=list)  # what the next requests get; after it all goes well
+    always: Script = answer_well
+
+    def choose(self, request: dict[str, Any]) -> Reply:
+        return (self.script.pop(0) if self.script else self.always)(request)
+
+
+@contextmanager
+def serve_embeddings() -> Iterator[EmbeddingServer]:
+    """Run the server for the length of a test."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            state.requests.append(body | {"path": self.path})
+            state.keys.append(self.headers.get("Authorization", ""))
+            reply = state.choose(body)
+            time.sleep(reply.delay)
+            data = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+            self.send_response(reply.status)
+            for name, value in ({"Content-Type": "application/json"} | reply.headers).items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients of these tests hang up
+    state = EmbeddingServer(f"http://127.0.0.1:{server.server_port}/v1")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,74 @@
+"""The real all-MiniLM-L6-v2 in 8-bit numbers, from the packages that carry it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pkg.encode.batched import BatchedEncoder
+from pkg.encode.minilm import DIMENSION, WINDOW, MiniLM, find_files
+from pkg.encode.registry import load_encoder
+from pkg.errors import EncoderError
+
+pytestmark = pytest.mark.model
+
+MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+DATE = b"def read_date(text):\n    return datetime.strptime(text, '%Y-%m-%d').date()\n"
+CLOSE = b"def close(self):\n    self.socket.close()\n"
+
+
+@pytest.fixture(scope="module")
+def encoder() -> BatchedEncoder:
+    return BatchedEncoder(MiniLM("minilm", *find_files(None)))
+
+
+def test_the_package_carries_the_model_that_was_measured() -> None:
+    model, _ = find_files(None)
+    assert sha256(model.read_bytes()).hexdigest() == MODEL_SHA256
+
+
+def test_meaning_is_found_where_no_word_is_shared(encoder: BatchedEncoder) -> None:
+    date, close = encoder.encode([DATE, CLOSE]) @ encoder.encode_query("turn an ISO calendar day into an object")
+    assert date > close + 0.1
+
+
+def test_vectors_have_length_one_and_do_not_depend_on_their_batch(encoder: BatchedEncoder) -> None:
+    vectors = encoder.encode([DATE, CLOSE, DATE * 40, b"", b"()[]"])
+    assert np.allclose(np.linalg.norm(vectors[:3], axis=1), 1)
+    assert not vectors[3:].any()
+    assert np.array_equal(encoder.encode([CLOSE])[0], vectors[1])
+    assert vectors.shape == (5, DIMENSION)
+
+
+def test_a_text_longer_than_the_window_is_cut_and_counted(encoder: BatchedEncoder) -> None:
+    before = encoder.counts.cut
+    long = b"x = compute(x)\n" * 200
+    first, second = encoder.encode([long, long + CLOSE])
+    assert encoder.counts.cut == before + 2
+    assert np.array_equal(first, second)
+    assert encoder.model.count_tokens([long.decode()])[0] > WINDOW
+
+
+def test_a_heading_moves_a_vector(encoder: BatchedEncoder) -> None:
+    plain, headed = encoder.encode([CLOSE, CLOSE], ["", "net/client Connection.close"])
+    query = encoder.encode_query("close the connection of a client")
+    assert headed @ query > plain @ query
+
+
+def test_the_registry_loads_it_with_a_cache() -> None:
+    loaded = load_encoder("minilm")
+    assert loaded.encode([DATE])[0].any()
+    assert (loaded.name, loaded.dimension) == ("minilm", DIMENSION)
+
+
+def test_files_that_are_damaged_are_named(tmp_path: Path) -> None:
+    model, tokenizer = find_files(None)
+    broken = tmp_path / "model.onnx"
+    broken.write_bytes(model.read_bytes()[:1000])
+    with pytest.raises(EncoderError, match="is no ONNX model"):
+        BatchedEncoder(MiniLM("minilm", broken, tokenizer)).encode([DATE])
+    with pytest.raises(EncoderError, match="is no tokenizer"):
+        BatchedEncoder(MiniLM("minilm", model, broken)).encode([DATE])
