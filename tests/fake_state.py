@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pkg.errors import StoreError
 from pkg.graph.unit import Fragment, NodeRow, UnitGraph, UnitLinks, format_id, hash_bytes, hash_key, name_library
 from pkg.model import EMBEDDED_LABELS, Call, Edge, Label, Node, RelationType, Skip, Source
 
@@ -37,6 +38,7 @@ class State:
     fragments: dict[tuple[str, int], Fragment] = field(default_factory=dict)
     names: dict[tuple[str, str], npt.NDArray[np.float16]] = field(default_factory=dict)
     links: dict[tuple[str, str], UnitLinks] = field(default_factory=dict)
+    encoder: tuple[str, int] | None = None
     entries: dict[str, Entry] | None = None  # made when first read
 
     def copy(self) -> State:
@@ -48,12 +50,32 @@ class State:
             dict(self.fragments),
             dict(self.names),
             dict(self.links),
+            self.encoder,
         )
 
     def read(self) -> dict[str, Entry]:
         if self.entries is None:
             self.entries = {entry.node.id: entry for entry in list_entries(self)}
         return self.entries
+
+
+def replace_vectors(state: State, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+    """Give every embedded node its new vector; a node without one is a StoreError."""
+    wanted = {
+        key: [format_id(node.id) for node in fragment.nodes if node.label in EMBEDDED_LABELS]
+        for key, fragment in state.fragments.items()
+    }
+    names = {key: format_id(hash_key(key[0], Label.FUNCTION_NAME.value, key[1])) for key in state.names}
+    total = {each for ids in wanted.values() for each in ids} | set(names.values())
+    if missing := total - vectors.keys():
+        raise StoreError(
+            f"{len(total) - len(missing):,} of {len(total):,} vectors are of the new encoder; expected all;"
+            " run the build again"
+        )
+    for key, ids in wanted.items():
+        rows = np.array([vectors[each] for each in ids], np.float16).reshape(len(ids), -1)
+        state.fragments[key] = replace(state.fragments[key], vectors=rows)
+    state.names = {key: vectors[each] for key, each in names.items()}
 
 
 def list_entries(state: State) -> Iterator[Entry]:

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from fake_state import Entry, State, descends, drop_loose_links, edge_order, export_node, list_edges
+from fake_state import (
+    Entry,
+    State,
+    descends,
+    drop_loose_links,
+    edge_order,
+    export_node,
+    list_edges,
+    replace_vectors,
+)
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
@@ -60,6 +69,7 @@ class FakeWriter:
 
     def __init__(self, state: State) -> None:
         self.state = state
+        self._fresh: dict[str, npt.NDArray[np.float16]] | None = None  # vectors of a new encoder, by id
         self.changed = False
 
     def put_source(
@@ -113,6 +123,13 @@ class FakeWriter:
             self.state.names.setdefault((source, name), vector)
             self.changed = True
 
+    def put_encoder(self, encoder: str, dimension: int) -> None:
+        self.state.encoder, self._fresh, self.changed = (encoder, dimension), {}, True
+
+    def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        assert self._fresh is not None, "the encoder comes before its vectors"
+        self._fresh |= vectors
+
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         self._check_source(source)
         for each in links:
@@ -127,6 +144,8 @@ class FakeWriter:
 
     def finish(self) -> None:
         """Drop what nothing refers to any more."""
+        if self._fresh is not None:
+            replace_vectors(self.state, self._fresh)
         self._sweep()
         defined = self._defined()
         self.state.names = {key: vector for key, vector in self.state.names.items() if key in defined}
@@ -158,7 +177,6 @@ class FakeStore:
     def __init__(self) -> None:
         self._state = State()
         self._held: State | None = None
-        self._encoder: tuple[str, int] | None = None
 
     @property
     def _now(self) -> State:
@@ -168,16 +186,19 @@ class FakeStore:
         """Keep everything: there is nothing to release."""
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
-        if self._encoder not in (None, (encoder, dimension)):
-            assert self._encoder is not None
+        if self._now.encoder not in (None, (encoder, dimension)):
             raise EncoderMismatchError(
                 f"{self.address} holds vectors of encoder '{self._encoder[0]}' with {self._encoder[1]} dimensions,"
                 f" not of '{encoder}' with {dimension}; use that encoder, or another --store"
             )
-        self._encoder = encoder, dimension
+        self._state.encoder = encoder, dimension
+
+    @property
+    def _encoder(self) -> tuple[str, int]:
+        return self._now.encoder or ("", 0)
 
     def encoder(self) -> tuple[str, int]:
-        return self._encoder or ("", 0)
+        return self._encoder
 
     def generation(self) -> int:
         return self._now.generation
@@ -220,7 +241,7 @@ class FakeStore:
     def vector_search(
         self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
     ) -> Matches:
-        if self._encoder is not None and len(vector) != self._encoder[1]:
+        if self._now.encoder is not None and len(vector) != self._encoder[1]:
             raise EncoderMismatchError(
                 f"the query vector has {len(vector)} dimensions; {self.address} holds {self._encoder[1]}"
                 f" (encoder '{self._encoder[0]}'); encode the query with that encoder"
@@ -325,7 +346,7 @@ class FakeStore:
     def stats(self) -> StoreStats:
         state = self._now
         units = sorted(state.units.values(), key=lambda unit: unit.path)
-        name, dimension = self._encoder or ("", 0)
+        name, dimension = self._encoder
         return StoreStats(
             generation=state.generation,
             encoder=name,
@@ -347,7 +368,7 @@ class FakeStore:
         return []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        name, dimension = self._encoder or ("", 0)
+        name, dimension = self._encoder
         yield {"type": "graph", "version": 1, "encoder": name, "dimension": dimension}
         order = {label: number for number, label in enumerate(Label)}
         entries = self._now.read().values()

@@ -127,6 +127,8 @@ GET_FRAGMENT_CALLS = "SELECT calls, first_node FROM fragment WHERE number = ?"
 
 PUT_NODE = "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 PUT_VECTOR = "INSERT INTO vector VALUES (?, ?)"
+REPLACE_VECTOR = "UPDATE vector SET data = ? WHERE node = (SELECT number FROM node WHERE id = ? AND label = ?)"
+COUNT_ALL_VECTORS = "SELECT count(*) FROM vector"
 PUT_WORDS = "INSERT INTO words (rowid, name, scope, body) VALUES (?, ?, ?, ?)"
 DELETE_WORDS = "INSERT INTO words (words, rowid, name, scope, body) VALUES ('delete', ?, ?, ?, ?)"
 DELETE_NODES = "DELETE FROM node WHERE number BETWEEN ? AND ?"

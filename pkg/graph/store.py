@@ -6,7 +6,8 @@ One suite in tests/contract runs against every store. The rules that it holds th
   hold the old one still, a snapshot that a write has ended in is refused, and asking again gives the new one);
 - k asked is k returned whenever k exist, after filters and folding;
 - scores are true cosines; equal scores are ordered by id;
-- a wrong encoder or dimension is refused with both named.
+- a wrong encoder or dimension is refused with both named;
+- the encoder changes in one write, with all vectors: a search finds those of the old one or of the new one.
 """
 
 from __future__ import annotations
@@ -78,6 +79,19 @@ class StoreWriter(Protocol):
         """Put what units refer to in the place of what was resolved for them before; all ends exist by the end."""
 
 
+class EncoderWriter(StoreWriter, Protocol):
+    """A write transaction that can also change the encoder of the graph."""
+
+    def put_encoder(self, encoder: str, dimension: int) -> None:
+        """Name another encoder; by the end of the write every node with a vector must get one of it.
+
+        What an unfinished first load has left is removed: nobody sees it, and its vectors are of the old encoder.
+        """
+
+    def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Put the vectors of nodes of a label, by id, in the place of those that they have."""
+
+
 class GraphStore(Protocol):
     """A place where graphs live."""
 
@@ -112,7 +126,7 @@ class GraphStore(Protocol):
     def source_fingerprint(self, source: str) -> str | None:
         """Give the fingerprint of a source's input at its last build; None for an unknown source."""
 
-    def write(self) -> AbstractContextManager[StoreWriter]:
+    def write(self) -> AbstractContextManager[EncoderWriter]:
         """Open the one write transaction; leaving it by an exception undoes all of it."""
 
     def vector_search(

@@ -41,6 +41,7 @@ class EmbeddedWriter:
         self._has_deleted = False
         self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
         self._has_links = self._run(sql.HAS_LINKS).fetchone() is not None
+        self._replaced: int | None = None  # vectors of a new encoder; None while the encoder is the old one
         self.changed = False  # whether readers can see any difference
         if self._is_first_load:
             for index in (*sql.INDEXES, *sql.LINK_INDEXES):
@@ -125,6 +126,30 @@ class EmbeddedWriter:
         row = (self._node_number, identity, sql.LABEL_NUMBERS[label], source, None, None, name, None, 0, 0, 0, 0, 0)
         self._nodes.append((*row, content, None))
 
+    def put_encoder(self, encoder: str, dimension: int) -> None:
+        """Name another encoder; by the end of the write every node with a vector must get one of it."""
+        self._run(sql.PUT_META, ("encoder", encoder))
+        self._run(sql.PUT_META, ("dimension", dimension))
+        self._replaced, self.changed = 0, True
+
+    def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Put the vectors of nodes of a label, by id, in the place of those that they have."""
+        number = sql.LABEL_NUMBERS[label]
+        rows = [
+            (vector.astype("<f2", copy=False).tobytes(), parse_id(each), number) for each, vector in vectors.items()
+        ]
+        done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
+        self._replaced = (self._replaced or 0) + max(done, 0)
+        self.changed = self.changed or bool(rows)
+
+    def _check_replaced(self) -> None:
+        """Refuse to end with vectors of two encoders."""
+        total = self._run(sql.COUNT_ALL_VECTORS).fetchone()[0]
+        if self._replaced is not None and self._replaced != total:
+            raise StoreError(
+                f"{self._replaced:,} of {total:,} vectors are of the new encoder; expected all; run the build again"
+            )
+
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
 
@@ -159,6 +184,7 @@ class EmbeddedWriter:
     def finish(self) -> None:
         """Insert what is left, drop what nothing refers to any more, and complete the indexes."""
         self._complete_indexes()
+        self._check_replaced()
         self._sweep()
         for statement in sql.LINK_INDEXES.values():
             self._run(statement)

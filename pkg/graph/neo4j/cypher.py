@@ -189,6 +189,14 @@ MISSING_NAMES = """MATCH (f:Function) WHERE f.source = $source AND f.name >= $fi
     RETURN name ORDER BY name LIMIT $limit"""
 PUT_NAMES = "UNWIND $names AS p CREATE (n:FunctionName) SET n = p"
 PUT_PACKED_NAMES = f"CYPHER 25 UNWIND $names AS p CREATE (n:FunctionName) SET n = {_WITH_LIST}"
+_PUT_VECTORS = """UNWIND $rows AS row MATCH (n:{label} {{id: row[0]}}) WHERE n.embedding IS NOT NULL
+    SET n.embedding = {vector} RETURN count(n) AS count"""
+PUT_VECTORS = _PUT_VECTORS.replace("{vector}", "row[1]")
+PUT_PACKED_VECTORS = "CYPHER 25 " + _PUT_VECTORS.replace("{vector}", "toFloatList(row[1])")
+CHANGE_ENCODER = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.encoder = $encoder, s.dimension = $dimension"
+LIST_READY = "MATCH (n:Source) WHERE n.state = 'ready' AND n.source = n.name RETURN n.name AS name"
+DROP_LOADING = """MATCH (n:Source) WHERE n.state = 'loading' AND n.source = n.name SET n.state = 'deleting'
+    RETURN n.name AS name"""
 LINK_NAMES = """MATCH (f:Function) WHERE f.source = $source AND COUNT { (f)<-[:NAMES]-() } = 0
     WITH f LIMIT $limit
     CALL (f) { MATCH (n:FunctionName {name: f.name}) USING INDEX SEEK n:FunctionName(name)

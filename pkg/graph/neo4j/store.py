@@ -193,10 +193,9 @@ class Neo4jStore:
                 if writer.loaded:
                     self._schema.complete_vectors(self._reader.view.dimension, self._has_filters)
                 writer.publish()
-                if writer.changed:
-                    commit_between_marks(main, number, self._put_mark)
-                else:
-                    main.commit()
+                commit_between_marks(main, number, self._put_mark) if writer.changed else main.commit()
+        if writer.dimension is not None:
+            self._schema.complete_vectors(writer.dimension, self._has_filters)
         if writer.deleted:
             with suppress(StoreLockedError), hold_lock(self._driver, self._address):  # the next writer does it as well
                 self._sweep()

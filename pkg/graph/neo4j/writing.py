@@ -31,7 +31,7 @@ from pkg.graph.neo4j.batches import (
 )
 from pkg.graph.neo4j.links import cut_links, delete_loose, put_links, release_links
 from pkg.graph.unit import UnitGraph, UnitLinks, format_id, hash_key
-from pkg.model import Label, Skip, Source
+from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,6 +62,8 @@ class Neo4jWriter:
         self._size = 0
         self._touched: set[str] = set()  # sources whose nodes have changed
         self.loaded: set[str] = set()  # sources that become ready with this write
+        self.dimension: int | None = None  # of the vectors of a new encoder
+        self._replaced = 0  # vectors of it that were put
         self.deleted: list[str] = []  # sources to delete when this write has ended
         self.changed = False
 
@@ -182,6 +184,33 @@ class Neo4jWriter:
         self._touch(source)
         self._run(source, lambda run: run.run(statement, names=names).consume())
 
+    def put_encoder(self, encoder: str, dimension: int) -> None:
+        """Name another encoder; by the end of the write every node with a vector must get one of it.
+
+        All of it is in the main transaction, as a change of a source is: what is there is seen until it commits.
+        """
+        self.deleted += [record["name"] for record in self._main.run(cypher.DROP_LOADING)]
+        self._main.run(cypher.CHANGE_ENCODER, encoder=encoder, dimension=dimension).consume()
+        self.dimension, self._replaced, self.changed = dimension, 0, True
+
+    def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Put the vectors of nodes of a label, by id, in the place of those that they have."""
+        if not vectors:
+            return
+        statement = cypher.PUT_PACKED_VECTORS if self._packed else cypher.PUT_VECTORS
+        rows = list_vectors(np.stack(list(vectors.values())), self._packed)
+        parameters = {"rows": [list(row) for row in zip(vectors, rows, strict=True)]}
+        self._replaced += self._main.run(statement.format(label=label.value), parameters).single(strict=True)["count"]
+
+    def _check_replaced(self) -> None:
+        """Refuse to end with vectors of two encoders."""
+        ready = [record["name"] for record in self._main.run(cypher.LIST_READY)]
+        total = sum(self._count(label, name) for name in ready for label in EMBEDDED_LABELS)
+        if self._replaced != total:
+            raise StoreError(
+                f"{self._replaced:,} of {total:,} vectors are of the new encoder; expected all; run the build again"
+            )
+
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
 
@@ -196,6 +225,8 @@ class Neo4jWriter:
     def finish(self) -> None:
         """Put what is left, link or delete function names, and delete calls and libraries that nothing refers to."""
         self.flush()
+        if self.dimension is not None:
+            self._check_replaced()
         for source in sorted(self._touched):
             self._finish_names(source)
             self._run(source, lambda run: delete_loose(run, source))  # noqa: B023

@@ -62,7 +62,7 @@ class CountingStore(FakeStore):
 
     def __init__(self, inner: FakeStore) -> None:
         super().__init__()
-        self._state, self._encoder = inner._state, inner._encoder
+        self._state = inner._state
         self.fetched = 0
 
     def get(self, ids: Sequence[str]) -> list[Node]:
