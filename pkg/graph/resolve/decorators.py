@@ -62,6 +62,8 @@ class Decorators:
 
     def _decorate(self, scope: Scope, text: str, values: Values) -> Values:
         """Give what a decorator makes of values; one of which too little is known leaves them as they are."""
+        if self._parameters.is_name_used_widely(name_decorator(text)):
+            return values
         made: set[Value] = set()
         for decorator in self.evaluate(scope, text):
             target: Scope | None = target_of(decorator)

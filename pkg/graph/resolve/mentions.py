@@ -27,7 +27,7 @@ class Wanted:
 def find_mentions(
     modules: Iterable[ModuleScopes], wanted: Wanted, reach: Mapping[str, Collection[int]]
 ) -> Iterator[str]:
-    """Give the files that ask others for one of the names, or define one whose calls are counted.
+    """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
     `reach` holds the hashes of the files that each was worked out from: only those who knew a module ask it for names.
     """
@@ -67,4 +67,5 @@ def _find_asking(name: str) -> re.Pattern[bytes]:
 
 
 def _find_defining(name: str) -> re.Pattern[bytes]:
-    return re.compile(rb"(?:def|class)[\s\\]+" + re.escape(encode(name)) + rb"(?!\w)")
+    """Match where a name is defined, or decorates."""
+    return re.compile(rb"(?:(?:def|class)[\s\\]+|@[^\n(]*)" + re.escape(encode(name)) + rb"(?!\w)")

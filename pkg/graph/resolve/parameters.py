@@ -77,6 +77,10 @@ class Parameters:
         """Tell whether so many places call something of a function's name that their arguments say little."""
         return self._count_uses_of(function) > self._most
 
+    def is_name_used_widely(self, name: str) -> bool:
+        """Tell whether so many places call or decorate by a name that their arguments say little."""
+        return self.uses.get(name, 0) > self._most
+
     def _count_uses_of(self, function: Scope) -> int:
         """Count the places that call something of a function's name; of a constructor, of its class's name.
 
