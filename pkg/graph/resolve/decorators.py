@@ -69,7 +69,7 @@ class Decorators:
             target: Scope | None = target_of(decorator)
             if target is not None:
                 self.hand_over(decorator, values)
-                made |= self._methods.call(decorator)
+                made |= _leave_decorators(target, self._methods.call(decorator))
             if target is None or self._is_vague(target):
                 made |= values
         return frozenset(value for value in made if value[0] != UNKNOWN)
@@ -88,3 +88,23 @@ class Decorators:
         for value in self._names.read(owner, "__init__") if owner is not None else ():
             if value[0] == FUNCTION:
                 self._parameters.add_caller(value[1], Caller(None, 1, values))
+
+
+def _leave_decorators(decorator: Scope, values: Values) -> Values:
+    """Leave out of what a decorator gives the decorators that it, or the function around it, gives to other calls.
+
+    What a function gives is known of all its calls together: `return wrap` beside `return wrap(function)` is for those
+    that give options alone.
+    """
+    return frozenset(
+        value for value in values if not (value[0] == FUNCTION and _is_made_beside(value[1], decorator))
+    )  # fmt: skip
+
+
+def _is_made_beside(made: Scope, decorator: Scope) -> bool:
+    maker = made.parent
+    if maker is None or maker.kind != "function" or maker not in (decorator, decorator.parent):
+        return False
+    texts = {maker.module.text[start:end].strip() for start, end in maker.returns}
+    name = made.name.encode("utf-8", "replace")
+    return name in texts and (maker is not decorator or any(text.startswith(name + b"(") for text in texts))

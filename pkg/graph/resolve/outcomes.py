@@ -39,15 +39,15 @@ Outcome = Target | Library | Unbound
 def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
     """Settle how sure each target of a site is: many targets, or values that are not known, make all less sure.
 
-    What is around a definition is several sites in one, so that its targets say nothing of one another; but what calls
-    make decorators of may have been given to another such call, and of many nothing is told.
+    What is around a definition is several sites in one, so that its targets say nothing of one another; but a call that
+    makes a decorator makes one: of several, the others are for other arguments, and of many nothing is told.
     """
     others = [each for each in outcomes if isinstance(each, Library | Unbound)]
     best = _pick_best([each for each in outcomes if isinstance(each, Target)]) if len(others) < len(outcomes) else []
     if code == Code.DEFINITION:
         made = [target for target in best if target.rule == MADE_DECORATOR]
         best = [target for target in best if target.rule != MADE_DECORATOR]
-        best += [_lower(target, len(made), False) for target in made] if len(made) <= FEW else []
+        best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
     sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)
     if code == Code.DEFINITION:
         sure = min(sure, 1)
@@ -61,6 +61,10 @@ def _pick_best(targets: list[Target]) -> list[Target]:
     for target in sorted(targets, key=lambda each: (rank_confidence(each.confidence), each.rule)):
         best.setdefault(target.scope, target)
     return list(best.values())
+
+
+def _doubt(target: Target, count: int) -> Target:
+    return target if count == 1 else target._replace(confidence=POSSIBLE)
 
 
 def _lower(target: Target, sure: int, has_more: bool) -> Target:
