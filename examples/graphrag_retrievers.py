@@ -22,10 +22,10 @@ from pkg.encode.registry import load_encoder
 from pkg.encode.words import split_words
 from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.connection import open_driver
-from pkg.graph.neo4j.cypher import name_vector_index, name_word_index
+from pkg.graph.neo4j.cypher import name_text_index, name_vector_index
 from pkg.model import Label
 
-FUNCTIONS, WORDS = name_vector_index(Label.FUNCTION), name_word_index(Label.FUNCTION)
+FUNCTIONS, WORDS = name_vector_index(Label.FUNCTION), name_text_index(Label.FUNCTION)
 TOP_K = 3
 LOOKED_AT = 100  # candidates of the index for each one asked for; with few the approximate index misses the nearest
 VECTOR_SHARE = 0.97  # of a hybrid score: (1 + cosine) / 2 differs little, so that words would soon decide alone
@@ -65,7 +65,7 @@ def search_vectors(driver: Driver, embedder: Embedder, question: str) -> list[Re
 def search_hybrid(driver: Driver, embedder: Embedder, question: str) -> list[str]:
     """Find functions by their vectors and by the words in their names, docstrings and bodies."""
     retriever = HybridRetriever(driver, FUNCTIONS, WORDS, embedder, return_properties=["path", "qualname"])
-    words = " ".join(split_words(question.encode()))  # as they were indexed, and without the syntax of Lucene
+    words = " ".join(split_words(question.encode()))  # without the syntax of Lucene
     vector = embedder.embed_query(question)
     found = retriever.get_search_results(
         words,

@@ -26,8 +26,10 @@ from fake_state import (
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
+from pkg.graph.text_segment import TextSegment, make_text_segment
 from pkg.graph.texts import read_import
-from pkg.graph.unit import UnitGraph, UnitLinks
+from pkg.graph.unit import UnitGraph, UnitLinks, hash_key
+from pkg.graph.word_search import search_text
 from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source, Status
 
 _WORD = re.compile(rb"[A-Za-z]+")
@@ -251,13 +253,29 @@ class FakeStore:
         scored = [(_cosine(entry.vector, vector), entry.node) for entry in passing if entry.vector is not None]
         return _rank(scored, k, len(entries), len(entries) - len(passing))
 
-    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
-        words = set(re.findall(r"[^\W_]+", terms.lower()))
-        entries = [entry for entry in self._now.read().values() if entry.node.label is label]
-        passing = [entry.node for entry in entries if self._passes(entry, where)]
-        scored = [(_share(words, f"{node.qualname} {node.content}"), node) for node in passing]
-        found = [(score, node) for score, node in scored if score > 0]
-        return _rank(found, k, len(entries), len(entries) - len(passing))
+    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        entries = [self._get_entry(node_id) for node_id in ids]
+        return np.array([_cosine(each.vector, vector) for each in entries if each.vector is not None], np.float32)
+
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        return search_text(self, label, terms, k, where)
+
+    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
+        return self.open_terms(Label.FUNCTION).score_ids(ids, terms)
+
+    def open_terms(self, label: Label) -> TextSegment:
+        fragments = sorted(self._now.fragments.items(), key=lambda item: (item[0][0], -item[0][1]))  # any order will do
+        return make_text_segment([(_number(key), key[0], each.terms) for key, each in fragments], label)
+
+    def find_fragments(self, pattern: str) -> list[int]:
+        units = [unit for (_, path), unit in self._now.units.items() if fnmatchcase(path, pattern)]
+        return [_number((unit.source, part.key)) for unit in units for part in unit.parts]
+
+    def read_nodes(self, ids: list[str]) -> list[Node]:
+        return self.get(ids)
+
+    def read_inside(self, node: Node) -> list[Node]:
+        return self.subtree(node.id)
 
     def _passes(self, entry: Entry, where: NodeFilter | None) -> bool:
         if where is None:
@@ -409,8 +427,9 @@ def _cosine(vector: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> 
     return float(row @ query) / lengths if lengths else 0.0
 
 
-def _share(words: set[str], text: str) -> float:
-    return len(words & set(re.findall(r"[^\W_]+", text.lower()))) / len(words) if words else 0.0
+def _number(fragment: tuple[str, int]) -> int:
+    """Number a fragment by its source and its key."""
+    return hash_key(fragment[0], str(fragment[1])) >> 1
 
 
 def _rank(scored: list[tuple[float, Node]], k: int, searched: int, filtered: int) -> Matches:

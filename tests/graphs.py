@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from fakes import FakeEncoder, FakeStore
 
+from pkg.build.field_spans import FieldSpans, read_terms
+from pkg.build.fields import FieldReader
 from pkg.extract.python import extract_unit
+from pkg.graph.terms import NodeKeys, pack_terms
 from pkg.graph.unit import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key
-from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Label, Source
+from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Function, Label, Source
 
 
 def make_store(files: dict[str, str], source: str = "demo") -> FakeStore:
@@ -39,10 +42,19 @@ def make_unit(source: str, path: str, text: bytes) -> UnitGraph:
     vectors = FakeEncoder().encode_spans(text, spans).astype(np.float16)
     calls = tuple(CallSite(c.expression, c.line, -1 if c.function is None else c.function) for c in code.calls)
     key = hash_bytes(path.encode() + text)
-    words = tuple((i, row.name, row.qualname, "") for i, row in enumerate(rows) if row.label is Label.FUNCTION)
-    part = Part(key, 1, Fragment(key, text, rows, vectors, words, calls))
+    part = Part(key, 1, Fragment(key, text, rows, vectors, _pack_terms(path, code, rows), calls))
     digest = f"{hash_bytes(text):016x}"
     return UnitGraph(source, Label.FILE, path, digest, digest, code.language, code.status, code.reason, (part,))
+
+
+def _pack_terms(path: str, code: CodeUnit, rows: tuple[NodeRow, ...]) -> bytes:
+    fields = FieldSpans(code.text, 0, path, code.blocks, code.comments)
+    for number, each in enumerate(code.definitions):
+        if isinstance(each, Function):
+            fields.add_function(number, each)
+    functions = [row for row in rows if row.label is Label.FUNCTION]
+    ids, contents = np.array([(row.id, row.content_hash) for row in functions], np.uint64).reshape(-1, 2).T
+    return pack_terms(len(functions), NodeKeys(ids, contents), read_terms(FieldReader(), [fields])[0])
 
 
 def _list_rows(source: str, path: str, code: CodeUnit) -> Iterator[NodeRow]:

@@ -1,4 +1,4 @@
-"""Give the pieces of one fragment their ids, their full-text words and the spans that are to be encoded."""
+"""Give the pieces of one fragment their ids, the fields of their terms and the spans that are to be encoded."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
+from pkg.build.field_spans import FieldSpans
 from pkg.encode.headings import make_heading
-from pkg.encode.words import blank_separators, split_cached
+from pkg.graph.terms import NodeKeys, TermRows, pack_terms
 from pkg.graph.unit import CallSite, Fragment, NodeRow, PieceNames, hash_bytes, hash_inside
 from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
 
@@ -34,6 +34,11 @@ class CodePieces:
     def imports_in(self, span: Span) -> range:
         """Give the indices of the imports inside a span."""
         return _find_inside(self.code.imports, span)
+
+    def comments_in(self, span: Span) -> tuple[tuple[int, int], ...]:
+        """Give the comments inside a span."""
+        low, high = (bisect_left(self.code.comments, (place,)) for place in (span.start, span.end))
+        return self.code.comments[low:high]
 
     def calls_of(self, owners: Iterable[int | None]) -> list[Call]:
         """Give the calls of some functions by line."""
@@ -63,21 +68,21 @@ class Draft:
         self._pieces = pieces
         self._span = span
         self._text = pieces.code.text[span.start : span.end]
-        self._blanked = blank_separators(self._text)
         self._path = path
-        self._scope = " ".join(split_cached(path.encode("utf-8", "replace")))
         self._is_file = bool(path)  # a piece of a row has none
         self._names = PieceNames(*place)
         self._nodes: list[NodeRow] = []
         self._index: dict[int | None, int] = {}  # definition -> node
-        self._words: list[tuple[int, str, str, str]] = []
+        blocks = pieces.blocks_in(span)
+        bodies = pieces.code.blocks[blocks.start : blocks.stop]
+        self.fields = FieldSpans(self._text, span.start, path, bodies, pieces.comments_in(span))
         self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
         self.headings: list[str] = []  # of each span
         self._tail_end = len(self._text) + 1
         for definition in pieces.definitions_in(span):
             self._add_definition(definition)
-        self._add_blocks(pieces.blocks_in(span))
+        self._add_blocks(blocks)
         for number in pieces.imports_in(span):
             self._add_import(pieces.code.imports[number])
 
@@ -86,9 +91,17 @@ class Draft:
         """Give the text that spans point into: the fragment, then its imports, one alias a line."""
         return b"\n".join((self._text, *self.tail))
 
-    def finish(self, key: int, vectors: npt.NDArray[np.float16]) -> Fragment:
-        """Make the fragment with the vectors of its spans."""
-        return Fragment(key, self._text, tuple(self._nodes), vectors, tuple(self._words), tuple(self._list_calls()))
+    def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
+        """Make the fragment with the vectors of its spans and the terms of its functions and imports."""
+        packed = self._pack(terms)
+        return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
+
+    def _pack(self, terms: TermRows) -> bytes:
+        """Pack terms with the nodes that they are of: functions stand before imports in every fragment."""
+        indexed = [node for node in self._nodes if node.label in (Label.FUNCTION, Label.IMPORT)]
+        functions = sum(node.label is Label.FUNCTION for node in indexed)
+        ids, contents = np.array([(node.id, node.content_hash) for node in indexed], np.uint64).reshape(-1, 2).T
+        return pack_terms(functions, NodeKeys(ids, contents), terms)
 
     def _place(self, span: Span) -> tuple[int, int, int, int]:
         base, line = self._span.start, self._span.start_line - 1
@@ -99,14 +112,14 @@ class Draft:
         label = Label.FUNCTION if isinstance(definition, Function) else Label.CLASS
         place = start, end, _, _ = self._place(definition.span)
         content = self._text[start:end]
-        index = self._index[number] = len(self._nodes)
+        self._index[number] = len(self._nodes)
         parent = -1 if definition.parent is None else self._index.get(definition.parent, -1)
         kind = None
         if isinstance(definition, Function):
             kind = "method" if definition.is_method else "function"
             self.spans.append((start, end))
             self.headings.append(make_heading(self._path, definition.qualname))
-            self._words.append((index, *self._read_words(definition, start, end)))
+            self.fields.add_function(number, definition)
         identity = self._names.name(label, definition.qualname)
         self._nodes.append(
             NodeRow(
@@ -114,14 +127,6 @@ class Draft:
                 _describe(definition) or None,
             )
         )  # fmt: skip
-
-    def _read_words(self, function: Function, start: int, end: int) -> tuple[str, str, str]:
-        """Give the words of a function's name, of where it stands, and the distinct words of its text."""
-        name = " ".join(split_cached(function.name.encode("utf-8", "replace")))
-        owners = function.qualname.rpartition(".")[0]
-        scope = " ".join((*split_cached(owners.encode("utf-8", "replace")), self._scope))
-        identifiers = dict.fromkeys(self._blanked[start:end].split())
-        return name, scope, " ".join(dict.fromkeys(chain.from_iterable(map(split_cached, identifiers))))
 
     def _add_blocks(self, numbers: range) -> None:
         code, nodes = self._pieces.code, self._nodes
@@ -150,7 +155,7 @@ class Draft:
         self._tail_end += len(rendered) + 1
         name = record.name or record.module
         identity = self._names.name(Label.IMPORT, rendered.decode())
-        self._words.append((len(self._nodes), " ".join(split_cached(name.encode())), self._scope, rendered.decode()))
+        self.fields.add_import(name, record.statement)
         properties = {"module": record.module, "alias": record.alias, "level": record.level, "imported": record.name}
         kept: dict[str, object] = {key: value for key, value in properties.items() if value}
         self._nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))

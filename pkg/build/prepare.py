@@ -1,4 +1,4 @@
-"""Turn loaded files and rows into unit graphs, a batch at a time: extract, cut into fragments, encode."""
+"""Turn loaded files and rows into unit graphs, a batch at a time: extract, cut into fragments, encode, read terms."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from pkg.build.drafts import CodePieces, Draft
+from pkg.build.field_spans import read_terms
+from pkg.build.fields import FieldReader
 from pkg.build.inputs import LoadedUnit
 from pkg.build.links import describe_code
 from pkg.encode.encoder import Encoder, encode_spans
 from pkg.extract.decoding import decode_source
 from pkg.extract.discovery import looks_minified
 from pkg.extract.python import extract_unit
+from pkg.graph.terms import TermRows
 from pkg.graph.unit import Fragment, Part, UnitGraph, format_id, hash_bytes
 from pkg.model import CodeUnit, Label, Span, Status
 
@@ -30,6 +33,7 @@ class Preparer:
     def __init__(self, source: str, encoder: Encoder) -> None:
         self._source = source
         self._encoder = encoder
+        self._fields = FieldReader()
         self._sent: set[int] = set()
         # The products are small: threads that wait for the next one by spinning would double the CPU time.
         self._threads = ThreadpoolController()
@@ -71,9 +75,9 @@ class Preparer:
     def _finish(self, batch: Sequence[LoadedUnit], drafts: list[tuple[CodeUnit, list[DraftPart]]]) -> list[UnitGraph]:
         """Encode the spans of all drafts in one pass over their joined texts (A-06), and hand out the vectors."""
         fresh = [draft for _, parts in drafts for _, _, draft in parts if draft is not None]
-        vectors = self._encode(fresh)
+        made = zip(self._encode(fresh), read_terms(self._fields, [draft.fields for draft in fresh]), strict=True)
         return [
-            self._make_unit(unit, code, tuple(_finish_part(part, vectors) for part in parts))
+            self._make_unit(unit, code, tuple(_finish_part(part, made) for part in parts))
             for unit, (code, parts) in zip(batch, drafts, strict=True)
         ]
 
@@ -106,9 +110,9 @@ class Preparer:
         )
 
 
-def _finish_part(part: DraftPart, vectors: Iterator[np.typing.NDArray[np.float16]]) -> Part:
+def _finish_part(part: DraftPart, made: Iterator[tuple[np.typing.NDArray[np.float16], TermRows]]) -> Part:
     key, first_line, draft = part
-    fragment: Fragment | None = None if draft is None else draft.finish(key, next(vectors))
+    fragment: Fragment | None = None if draft is None else draft.finish(key, *next(made))
     return Part(key, first_line, fragment)
 
 

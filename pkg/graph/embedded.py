@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file, full text included, with a file of vector codes beside it (DESIGN section 3)."""
+"""The embedded store: one SQLite file, with files of vector codes and of terms beside it (DESIGN section 3)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph import sql
 from pkg.graph.edges import list_all_edges, list_edges_of, list_neighbours
+from pkg.graph.embedded_texts import EmbeddedTexts
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.opening import open_database
 from pkg.graph.outlines import list_blocks, list_outlines
@@ -45,6 +46,7 @@ class EmbeddedStore:
         with translate_faults(self.address):
             self._connection = open_database(self._path, self.address, create)
         self._reader = NodeReader(self._connection)
+        self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._find_fragments)
 
     @property
     def address(self) -> str:
@@ -162,14 +164,20 @@ class EmbeddedStore:
             self._settle()
 
     def _settle(self) -> None:
-        """Write the vector codes and empty the log; the write has ended, so what fails here is made up for later."""
+        """Write the files beside the database and empty the log; what fails here, readers make up for."""
         with suppress(OSError, DatabaseError, StoreError):
             self._write_index()
+        with suppress(OSError, DatabaseError, StoreError), self.snapshot():
+            self._terms.write()
         patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
             self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.execute(f"PRAGMA busy_timeout = {patience:d}")
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return self._path, self._index_path, self._terms.path
 
     @property
     def _index_path(self) -> Path:
@@ -224,13 +232,16 @@ class EmbeddedStore:
     ) -> Matches:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
         with translate_faults(self.address), self.snapshot():
-            if len(vector) != (self._get_meta("dimension") or len(vector)):
-                raise EncoderMismatchError(
-                    f"the query vector has {len(vector)} dimensions; {self.address} holds {self._get_meta('dimension')}"
-                    f" (encoder '{self._get_meta('encoder')}'); encode the query with that encoder"
-                )
+            self._check_query(vector)
             segment = self._open_segment(label)
             return segment.search(vector, k, self._mask(segment, where), self._fetch_vectors)
+
+    def _check_query(self, vector: npt.NDArray[np.float32]) -> None:
+        if len(vector) != (self._get_meta("dimension") or len(vector)):
+            raise EncoderMismatchError(
+                f"the query vector has {len(vector)} dimensions; {self.address} holds {self._get_meta('dimension')}"
+                f" (encoder '{self._get_meta('encoder')}'); encode the query with that encoder"
+            )
 
     def _mask(self, segment: Segment, where: NodeFilter | None) -> npt.NDArray[np.bool_] | None:
         """Tell which entries of a segment pass the filter; None when all do."""
@@ -263,12 +274,29 @@ class EmbeddedStore:
         data = b"".join(fetch_known(self._connection, sql.GET_VECTOR, number)[0] for number in numbers)
         return np.frombuffer(data, "<f2").reshape(len(numbers), -1)
 
-    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the words, best first by BM25 (names weigh most)."""
-        from pkg.graph.word_search import WordSearch
+    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""
+        from pkg.graph.vectors import join_vectors, score_vectors
 
         with translate_faults(self.address), self.snapshot():
-            return WordSearch(self._reader).search(label, terms, k, where)
+            self._check_query(vector)
+            numbers = [parse_id(self._check_id(each)) for each in ids]
+            found = self._reader.read_vectors(label, numbers)
+        if len(found) < len(set(numbers)):
+            raise self._miss(next(each for each in ids if parse_id(each) not in found))
+        return score_vectors(join_vectors([found[number] for number in numbers], len(vector)), vector).astype("f4")
+
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
+        from pkg.graph.word_search import search_text
+
+        with translate_faults(self.address), self.snapshot():
+            return search_text(self._terms, label, terms, k, where)
+
+    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
+        """Give the lexical score of each of some functions, [len(ids)]; an unknown id is a NodeNotFoundError."""
+        with translate_faults(self.address), self.snapshot():
+            return self._terms.open_terms(Label.FUNCTION).score_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""
@@ -285,11 +313,18 @@ class EmbeddedStore:
             return [self._get_one(node_id) for node_id in ids]
 
     def _get_one(self, node_id: str) -> Node:
-        if re.fullmatch(r"[0-9a-f]{16}", node_id):
-            node = self._reader.read_id(parse_id(node_id))
-            if node is not None:
-                return node
-        raise NodeNotFoundError(
+        node = self._reader.read_id(parse_id(self._check_id(node_id)))
+        if node is None:
+            raise self._miss(node_id)
+        return node
+
+    def _check_id(self, node_id: str) -> str:
+        if not re.fullmatch(r"[0-9a-f]{16}", node_id):
+            raise self._miss(node_id)
+        return node_id
+
+    def _miss(self, node_id: str) -> NodeNotFoundError:
+        return NodeNotFoundError(
             f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
         )
 
@@ -356,7 +391,7 @@ class EmbeddedStore:
                 skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[5])),
                 stages={row[0]: json.loads(row[6]) for row in rows},
                 parts={part: int(run(statement).fetchone()[0]) for part, statement in sql.SIZES.items()},
-                bytes={path.name: path.stat().st_size for path in (self._path, self._index_path) if path.exists()},
+                bytes={path.name: path.stat().st_size for path in self._files if path.exists()},
             )
 
     def check(self) -> list[str]:

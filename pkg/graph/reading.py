@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from pkg.graph import sql
 from pkg.graph.rows import fetch_known, parse_id, unpack_rows, unpack_text
 from pkg.graph.texts import export_node, make_call, read_docstring, read_import
-from pkg.graph.unit import format_id, hash_key
+from pkg.graph.unit import format_id
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 
 CACHED_FRAGMENTS = 64  # texts kept while a snapshot lasts
@@ -52,25 +52,14 @@ class NodeReader:
         """Read the node of a number that is known to exist."""
         return self._make(fetch_known(self._connection, sql.GET_NUMBERED, number))
 
-    def read_names(self, function: Node) -> list[Node]:
-        """Read the FunctionName node of a function."""
-        node = self.read_id(parse_id(format_id(hash_key(function.source, Label.FUNCTION_NAME.value, function.name))))
-        return [node] if node else []
-
-    def rank(self, label: Label, words: Sequence[str]) -> Iterator[tuple[Node, float]]:
-        """Give the functions or imports that hold any of the words, best first by BM25, in which names weigh most."""
-        question = " OR ".join(f'"{word}"' for word in words)
-        for number, score in self._run(sql.SEARCH_WORDS, (question, sql.LABEL_NUMBERS[label])):
-            yield self.read_number(number), -score
-
-    def read_paths(self, node: Node) -> list[str]:
-        """Give the paths of the files or rows that hold a node."""
-        return [path for (path,) in self._run(sql.PATHS_OF, (parse_id(node.id),))]
-
     def find_names(self, names: Iterable[str], source: str | None) -> list[Node]:
         """Read the functions and classes of some bare names, ordered by path and line."""
         nodes = [self._make(row) for name in set(names) for row in self._run(sql.FIND_NAME, (name, source))]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
+
+    def read_vectors(self, label: Label, identities: list[int]) -> dict[int, bytes]:
+        """Read the vectors of those nodes of a label that exist, by signed id, in one statement."""
+        return dict(self._run(sql.GET_VECTORS, (json.dumps(identities), sql.LABEL_NUMBERS[label])))
 
     def read_inside(self, node: Node) -> list[Node]:
         """Read what lies inside a node's span and behind it in the order of nodes; for a file or row, all of it."""

@@ -71,6 +71,15 @@ CREATE VIEW edge(type, start, "end", line, rule, confidence, source) AS
     UNION ALL {_LINKS};
 """
 
+SCHEMA_2 = """
+DROP TABLE words;
+ALTER TABLE fragment RENAME COLUMN words TO terms;
+UPDATE fragment SET terms = NULL;
+UPDATE unit SET fingerprint = NULL;
+UPDATE source SET fingerprint = '';
+"""
+"""Terms by field in the place of full text: the next build reads every file and row again, to find them."""
+
 INDEXES = {
     "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",
     "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
@@ -86,7 +95,7 @@ LINK_INDEXES = {
 
 DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES or LINK_INDEXES only
 
-MIGRATIONS = (SCHEMA_1,)
+MIGRATIONS = (SCHEMA_1, SCHEMA_2)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
@@ -103,7 +112,7 @@ GET_SOURCE_NAMED = "SELECT kind, root, revision FROM source WHERE name = ?"
 LIST_SOURCES = "SELECT name, kind, root, revision, fingerprint, skipped, stages FROM source ORDER BY name"
 DELETE_SOURCE = "DELETE FROM source WHERE number = ?"
 
-LIST_FINGERPRINTS = """SELECT path, unit.fingerprint, content_hash FROM unit JOIN source ON source.number = unit.source
+LIST_FINGERPRINTS = """SELECT path, coalesce(unit.fingerprint, ''), iif(unit.fingerprint IS NULL, '', content_hash) FROM unit JOIN source ON source.number = unit.source
     WHERE name = ?"""
 PUT_FINGERPRINT = (
     """UPDATE unit SET fingerprint = ? WHERE path = ? AND source = (SELECT number FROM source WHERE name = ?)"""
@@ -117,10 +126,11 @@ PUT_PART = "INSERT OR IGNORE INTO part VALUES (?, ?, ?)"
 DELETE_PARTS = "DELETE FROM part WHERE unit = ?"
 LIST_PARTS = "SELECT fragment FROM part WHERE unit = ?"
 
-FIND_FRAGMENT = "SELECT number FROM fragment WHERE key = ? AND source = ?"
+FIND_FRAGMENT = "SELECT number, terms IS NULL FROM fragment WHERE key = ? AND source = ?"
+PUT_TERMS = "UPDATE fragment SET terms = ? WHERE number = ?"
 PUT_FRAGMENT = "INSERT INTO fragment VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 IS_FRAGMENT_USED = "SELECT 1 FROM part WHERE fragment = ? LIMIT 1"
-GET_FRAGMENT_RANGE = "SELECT first_node, last_node, words FROM fragment WHERE number = ?"
+GET_FRAGMENT_RANGE = "SELECT first_node, last_node FROM fragment WHERE number = ?"
 DELETE_FRAGMENT = "DELETE FROM fragment WHERE number = ?"
 GET_FRAGMENT_TEXT = "SELECT text FROM fragment WHERE number = ?"
 GET_FRAGMENT_CALLS = "SELECT calls, first_node FROM fragment WHERE number = ?"
@@ -129,8 +139,6 @@ PUT_NODE = "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 PUT_VECTOR = "INSERT INTO vector VALUES (?, ?)"
 REPLACE_VECTOR = "UPDATE vector SET data = ? WHERE node = (SELECT number FROM node WHERE id = ? AND label = ?)"
 COUNT_ALL_VECTORS = "SELECT count(*) FROM vector"
-PUT_WORDS = "INSERT INTO words (rowid, name, scope, body) VALUES (?, ?, ?, ?)"
-DELETE_WORDS = "INSERT INTO words (words, rowid, name, scope, body) VALUES ('delete', ?, ?, ?, ?)"
 DELETE_NODES = "DELETE FROM node WHERE number BETWEEN ? AND ?"
 DELETE_VECTORS = "DELETE FROM vector WHERE node BETWEEN ? AND ?"
 LIST_IDS = "SELECT id FROM node WHERE number BETWEEN ? AND ?"
@@ -227,10 +235,10 @@ LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, c
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
 COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
 
-SEARCH_WORDS = """SELECT node.number, bm25(words, 5.0, 2.0, 1.0) AS score FROM words JOIN node ON node.number = words.rowid
-    WHERE words MATCH ? AND node.label = ? ORDER BY score, node.id"""
-PATHS_OF = """SELECT unit.path FROM node JOIN part ON part.fragment = node.fragment JOIN unit ON unit.number = part.unit
-    WHERE node.id = ?"""
+GET_VECTORS = """SELECT node.id, vector.data FROM json_each(?) AS asked JOIN node ON node.id = asked.value
+    JOIN vector ON vector.node = node.number WHERE node.label = ?"""
+LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS NOT NULL ORDER BY number"
+LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
 FRAGMENT_PATHS = "SELECT unit.path, part.fragment FROM part JOIN unit ON unit.number = part.unit"
 
@@ -245,7 +253,7 @@ SIZES = {
     "texts": "SELECT coalesce(sum(length(text)), 0) FROM fragment",
     "call sites": "SELECT coalesce(sum(length(calls)), 0) FROM fragment",
     "vectors": "SELECT coalesce(sum(length(data)), 0) FROM vector",
-    "full text": "SELECT (SELECT sum(length(block)) FROM words_data) + coalesce(sum(length(words)), 0) FROM fragment",
+    "terms": "SELECT coalesce(sum(length(terms)), 0) FROM fragment",
 }
 """Bytes of what each build stage leaves (P-36): texts and call sites by extract, vectors by encode, the rest by store."""
 COUNT_SOURCES = "SELECT count(*) FROM source"
@@ -269,8 +277,7 @@ CHECKS = {
         AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.node = node.number)""",
     "vectors of another length": """SELECT count(*) FROM vector
         WHERE length(data) <> 2 * (SELECT value FROM meta WHERE key = 'dimension')""",
-    "functions or imports without full text": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_IMPORT})
-        AND NOT EXISTS (SELECT 1 FROM words_docsize WHERE words_docsize.id = node.number)""",
+    "fragments without terms; run pkg build again": "SELECT count(*) FROM fragment WHERE terms IS NULL",
     "relationships that lack an end": """SELECT count(*) FROM
         (SELECT start, "end" FROM relation UNION ALL SELECT owner, owner FROM call)
         WHERE start NOT IN (SELECT id FROM node UNION ALL SELECT id FROM unit)

@@ -134,10 +134,20 @@ class GraphStore(Protocol):
     ) -> Matches:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
 
-    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the terms, best first by the store's full-text score.
+    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""
 
-        terms: words with spaces between, split and made singular as pkg.encode.words does it when they are indexed.
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id.
+
+        terms: stemmed words with their weights, as pkg.encode.lexical.weigh_terms gives them for a question. Scores
+        are the same in every store (pkg.graph.lexical).
+        """
+
+    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
+        """Give the lexical score of each of some functions, [len(ids)], 0 for one that holds none of the terms.
+
+        An unknown id is a NodeNotFoundError.
         """
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:

@@ -73,12 +73,19 @@ def pack_terms(functions: int, keys: NodeKeys, rows: TermRows) -> bytes:
 def unpack_terms(blobs: Iterable[bytes], label: Label) -> tuple[Numbers, NodeKeys, TermRows]:
     """Unpack the nodes of a label, one blob after another: the number of nodes of each blob, and what they are."""
     try:
-        plain = [zlib.decompress(blob[1:]) if blob[:1] == b"\1" else blob[1:] for blob in blobs]
+        plain = [_unpack(blob) for blob in blobs]
         return _read_joined(plain, label)
     except (zlib.error, TypeError, ValueError, IndexError) as fault:
         raise StoreCorruptError(
             f"the store holds terms that cannot be read ({fault}); move it away and run pkg build again"
         ) from fault
+
+
+def _unpack(blob: bytes) -> bytes:
+    """Expand a blob; that of a fragment made without terms is empty."""
+    if not blob:
+        return bytes(_HEADER)
+    return zlib.decompress(blob[1:]) if blob[:1] == b"\1" else blob[1:]
 
 
 def _read_joined(plain: list[bytes], label: Label) -> tuple[Numbers, NodeKeys, TermRows]:

@@ -52,7 +52,7 @@ class Fragment:
     text: bytes
     nodes: tuple[NodeRow, ...]
     vectors: npt.NDArray[np.float16]  # [nodes with an embedded label, dimension], in the order of nodes
-    words: tuple[tuple[int, str, str, str], ...]  # full text: (index in nodes, name words, scope words, body words)
+    terms: bytes  # of its functions and imports, as pkg.graph.terms packs them
     calls: tuple[CallSite, ...]
 
 

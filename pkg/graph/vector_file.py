@@ -32,7 +32,7 @@ def write_index(
     path: Path, stamp: str, dimension: int, counts: dict[str, int], rows: Callable[[str], Iterator[Row]]
 ) -> None:
     """Write the codes of all vectors, streamed in batches, and put the file in place at once."""
-    _remove_leftovers(path)
+    remove_leftovers(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     segments: dict[str, dict[str, Any]] = {}
     offset = 0
@@ -71,7 +71,7 @@ def _write_columns(file: BinaryIO, offsets: dict[str, int], batches: Iterator[tu
     return largest
 
 
-def _remove_leftovers(path: Path) -> None:
+def remove_leftovers(path: Path) -> None:
     """Delete what killed processes left unfinished."""
     for other in path.parent.glob(f"{escape(path.name)}.*.tmp"):
         if time.time() - other.stat().st_mtime > LEFTOVER_SECONDS:

@@ -178,3 +178,8 @@ def score_vectors(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float3
     norms[norms == 0] = 1
     cosines: npt.NDArray[np.float64] = (rows * asked).sum(axis=1) / norms
     return cosines
+
+
+def join_vectors(data: list[bytes], dimension: int) -> npt.NDArray[np.float16]:
+    """Lay stored vectors side by side: float16 [len(data), dimension]."""
+    return np.frombuffer(b"".join(data), "<f2").reshape(len(data), dimension)

@@ -1,108 +1,133 @@
-"""Full-text search over whatever index a store has.
+"""Search the nodes of a label by weighted terms, the same way for every store.
 
 Functions and imports are indexed; function names and blocks are reached through their functions, so that a block costs
-no room in the index: it scores its function's score times the share of the words that it holds itself.
+no room in the index: it scores its function's score times the share of the terms, by weight, that it holds itself.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from heapq import heappush, heappushpop
-from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from pkg.graph.unit import format_id, hash_key
 from pkg.model import Label, Match, Matches, Node, NodeFilter
 
+if TYPE_CHECKING:
+    from pkg.graph.text_segment import TextSegment
+
 BLOCK_FUNCTIONS = 1000  # functions whose blocks are looked at, best first: more would take seconds on a large graph
+AT_ONCE = 50  # functions that are fetched together
 
-Scored = tuple[Node, float]
+Terms = Mapping[str, float]
 
 
-class WordIndex(Protocol):
-    """What a store tells of the words of its nodes."""
+class TextIndex(Protocol):
+    """What a store tells of the terms of its nodes."""
 
-    def rank(self, label: Label, words: Sequence[str]) -> Iterator[tuple[Node, float]]:
-        """Give the functions or imports that hold any of the words with a score above zero, best first, ties by id."""
+    def open_terms(self, label: Label) -> TextSegment:
+        """Give the terms of the functions or imports of the generation that is read now."""
 
-    def read_names(self, function: Node) -> list[Node]:
-        """Read the FunctionName node of a function."""
+    def find_fragments(self, pattern: str) -> Collection[int]:
+        """Give the numbers of the fragments of the files and rows whose path matches."""
+
+    def read_nodes(self, ids: list[str]) -> list[Node]:
+        """Read nodes in the order of their ids."""
 
     def read_inside(self, node: Node) -> list[Node]:
         """Read what lies inside a node."""
 
-    def read_paths(self, node: Node) -> list[str]:
-        """Give the paths of the files or rows that hold a node."""
+
+def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: NodeFilter | None) -> Matches:
+    """Find the k best nodes of a label that hold any of the terms, equal content folded, ties by id."""
+    where = where or NodeFilter()
+    indexed = label if label in (Label.FUNCTION, Label.IMPORT) else Label.FUNCTION
+    is_empty = label is not Label.BLOCK and where.kinds is not None  # kinds are of blocks
+    if label is Label.FUNCTION_NAME:
+        is_empty = is_empty or where.path is not None  # a name stands in no file
+    segment = index.open_terms(indexed)
+    fragments = [] if is_empty else None if where.path is None else index.find_fragments(where.path)
+    keep = segment.filter(where.source, fragments)
+    if label is indexed:
+        return segment.search(terms, k, keep)
+    if label is Label.FUNCTION_NAME:
+        return _find_names(_read_functions(index, segment.list_best(terms, len(segment), keep)), k)
+    found = _read_functions(index, segment.list_best(terms, BLOCK_FUNCTIONS, keep))
+    rarity = {term: weight * segment.index.weigh(term) for term, weight in terms.items()}
+    return _find_blocks(index, found, rarity, k, where.kinds)
 
 
-class WordSearch:
-    """Rank the nodes of one graph by the words that they hold."""
+def _read_functions(index: TextIndex, best: list[tuple[str, float]]) -> Iterator[tuple[Node, float]]:
+    """Read functions, best first, some at a time, with their scores."""
+    for start in range(0, len(best), AT_ONCE):
+        some = best[start : start + AT_ONCE]
+        nodes = index.read_nodes([each for each, _ in some])
+        yield from zip(nodes, (score for _, score in some), strict=True)
 
-    def __init__(self, index: WordIndex) -> None:
-        self._index = index
 
-    def search(self, label: Label, terms: str, k: int, where: NodeFilter | None) -> Matches:
-        """Find the k best nodes of a label that hold any of the words, equal content folded, ties by id."""
-        words = sorted(set(re.findall(r"\w+", terms.lower())))
-        if not words or k < 1:
-            return Matches((), 0, 0, 0)
-        best: dict[str, Match] = {}
-        floor: list[float] = []  # heap of k scores that are reached already
-        searched = filtered = 0
-        for bound, nodes in self._find_groups(label, words):
-            if len(floor) == k and bound < floor[0]:
-                break  # nothing that follows can rank among the k best
-            for node, score in nodes:
-                searched += 1
-                if not self._passes(node, where):
-                    filtered += 1
-                elif _fold(best, node, score):
-                    (heappush if len(floor) < k else heappushpop)(floor, score)
-        matches = tuple(sorted(best.values(), key=lambda match: (-match.score, match.id))[:k])
-        return Matches(matches, searched, filtered, sum(match.same_content for match in matches))
+def _find_names(functions: Iterator[tuple[Node, float]], k: int) -> Matches:
+    """Find the names of the best functions; a name scores as its best function does, equal names of sources fold."""
+    best: dict[str, Match] = {}
+    seen: set[str] = set()
+    floor = 0.0  # score of the k-th name
+    for function, score in functions:
+        name = format_id(hash_key(function.source, Label.FUNCTION_NAME.value, function.name))
+        if k < 1 or score < floor:
+            break
+        if name not in seen:
+            seen.add(name)
+            known = best.get(function.name)
+            best[function.name] = Match(name, score) if known is None else _choose(known, Match(name, score))
+            floor = score if len(best) == k else floor
+    matches = tuple(sorted(best.values(), key=_order)[: max(k, 0)])
+    return Matches(matches, len(seen), 0, sum(match.same_content for match in matches))
 
-    def _find_groups(self, label: Label, words: list[str]) -> Iterator[tuple[float, list[Scored]]]:
-        """Give the nodes that each indexed node leads to, best first, with the score that none of them exceeds."""
-        indexed = Label.IMPORT if label is Label.IMPORT else Label.FUNCTION
-        for node, score in islice(self._index.rank(indexed, words), BLOCK_FUNCTIONS if label is Label.BLOCK else None):
-            if label is indexed:
-                yield score, [(node, score)]
-            elif label is Label.FUNCTION_NAME:
-                yield score, [(name, score) for name in self._index.read_names(node)]
-            else:
-                yield score, self._score_blocks(node, score, words)
 
-    def _score_blocks(self, function: Node, score: float, words: list[str]) -> list[Scored]:
-        """Score each block of a function by the share of the words that it holds itself."""
-        scored = []
-        for block in self._index.read_inside(function):
-            text = block.content.lower()
-            share = sum(word in text for word in words) / len(words)
-            if block.label is Label.BLOCK and share:
-                scored.append((block, score * share))
-        return scored
+def _find_blocks(
+    index: TextIndex, functions: Iterator[tuple[Node, float]], rarity: Terms, k: int, kinds: Collection[str] | None
+) -> Matches:
+    """Find the best blocks of the best functions, until no function that follows can have a better one."""
+    best: dict[str, Match] = {}
+    floor: list[float] = []  # heap of k scores that are reached already
+    searched = filtered = 0
+    for function, bound in functions:
+        if k < 1 or (len(floor) == k and bound < floor[0]):
+            break
+        for block in index.read_inside(function):
+            share = _find_share(block, rarity)
+            searched += share > 0
+            if share and kinds is not None and block.kind not in kinds:
+                filtered += 1
+            elif share and _fold(best, block, bound * share):
+                (heappush if len(floor) < k else heappushpop)(floor, bound * share)
+    matches = tuple(sorted(best.values(), key=_order)[: max(k, 0)])
+    return Matches(matches, searched, filtered, sum(match.same_content for match in matches))
 
-    def _passes(self, node: Node, where: NodeFilter | None) -> bool:
-        """Apply a filter as vector search does: a node of several files or rows passes by any of their paths."""
-        if where is None:
-            return True
-        if where.source not in (None, node.source) or (where.kinds is not None and node.kind not in where.kinds):
-            return False
-        if where.path is None:
-            return True
-        return any(fnmatchcase(path, where.path) for path in self._index.read_paths(node))
+
+def _find_share(block: Node, rarity: Terms) -> float:
+    """Give the share of the terms, by weight, that a block holds; 0 for what is no block.
+
+    A term is a stem, which begins its words but for a last y.
+    """
+    if block.label is not Label.BLOCK:
+        return 0.0
+    text = block.content.lower()
+    held = (weight for term, weight in rarity.items() if term in text or (term[-1] == "i" and term[:-1] + "y" in text))
+    return sum(held) / (sum(rarity.values()) or 1)
 
 
 def _fold(best: dict[str, Match], node: Node, score: float) -> bool:
     """Keep the best node of each content, counting the others; tell whether the content is new."""
     known = best.get(node.content_hash)
-    if known is None:
-        best[node.content_hash] = Match(node.id, score)
-        return True
-    if known.id == node.id:  # a name that several functions bear comes once for each; the first is the best
-        return False
-    leader = min(known, Match(node.id, score), key=lambda match: (-match.score, match.id))
-    best[node.content_hash] = replace(leader, same_content=known.same_content + 1)
-    return False
+    best[node.content_hash] = Match(node.id, score) if known is None else _choose(known, Match(node.id, score))
+    return known is None
+
+
+def _choose(known: Match, other: Match) -> Match:
+    """Let the better of two matches of equal content stand for both."""
+    return replace(min(known, other, key=_order), same_content=known.same_content + 1)
+
+
+def _order(match: Match) -> tuple[float, str]:
+    return -match.score, match.id

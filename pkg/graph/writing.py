@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import StoreError
 from pkg.graph import sql
 from pkg.graph.link_rows import LinkWriter
-from pkg.graph.rows import dump, pack_rows, pack_text, parse_id, sign_id, unpack_rows
+from pkg.graph.rows import dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.graph.unit import Fragment, UnitGraph, UnitLinks, hash_bytes, hash_key, name_library
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
 
@@ -34,7 +34,6 @@ class EmbeddedWriter:
         self._node_number, self._unit_number, self._fragment_number = self._run(sql.LAST_NUMBERS).fetchone()
         self._nodes: list[tuple[object, ...]] = []
         self._vectors: list[tuple[int, bytes]] = []
-        self._words: list[tuple[int, str, str, str]] = []
         self._released: set[int] = set()  # fragments that lost a part
         self._gone_nodes: set[int] = set()  # ids that were deleted; those of an edited file come again
         self._gone_units: set[int] = set()
@@ -177,8 +176,7 @@ class EmbeddedWriter:
         """Insert the rows that are still in memory."""
         self._connection.executemany(sql.PUT_NODE, self._nodes)
         self._connection.executemany(sql.PUT_VECTOR, self._vectors)
-        self._connection.executemany(sql.PUT_WORDS, self._words)
-        self._nodes, self._vectors, self._words = [], [], []
+        self._nodes, self._vectors = [], []
         self._links.flush()
 
     def finish(self) -> None:
@@ -211,14 +209,16 @@ class EmbeddedWriter:
     def _put_fragment(self, source: int, key: int, fragment: Fragment | None) -> int:
         found = self._run(sql.FIND_FRAGMENT, (sign_id(key), source)).fetchone()
         if found is not None:
-            return int(found[0])
+            number, lacks_terms = found
+            if lacks_terms and fragment is not None:  # it is of an older schema
+                self._run(sql.PUT_TERMS, (fragment.terms, number))
+            return int(number)
         if fragment is None:
             raise StoreError(f"fragment {key:016x} was announced as stored, and is not; run the build again")
         self._fragment_number += 1
         number, first = self._fragment_number, self._node_number + 1
         self._add_nodes(source, number, fragment)
-        self._words += [(first + index, name, scope, body) for index, name, scope, body in fragment.words]
-        packed = pack_text(fragment.text), pack_rows(fragment.words), pack_rows(fragment.calls)
+        packed = pack_text(fragment.text), fragment.terms, pack_rows(fragment.calls)
         self._run(sql.PUT_FRAGMENT, (number, source, sign_id(key), first, self._node_number, *packed))
         if len(self._nodes) > FLUSH_AT:
             self.flush()
@@ -293,10 +293,7 @@ class EmbeddedWriter:
 
     def _delete_fragment(self, number: int) -> None:
         self._has_deleted = True
-        first, last, words = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
-        self._connection.executemany(
-            sql.DELETE_WORDS, [(first + index, *texts) for index, *texts in unpack_rows(words)]
-        )
+        first, last = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
         if self._has_links:
             self._gone_nodes.update(identity for (identity,) in self._run(sql.LIST_IDS, (first, last)))
         self._run(sql.DELETE_VECTORS, (first, last))

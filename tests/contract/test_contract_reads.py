@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pkg.errors import NodeNotFoundError, StoreChangedError
 from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.model import Call, Edge, Label, NodeFilter, RelationType
+from pkg.model import Call, Edge, Label, RelationType
 
 NESTED = """def outer():
     def inner(value):
@@ -233,82 +233,6 @@ def test_relationships_that_were_put_are_neighbours(filled: GraphStore) -> None:
     assert filled.neighbours([copy], [RelationType.CALLS], "out") == [edge]
     assert filled.neighbours([write], [RelationType.CALLS], "in") == [edge]
     assert filled.neighbours([write], [RelationType.CALLS], "out") == []
-
-
-SEARCHES = [
-    (Label.FUNCTION, "listdir", {"find_settings"}),
-    (Label.BLOCK, "readable", {"body", "body/with[0]", "body/with[0]/if[0]"}),
-    (Label.FUNCTION_NAME, "find", {"find_settings"}),
-    (Label.IMPORT, "loads", {"loads"}),
-]
-
-
-@pytest.mark.parametrize(("label", "terms", "allowed"), SEARCHES)
-def test_text_search_finds_nodes_of_every_label(
-    filled: GraphStore, label: Label, terms: str, allowed: set[str]
-) -> None:
-    found = filled.text_search(label, terms, 9).matches
-    nodes = filled.get([match.id for match in found])
-    assert nodes
-    assert {node.label for node in nodes} == {label}
-    assert {node.name for node in nodes} <= allowed
-    assert sorted(found, key=lambda match: (-match.score, match.id)) == list(found)
-    assert all(match.score > 0 for match in found)
-
-
-@pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT])
-def test_text_search_gives_the_first_of_all_when_asked_for_fewer(store: GraphStore, label: Label) -> None:
-    texts = {f"{n}.py": f"{READER}\n{WRITER}".replace("settings", f"settings{n % 3}") for n in range(6)}
-    fill(store, texts)
-    terms = "read find copy file path text loads reader"
-    whole = [match.id for match in store.text_search(label, terms, 10**9).matches]
-    assert len(whole) > 1
-    for k in range(len(whole)):
-        assert [match.id for match in store.text_search(label, terms, k).matches] == whole[:k]
-
-
-def test_text_search_takes_any_of_the_words_and_any_text(filled: GraphStore) -> None:
-    def found(terms: str) -> set[str]:
-        return set(names_of(filled, [match.id for match in filled.text_search(Label.FUNCTION, terms, 9).matches]))
-
-    assert found("copy") == {"copy"}
-    assert found("copy nonsense") == {"copy"}
-    assert found("copy readable") == {"copy", "read"}
-    assert found("COPY") == {"copy"}
-    for odd in ("", " ", '"', "*", "a AND (", "NEAR(", "_", "\0", "\ud800", "-copy:", "name : x", "'; DROP TABLE node"):
-        found(odd)
-
-
-def test_text_search_narrows_by_source_path_and_kind(filled: GraphStore) -> None:
-    fill(filled, {"other.py": WRITER}, "second")
-
-    def found(where: NodeFilter, label: Label = Label.FUNCTION) -> set[tuple[str, str]]:
-        ids = [match.id for match in filled.text_search(label, "file text source", 99, where).matches]
-        return {(node.source, node.path) for node in filled.get(ids)}
-
-    assert found(NodeFilter(source="second")) == {("second", "other.py")}
-    assert found(NodeFilter(path="pack/*r.py", source="demo")) == {
-        ("demo", "pack/reader.py"),
-        ("demo", "pack/writer.py"),
-    }
-    assert found(NodeFilter(path="pack/[!r]*")) == {("demo", "pack/writer.py")}
-    assert found(NodeFilter(kinds=frozenset({"try"}), source="second"), Label.BLOCK) == {("second", "other.py")}
-    assert found(NodeFilter(source="third")) == set()
-
-
-def test_text_search_folds_equal_content(store: GraphStore) -> None:
-    fill(store, {f"{name}.py": WRITER for name in "abc"})
-    found = store.text_search(Label.FUNCTION, "copy", 9)
-    assert [match.same_content for match in found.matches] == [2]
-    assert found.folded == 2
-
-
-@pytest.mark.parametrize("label", [Label.FUNCTION, Label.FUNCTION_NAME])
-def test_text_search_finds_a_shared_body_by_each_of_its_rows(store: GraphStore, label: Label) -> None:
-    fill(store, dict.fromkeys(("row-1", "row-2"), "def area(shape):\n    return shape\n"), label=Label.ROW)
-    for path, expected in (("row-1", 1), ("row-2", 1), ("row-3", 0)):
-        found = store.text_search(Label.FUNCTION, "area", 9, NodeFilter(path=path))
-        assert len(found.matches) == expected
 
 
 def test_statistics_count_what_is_exported(filled: GraphStore) -> None:

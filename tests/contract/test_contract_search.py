@@ -70,7 +70,7 @@ def make_units(entries: list[Entry]) -> Iterator[UnitGraph]:
         here.sort(key=lambda entry: entry.label is Label.BLOCK)
         matrix = np.array([entry.vector for entry in here], np.float16)
         key = hash_key(source, path)
-        part = Part(key, 1, Fragment(key, b"pass\n", tuple(map(make_row, here)), matrix, (), ()))
+        part = Part(key, 1, Fragment(key, b"pass\n", tuple(map(make_row, here)), matrix, b"", ()))
         yield UnitGraph(source, Label.FILE, path, "", format_id(key), "python", Status.OK, None, (part,))
 
 

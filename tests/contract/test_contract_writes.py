@@ -126,7 +126,7 @@ def test_a_replaced_file_leaves_nothing_of_the_old_one(store: GraphStore) -> Non
     assert set(ids_of(store, Label.FUNCTION)) == {"only:only", "write:write", "copy:copy"}
     assert set(ids_of(store, Label.FUNCTION_NAME)) == {"only:only", "write:write", "copy:copy"}
     assert count(store, Label.CLASS) == 0
-    assert store.text_search(Label.FUNCTION, "settings", 9).matches == ()
+    assert store.text_search(Label.FUNCTION, {"set": 1.0}, 9).matches == ()
     assert store.check() == []
 
 

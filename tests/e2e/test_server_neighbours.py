@@ -110,7 +110,7 @@ def test_a_foreign_graph_in_the_same_database_and_ours_leave_each_other_alone(
             )
             query = np.array(vector, np.float32)
             assert store.vector_search(Label.FUNCTION, query, 9) == embedded.vector_search(Label.FUNCTION, query, 9)
-            assert len(store.text_search(Label.FUNCTION, "area", 50).matches) == 50
+            assert len(store.text_search(Label.FUNCTION, {"area": 1.0}, 50).matches) == 50
             assert {node.source for node in store.find_name("area_0_0")} == {"shop"}
             edit(tree)
             build(str(tree), store)

@@ -160,18 +160,17 @@ class Batch:
             self._edges[kind.value].append((place, top, first_line + line - 1))
 
     def _add_fragment(self, unit: UnitGraph, key: str, fragment: Fragment) -> _Held:
-        texts = {"text": pack_text(fragment.text), "calls": pack_rows(fragment.calls)}
+        texts = {"text": pack_text(fragment.text), "calls": pack_rows(fragment.calls), "terms": fragment.terms}
         held = _Held(
             self._add(FRAGMENT, {"id": key, "source": unit.source, "key": format_id(fragment.key)} | texts), []
         )
         shared = {"source": unit.source, "fragment": key}
         if unit.label is Label.FILE:
             shared["path"] = unit.path
-        words = {index: " ".join(texts) for index, *texts in fragment.words}
         vectors = iter(list_vectors(fragment.vectors, self._packed))
         places: list[Place] = []
         for index, node in enumerate(fragment.nodes):
-            properties = shared | _describe(node, index, fragment.text, words.get(index))
+            properties = shared | _describe(node, index, fragment.text)
             if node.label in EMBEDDED_LABELS:
                 properties["embedding"] = next(vectors)
             places.append(self._add(node.label.value, properties))
@@ -190,7 +189,7 @@ def _kind_inside(node: NodeRow, parent: NodeRow) -> RelationType:
     return RelationType.CHILD if parent.label is Label.BLOCK else RelationType.HAS_BODY
 
 
-def _describe(node: NodeRow, position: int, text: bytes, words: str | None) -> Properties:
+def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
     """Give the properties of a piece; lines count from the start of its fragment, which for a file is the file."""
     content = text[node.start : node.end]
     properties = {
@@ -199,8 +198,6 @@ def _describe(node: NodeRow, position: int, text: bytes, words: str | None) -> P
         "start_col": node.start - (text.rfind(b"\n", 0, node.start) + 1), "position": position,
         "content": content.decode("utf-8", "replace"), "content_hash": format_id(node.content_hash),
     }  # fmt: skip
-    if words is not None:
-        properties["words"] = words
     if node.label is Label.BLOCK:
         properties["depth"] = node.name.count("/")
         properties["caption"] = f"{node.kind} line {node.start_line}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
+from uuid import uuid4
 
 from pkg.errors import StoreError
 from pkg.graph.neo4j import cypher
@@ -206,7 +207,8 @@ class BulkWriter:
         for name, source in self._sources.items():
             counts = {count_key(label): self._counts[name, label.value] for label in cypher.GRAPH_LABELS[1:]}
             self._files.put_nodes(Label.SOURCE.value, [source | counts])
-        store = {"id": "store", "generation": 1, "encoder": encoder, "dimension": dimension, "version": version}
+        store = {"id": "store", "generation": 1, "stamp": str(uuid4()), "version": version}
+        store |= {"encoder": encoder, "dimension": dimension}
         self._files.put_nodes(cypher.STORE, [store, {"id": "commit", "number": 0}])
 
     def close(self) -> None:

@@ -28,19 +28,19 @@ _PIECE = (
 _UNIT = ("id", "source", "path", "name", "fingerprint", "content_hash", "language", "status", "reason")
 _COUNTS = tuple(count_key(label) for label in GRAPH_LABELS[1:])
 NODE_COLUMNS: dict[str, tuple[str, ...]] = {
-    STORE: ("id", "generation", "encoder", "dimension", "version", "number"),
+    STORE: ("id", "generation", "stamp", "encoder", "dimension", "version", "number"),
     Label.SOURCE.value: (
         "id", "source", "name", "kind", "root", "revision", "fingerprint", "skipped", "stages", "state", *_COUNTS,
     ),
     Label.FILE.value: _UNIT,
     Label.ROW.value: _UNIT,
-    FRAGMENT: ("id", "source", "key", "text", "calls"),
+    FRAGMENT: ("id", "source", "key", "text", "calls", "terms"),
     Label.CLASS.value: (*_PIECE, "docstring", "decorators", "bases"),
     Label.FUNCTION.value: (
-        *_PIECE, "docstring", "docstring_source", "decorators", "is_async", "words", "embedding",
+        *_PIECE, "docstring", "docstring_source", "decorators", "is_async", "embedding",
     ),
     Label.BLOCK.value: (*_PIECE, "depth", "caption", "embedding"),
-    Label.IMPORT.value: (*_PIECE, "module", "imported", "alias", "level", "words", "embedding"),
+    Label.IMPORT.value: (*_PIECE, "module", "imported", "alias", "level", "embedding"),
     Label.FUNCTION_NAME.value: ("id", "source", "name", "content_hash", "embedding"),
     Label.LIBRARY.value: ("id", "source", "name", "content_hash"),
     Label.CALL.value: ("id", "source", "expression", "reason", "path", "line"),
@@ -54,7 +54,7 @@ _NUMBERS = (
 )  # fmt: skip
 _TYPES = dict.fromkeys(_NUMBERS, "long") | {
     "id": "ID", "is_async": "boolean", "decorators": "string[]", "bases": "string[]", "text": "byte[]",
-    "calls": "byte[]", "notes": "byte[]", "embedding": "float[]",
+    "calls": "byte[]", "terms": "byte[]", "notes": "byte[]", "embedding": "float[]",
 }  # fmt: skip
 """The type of each property that is not a text."""
 

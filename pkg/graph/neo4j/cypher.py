@@ -15,7 +15,7 @@ PIECE_LABELS = (Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT)
 BATCH_LABELS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
 """The nodes of a batch, in the order that its relationships count their ends by."""
 GRAPH_LABELS = (Label.SOURCE, *UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME, Label.LIBRARY, Label.CALL)
-INDEXED_WORDS = (Label.FUNCTION, Label.IMPORT)
+INDEXED_TEXTS = (Label.FUNCTION, Label.IMPORT)
 STRUCTURE = (RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD, RelationType.IMPORTS)
 BATCH_TYPES = (*(each.value for each in STRUCTURE), HOLDS)
 _CALLERS = (Label.FUNCTION, *UNIT_LABELS)
@@ -40,23 +40,23 @@ def name_vector_index(label: Label) -> str:
     return f"pkg_{label.value.lower()}_vector"
 
 
-def name_word_index(label: Label) -> str:
-    """Name the full-text index of a label."""
-    return f"pkg_{label.value.lower()}_words"
+def name_text_index(label: Label) -> str:
+    """Name the full-text index of a label, which is for people who look at the graph in the Browser."""
+    return f"pkg_{label.value.lower()}_text"
 
 
 def list_schema() -> list[str]:
     """Give the statements that make all constraints and indexes but those of the vectors."""
     unique = "CREATE CONSTRAINT pkg_{name}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE"
     lookup = "CREATE INDEX pkg_{name}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})"
-    words = "CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.words] {options}"
-    options = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-no-stop-words'}}"
+    text = "CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.qualname, n.content] {options}"
+    options = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'simple'}}"  # parts words at all that is no letter
     labels = (STORE, FRAGMENT, LINKS, *(label.value for label in GRAPH_LABELS))
     statements = [unique.format(name=label.lower(), label=label) for label in labels]
     for label, key in _LOOK_UPS:
         statements.append(lookup.format(name=label.lower(), label=label, key=key))
-    for each in INDEXED_WORDS:
-        statements.append(words.format(name=name_word_index(each), label=each.value, options=options))
+    for each in INDEXED_TEXTS:
+        statements.append(text.format(name=name_text_index(each), label=each.value, options=options))
     return statements
 
 
@@ -91,8 +91,9 @@ AWAIT_INDEXES = "CALL db.awaitIndexes(3600)"
 # The state of the store: what readers look at first and last, and what a writer locks.
 
 GET_VIEW = f"""OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) OPTIONAL MATCH (c:{STORE} {{id: 'commit'}})
-    RETURN s.generation AS generation, s.encoder AS encoder, s.dimension AS dimension, s.version AS version,
-    coalesce(c.number, 0) AS number, (timestamp() - coalesce(c.at, 0)) / 1000.0 AS age,
+    RETURN s.generation AS generation, s.encoder AS encoder, s.dimension AS dimension,
+    s.version AS version, s.stamp AS stamp, coalesce(c.number, 0) AS number,
+    (timestamp() - coalesce(c.at, 0)) / 1000.0 AS age,
     COLLECT {{ MATCH (n:Source) WHERE n.state = 'ready' AND n.source = n.name AND n.skipped IS NOT NULL
         RETURN n {{.*}} }} AS sources"""
 GET_STAMP = f"""OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) OPTIONAL MATCH (c:{STORE} {{id: 'commit'}})
@@ -102,9 +103,17 @@ PUT_ENCODER = f"""MERGE (s:{STORE} {{id: 'store'}}) ON CREATE SET s.generation =
     s.dimension = coalesce(s.dimension, $dimension)
     MERGE (c:{STORE} {{id: 'commit'}}) ON CREATE SET c.number = 0
     RETURN s.encoder AS encoder, s.dimension AS dimension, s.version AS version"""
+UPGRADE = (
+    *(f"DROP INDEX pkg_{label.value.lower()}_words IF EXISTS" for label in INDEXED_TEXTS),
+    "MATCH (n:Source) WHERE n.fingerprint IS NOT NULL SET n.fingerprint = ''",
+    "MATCH (n:File|Row) WHERE n.fingerprint IS NOT NULL REMOVE n.fingerprint",
+    "MATCH (n:Function|Import) WHERE n.words IS NOT NULL REMOVE n.words",
+    f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 2",
+)
+"""Version 2 has terms by field in the place of full text: the next build reads all again, to find them."""
 LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
 ASK_NOTHING = "RETURN 1"
-RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1"
+RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1, s.stamp = randomUUID()"
 MARK_COMMIT = f"""MATCH (c:{STORE} {{id: 'commit'}}) WHERE c.number < $number
     SET c.number = $number, c.at = timestamp()"""
 
@@ -117,7 +126,8 @@ LIST_UNFINISHED = "MATCH (n:Source) WHERE n.state = 'deleting' AND n.source = n.
 DELETE_SOME = "MATCH (n:{label}) WHERE n.source = $source WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count"
 DELETE_SOURCE_NODE = "MATCH (n:Source {id: $id}) DETACH DELETE n"
 LIST_FINGERPRINTS = """MATCH (u:File|Row) WHERE u.source = $source
-    RETURN u.path AS path, u.fingerprint AS fingerprint, u.content_hash AS content ORDER BY path"""
+    RETURN u.path AS path, coalesce(u.fingerprint, '') AS fingerprint,
+    CASE WHEN u.fingerprint IS NULL THEN '' ELSE u.content_hash END AS content ORDER BY path"""
 PUT_FINGERPRINT = "MATCH (u:File|Row) WHERE u.source = $source AND u.id IN $ids SET u.fingerprint = $fingerprint"
 
 LIST_NOTES = f"MATCH (l:{LINKS}) WHERE l.source = $source AND l.gone IS NULL RETURN l.path AS path, l.notes AS notes"
@@ -140,7 +150,8 @@ LOOSEN = f"MATCH (n) WHERE elementId(n) IN $elements MATCH (n)-[r:{_DOWNWARD}]->
 CLEAR_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements SET n = {}"
 """Comes before DELETE_ELEMENTS: 2026.08 finds a node that one transaction changed and deleted in its indexes still."""
 DELETE_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements DETACH DELETE n"
-FIND_FRAGMENTS = f"UNWIND $ids AS id MATCH (f:{FRAGMENT} {{id: id}}) RETURN f.id AS id"
+FIND_FRAGMENTS = f"UNWIND $ids AS id MATCH (f:{FRAGMENT} {{id: id}}) RETURN f.id AS id, f.terms IS NULL AS lacks_terms"
+PUT_TERMS = f"UNWIND $terms AS t MATCH (f:{FRAGMENT} {{id: t[0]}}) SET f.terms = t[1]"
 
 
 _WITH_LIST = "p {.*, embedding: toFloatList(p.embedding)}"  # a vector that travels packed, kept as a list of floats
@@ -273,7 +284,7 @@ _PLACE = f"""CALL (n) {{
     RETURN u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
 """What is in a file has its path and lines; only what is in rows, which may be several, asks who holds it."""
 _OURS = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
-_NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], n {{.*, embedding: null, words: null}}, path, first_line]"
+_NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], n {{.*, embedding: null}}, path, first_line]"
 _EACH_NODE = f"RETURN collect([id, {_NODE}]) AS found"
 """One record for all: a message for each would cost client and server more than to find it."""
 GET_COMMON, GET_RARE = (
@@ -300,15 +311,12 @@ _OUTLINE = """RETURN collect([n.id, [each IN labels(n) WHERE each IN ['Function'
 LIST_OUTLINES = f"UNWIND $ids AS id {_find_by_id((Label.FUNCTION, Label.BLOCK))} {_PLACE} {_OUTLINE}"
 LIST_BLOCKS = f"""UNWIND $ids AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
     MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) {_PLACE} {_OUTLINE}"""
-GET_NAME_OF = """MATCH (n:FunctionName)-[:NAMES]->(:Function {id: $id}) RETURN n.id AS id"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready
     CALL (u, names) {{ MATCH (u)-[e:IMPORTS]->(n) WHERE n.source IN $ready
         AND coalesce(n.alias, n.imported, split(n.module, '.')[0]) IN names
         {_PLACE} WITH e, n, path, first_line ORDER BY e.line, n.id RETURN collect({_NODE}) AS found }}
     RETURN id, found"""
-PATHS_OF = f"""UNWIND [$id] AS id {_PIECE_BY_ID} MATCH (:{FRAGMENT} {{id: n.fragment}})<-[:{HOLDS}]-(u)
-    RETURN u.path AS path"""
 _EDGE = "[type(r), {start}.id, {end}.id, r.line, r.rule, r.confidence, elementId(m)] AS edge"
 _EDGES = {
     "out": f"MATCH (n)-[r:{{types}}]->(m) WHERE m.source IN $ready RETURN {_EDGE.format(start='n', end='m')}",
@@ -337,10 +345,10 @@ LIST_PARTIAL = """MATCH (u:File|Row) WHERE u.source IN $ready AND (u.status <> '
     RETURN u.path AS path, coalesce(u.reason, u.status) AS reason ORDER BY path"""
 
 EXPORT_LABEL = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE}
-    RETURN $label AS label, n {{.*, words: null}} AS node, path, first_line"""
+    RETURN $label AS label, n {{.*}} AS node, path, first_line"""
 LIST_NODES = f"""MATCH (n:$($label)) WHERE n.source IN $ready {_PLACE} {_PLACE_OF_CALL}
     WITH n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line
-    RETURN $label AS label, n {{.*, embedding: null, words: null}} AS node, path, first_line"""
+    RETURN $label AS label, n {{.*, embedding: null}} AS node, path, first_line"""
 EXPORT_CALLS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE_OF_CALL}
     RETURN $label AS label, n {{.*}} AS node, calling AS path, line AS first_line"""
 EXPORT_UNITS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id
@@ -371,8 +379,10 @@ SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
 SCAN_ALL = f"MATCH (n:{{label}}) WHERE {_PASSES} WITH n, 0.5 AS score ORDER BY n.id LIMIT $look {_FOUND}"
 QUERY_INDEX = f"""CALL db.index.vector.queryNodes($index, $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
     {_FOUND}"""
-SEARCH_WORDS = """CALL db.index.fulltext.queryNodes($index, $question, {limit: $look}) YIELD node, score
-    RETURN node.id AS id, node.source AS source, score ORDER BY score DESC, id"""
+LIST_TERMS = f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready AND f.terms IS NOT NULL
+    RETURN f.id AS id, f.source AS source, f.terms AS terms"""
+GET_COSINES = """UNWIND $ids AS id MATCH (n:{label} {{id: id}}) WHERE n.source IN $ready
+    RETURN collect([id, n.embedding]) AS vectors"""
 
 
 def search_index(label: Label) -> str:
@@ -386,6 +396,8 @@ def search_index(label: Label) -> str:
 CHECKS = {
     "pieces without a fragment": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
         AND NOT EXISTS {{ MATCH (f:{FRAGMENT} {{id: n.fragment}}) }} RETURN count(n) AS count""",
+    "fragments without terms; run pkg build again": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
+        AND f.terms IS NULL RETURN count(f) AS count""",
     "fragments without a file or row": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
         AND NOT EXISTS {{ ()-[:{HOLDS}]->(f) }} RETURN count(f) AS count""",
     "files or rows without a source": """MATCH (u:File|Row) WHERE u.source IN $ready

@@ -41,6 +41,10 @@ class Schema:
                 self._take_back(cypher.SHOW_INDEXES, cypher.DROP_INDEX)
             raise
 
+    def upgrade(self) -> None:
+        """Bring a graph of an older version to the present one."""
+        self._run((*cypher.UPGRADE, *cypher.list_schema()))
+
     def _take_back(self, listing: str, drop: str) -> None:
         self._run(drop.format(name=row["name"]) for row in self._list(listing))
 

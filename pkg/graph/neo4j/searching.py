@@ -6,7 +6,7 @@ fetched, so that scores are true cosines in double precision and equal scores ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any, NamedTuple
@@ -166,15 +166,9 @@ def _lowest(found: list[_Found]) -> float:
     return min(2 * each.score - 1 for each in found) if found else -1.0
 
 
-def rank_words(reader: Reader, label: Label, question: str, ready: list[str]) -> Iterator[tuple[str, float]]:
-    """Give id and score of the nodes of a label that hold any of the words, best first, ties by id."""
-    index, look, done = cypher.name_word_index(label), 100, 0
-    while True:
-        rows = reader.run(cypher.SEARCH_WORDS, index=index, question=question, look=look)
-        is_all = len(rows) < look
-        # Of equal scores the limit takes any: those at its end are given when the next look has seen them all.
-        sure = rows if is_all else [row for row in rows if row["score"] > rows[-1]["score"]]
-        yield from ((row["id"], float(row["score"])) for row in sure[done:] if row["source"] in ready)
-        if is_all:
-            return
-        done, look = len(sure), look * 10
+def fetch_cosines(reader: Reader, label: Label, ids: Sequence[str], query: Vector) -> dict[str, float]:
+    """Give the true cosines of those of some nodes of a label that exist, by id, asking the server once."""
+    statement = cypher.GET_COSINES.format(label=label.value)
+    found = reader.run(statement, ids=sorted(set(ids)), ready=reader.view.ready)[0]["vectors"]
+    vectors = np.array([vector for _, vector in found], np.float32).astype(np.float16).reshape(len(found), -1)
+    return dict(zip((each for each, _ in found), score_vectors(vectors, query).tolist(), strict=True))

@@ -29,6 +29,8 @@ class View:
     encoder: str
     dimension: int
     sources: dict[str, dict[str, Any]]  # properties of the sources that are complete
+    version: int  # of the schema
+    stamp: str  # names this generation of this graph; "" where an older PKG has written it
 
     @property
     def ready(self) -> list[str]:
@@ -105,7 +107,8 @@ class Reader:
             time.sleep(_STEP)
             found = self.run(cypher.GET_VIEW)[0]
         sources = {source["name"]: source for source in found["sources"]}
-        return View(found["generation"] or 0, found["number"], found["encoder"] or "", found["dimension"] or 0, sources)
+        stated = found["generation"] or 0, found["number"], found["encoder"] or "", found["dimension"] or 0
+        return View(*stated, sources, found["version"] or 0, found["stamp"] or "")
 
 
 def _fetch(transaction: ManagedTransaction | Transaction, statement: str, parameters: dict[str, Any]) -> list[Record]:

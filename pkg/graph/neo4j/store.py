@@ -21,13 +21,14 @@ from pkg.graph.neo4j.listing import choose_count, export_label, list_edges, list
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
 from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
+from pkg.graph.neo4j.server_texts import ServerTexts
 from pkg.graph.neo4j.session import Reader
 from pkg.graph.neo4j.writing import Neo4jWriter, delete_nodes
 from pkg.graph.rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
 from pkg.graph.unit import format_id, hash_key
-from pkg.graph.word_search import WordSearch
+from pkg.graph.word_search import search_text
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from neo4j import ManagedTransaction, Transaction
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
 MATCHES_AT_ONCE = 50  # matches of a search whose texts, blocks and calls are fetched together
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
@@ -61,6 +62,7 @@ class Neo4jStore:
         self._reader = Reader(self._driver, self._address)
         self._kept: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by what was asked
         self._matched: set[str] = set()  # found while the snapshot lasts
+        self._terms = ServerTexts(self._reader, self.address, self.get, self.subtree)
         self._schema = Schema(self._driver, self._address, self._reader, watch)
         try:
             self._version = check_version(self._address, self._reader.run(cypher.GET_VERSION)[0]["version"])
@@ -91,6 +93,8 @@ class Neo4jStore:
     def ensure_schema(self, encoder: str, dimension: int) -> None:
         """Create what is missing; refuse a store made with another encoder or dimension."""
         view = self._reader.view
+        if 0 < view.version < SCHEMA_VERSION:
+            self._schema.upgrade()
         if (view.encoder, view.dimension) != (encoder, dimension):
             self._schema.create(is_new=not view.encoder)
             parameters = {"encoder": encoder, "dimension": dimension, "version": SCHEMA_VERSION}
@@ -240,31 +244,26 @@ class Neo4jStore:
             self._matched.update(match.id for match in found.matches[:MATCHES_AT_ONCE])
         return found
 
-    def text_search(self, label: Label, terms: str, k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the words, best first by the server's full-text score."""
+    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""
+        import numpy as np
+
+        from pkg.graph.neo4j.searching import fetch_cosines
+
         with self._reader.snapshot():
-            return WordSearch(self).search(label, terms, k, where)
+            found = fetch_cosines(self._reader, label, [each for each in ids if each.isascii()], vector)
+        self._check_known(ids, found)
+        return np.array([found[each] for each in ids], np.float32)
 
-    def rank(self, label: Label, words: Sequence[str]) -> Iterator[tuple[Node, float]]:
-        """Give the functions or imports that hold any of the words, best first, ties by id."""
-        from pkg.graph.neo4j.searching import rank_words
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
+        with self._reader.snapshot():
+            return search_text(self._terms, label, terms, k, where)
 
-        question = " OR ".join(f'"{word}"' for word in words)
-        for node_id, score in rank_words(self._reader, label, question, self._reader.view.ready):
-            yield self.get([node_id])[0], score
-
-    def read_names(self, function: Node) -> list[Node]:
-        """Read the FunctionName node of a function."""
-        return self.get([record["id"] for record in self._reader.run(cypher.GET_NAME_OF, id=function.id)])
-
-    def read_inside(self, node: Node) -> list[Node]:
-        """Read what lies inside a node's span."""
-        return self.subtree(node.id)
-
-    def read_paths(self, node: Node) -> list[str]:
-        """Give the paths of the files or rows that hold a node."""
-        rows = self._reader.run(cypher.PATHS_OF, id=node.id, ready=self._reader.view.ready)
-        return [row["path"] for row in rows]
+    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
+        """Give the lexical score of each of some functions, [len(ids)]; an unknown id is a NodeNotFoundError."""
+        with self._reader.snapshot():
+            return self._terms.open_terms(Label.FUNCTION).score_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""

@@ -278,15 +278,25 @@ def _put_units(run: ManagedTransaction | Transaction, units: list[UnitGraph], pa
     ids = [name_unit(unit) for unit in units]
     gone = _release(run, ids)
     keys = sorted({name_fragment(unit.source, part.key) for unit in units for part in unit.parts})
-    stored = {record["id"] for record in run.run(cypher.FIND_FRAGMENTS, ids=keys)} - gone.keys()
+    found = {record["id"]: record["lacks_terms"] for record in run.run(cypher.FIND_FRAGMENTS, ids=keys)}
+    stored = found.keys() - gone.keys()
     batch = Batch(units, stored, packed)
     if batch.missing:
         raise StoreError(f"fragment {batch.missing[0]} was announced as stored, and is not; run the build again")
     run.run(cypher.put_batch(bool(gone), packed), batch.parameters()).consume()
+    _add_terms(run, units, {each for each in stored if found[each]})
     if batch.again:
         run.run(cypher.HOLD_AGAIN, again=batch.again).consume()
     run.run(cypher.CONTAIN_UNITS, source=name_source(units[0].source), ids=ids).consume()
     _delete_gone(run, gone, batch.ids)
+
+
+def _add_terms(run: ManagedTransaction | Transaction, units: list[UnitGraph], lacking: set[str]) -> None:
+    """Add the terms that fragments of an older version lack and other rows still hold."""
+    parts = ((name_fragment(unit.source, part.key), part.fragment) for unit in units for part in unit.parts)
+    terms = [[key, fragment.terms] for key, fragment in parts if fragment is not None and key in lacking]
+    if terms:
+        run.run(cypher.PUT_TERMS, terms=terms).consume()
 
 
 def _delete_units(run: ManagedTransaction | Transaction, ids: list[str]) -> bool:

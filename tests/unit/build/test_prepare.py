@@ -1,4 +1,4 @@
-"""Batches of units become unit graphs: nodes, words, vectors and calls of each, whatever is beside it."""
+"""Batches of units become unit graphs: nodes, terms, vectors and calls of each, whatever is beside it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from fakes import FakeEncoder
 
 from pkg.build.inputs import LoadedUnit, hash_text
 from pkg.build.prepare import Preparer
+from pkg.graph.terms import unpack_terms
 from pkg.graph.unit import Fragment, UnitGraph
 from pkg.model import EMBEDDED_LABELS, Label, Status
+from pkg.terms import hash_term
 
 TEXT = (
     b"import a.b as c, d\n\n@p(q())\nclass A(B):\n    'doc'\n    async def m(self):\n        'Do.'\n        if x: y()\n"
@@ -82,11 +84,34 @@ def test_calls_know_their_node_and_line() -> None:
     assert [tuple(call) for call in fragment.calls] == [("p", 3, -1), ("q", 3, -1), ("y", 8, 1)]
 
 
-def test_words_hold_names_places_and_text_of_functions_and_imports() -> None:
-    words = only_fragment(
-        prepare(make_unit("web/get_user.py", b"class Cart:\n    def addItems(self): return total\n"))[0]
-    ).words
-    assert words == ((1, "add item", "cart web get user py", "def add item self return total"),)
+def name_terms(fragment: Fragment, label: Label) -> list[tuple[int, dict[int, int]]]:
+    """Give the id of each node of a label, and its terms with their impacts."""
+    _, keys, rows = unpack_terms([fragment.terms], label)
+    ends = np.cumsum(rows.counts).tolist()
+    cuts = list(zip([0, *ends], ends, strict=False))
+    terms = [dict(zip(rows.hashes[a:b].tolist(), rows.impacts[a:b].tolist(), strict=True)) for a, b in cuts]
+    return list(zip(keys.ids.tolist(), terms, strict=True))
+
+
+def test_terms_are_of_names_places_and_text_of_functions_and_imports() -> None:
+    text = b"import os.path\nclass Cart:\n    def addItems(self):\n        # never empty\n        return total\n"
+    fragment = only_fragment(prepare(make_unit("web/get_user.py", text))[0])
+    (function,) = name_terms(fragment, Label.FUNCTION)
+    words = ["add", "item", "cart", "web", "get", "user", "def", "self", "never", "empti", "return", "total"]
+    assert function == (fragment.nodes[1].id, {hash_term(word): function[1][hash_term(word)] for word in words})
+    weights = [function[1][hash_term(word)] for word in ("add", "cart", "never")]
+    assert weights == sorted(weights, reverse=True)
+    (imported,) = name_terms(fragment, Label.IMPORT)
+    assert imported[0] == fragment.nodes[-1].id
+    assert imported[1].keys() == {hash_term(word) for word in ("import", "os", "path")}
+
+
+def test_a_docstring_and_an_inner_function_belong_to_what_holds_them() -> None:
+    text = b"def outer():\n    'Explain.'\n    def inner(value): return value\n    return inner\n"
+    outer, inner = name_terms(only_fragment(prepare(make_unit("a.py", text))[0]), Label.FUNCTION)
+    assert {hash_term(word) for word in ("explain", "inner", "valu")} <= outer[1].keys()
+    assert hash_term("explain") not in inner[1]
+    assert hash_term("outer") in inner[1]
 
 
 def test_a_unit_does_not_depend_on_what_is_prepared_beside_it() -> None:
@@ -97,6 +122,7 @@ def test_a_unit_does_not_depend_on_what_is_prepared_beside_it() -> None:
             assert one.fragment is not None
             assert other.fragment is not None
             assert np.array_equal(one.fragment.vectors, other.fragment.vectors)
+            assert one.fragment.terms == other.fragment.terms
 
 
 def test_a_row_has_a_fragment_for_each_definition_and_import_at_its_top() -> None:

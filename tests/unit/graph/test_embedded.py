@@ -142,7 +142,7 @@ def test_a_search_needs_no_file_of_codes(path: Path) -> None:
         fill(store, FILES, "second")
         assert store.generation() == 2
     assert [found.searched for found in search(path)] == [2 * found.searched for found in before]
-    assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-vectors"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-terms", "graph.db-vectors"]
 
 
 def test_a_full_disk_does_not_undo_a_write_that_has_ended(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +197,7 @@ import sys
 sys.path.insert(0, "tests")
 from contextlib import closing
 from contract.units import encode
+from pkg.encode.lexical import weigh_terms
 from pkg.graph.embedded import EmbeddedStore
 from pkg.model import Label
 seen = set()
@@ -207,7 +208,7 @@ with closing(EmbeddedStore(sys.argv[1])) as store:
             mark = "mark" + chr(ord("a") + store.generation())
             hits = store.vector_search(Label.FUNCTION, encode("read the settings"), 50).matches
             found = store.get([match.id for match in hits])
-            words = store.text_search(Label.FUNCTION, mark, 50).matches
+            words = store.text_search(Label.FUNCTION, weigh_terms(mark), 50).matches
             lines = [line for line in store.export() if line.get("label") == "Function"]
             counts = len(found), len(words), len(lines), store.stats().nodes["Function"]
             assert counts == (8, 8, 8, 8), (mark, counts)
@@ -277,7 +278,7 @@ PLANTS = {
     "nodes whose parent is missing": "UPDATE node SET parent = 9999 WHERE parent = 1",
     "function names without a function": "UPDATE node SET name = 'ghost' WHERE label = 5 AND name = 'read'",
     "functions without a name node": "DELETE FROM node WHERE label = 5 AND name = 'read'",
-    "functions or imports without full text": "DELETE FROM words_docsize WHERE id = 2",
+    "fragments without terms; run pkg build again": "UPDATE fragment SET terms = NULL WHERE number = 1",
     "relationships that lack an end": "INSERT INTO relation VALUES (1, 0, 6, 1, 2, 3, NULL, NULL)",
     "links without a file or row": "INSERT INTO links VALUES (99, x'')",
     "libraries that nothing refers to": "INSERT INTO node (number, id, label, name) VALUES (99, 99, 8, 'os')",

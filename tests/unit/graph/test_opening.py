@@ -59,8 +59,8 @@ def test_a_store_is_made_where_it_is_asked_for(tmp_path: Path, name: str) -> Non
         assert store.generation() == 1
 
 
-def test_a_closed_store_is_one_file_and_its_vector_codes(path: Path) -> None:
-    assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-vectors"]
+def test_a_closed_store_is_one_file_and_the_codes_and_terms_beside_it(path: Path) -> None:
+    assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-terms", "graph.db-vectors"]
 
 
 @pytest.mark.parametrize("address", ["graph.db", "mysql:///graph", "sqlite:///", "https://host", ""])
@@ -90,7 +90,7 @@ def test_an_empty_file_is_no_graph_for_a_reader_and_a_place_for_a_build(tmp_path
 def test_a_newer_schema_is_refused_and_left_alone(path: Path, create: bool) -> None:
     change(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
-    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 1.*upgrade PKG"):
+    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 2.*upgrade PKG"):
         EmbeddedStore(path, create)
     assert path.read_bytes() == before
 
@@ -101,9 +101,38 @@ def test_an_older_schema_is_migrated_with_all_it_holds(path: Path, monkeypatch: 
         sql, "MIGRATIONS", (*sql.MIGRATIONS, "CREATE TABLE extra (x); CREATE INDEX extra_x ON extra(x)")
     )
     assert export(path) == before
-    assert read_version(path) == 2
+    assert read_version(path) == len(sql.MIGRATIONS)
     change(path, "INSERT INTO extra VALUES (1)")
     assert export(path) == before
+
+
+FULL_TEXT = (
+    "ALTER TABLE fragment RENAME COLUMN terms TO words",
+    "CREATE VIRTUAL TABLE words USING fts5(name, scope, body, content='')",
+    "PRAGMA user_version = 1",
+)
+
+
+def test_a_store_with_full_text_asks_for_another_build_and_then_has_terms(tmp_path: Path) -> None:
+    path, rows = tmp_path / "graph.db", dict.fromkeys(("row-1", "row-2"), "def area(shape): return shape\n")
+    with closing(EmbeddedStore(path, create=True)) as store:
+        fill(store, FILES)
+        fill(store, rows, "rows", Label.ROW)
+        before = [store.text_search(Label.FUNCTION, {word: 1.0}, 9) for word in ("read", "area")]
+        lines = list(store.export(vectors=True))
+    change(path, *FULL_TEXT)
+    path.with_name("graph.db-terms").unlink()
+    with closing(EmbeddedStore(path)) as store:
+        assert list(store.export(vectors=True)) == lines
+        assert {(fingerprint, content) for _, fingerprint, content in store.fingerprints("demo")} == {("", "")}
+        assert store.source_fingerprint("demo") == ""
+        assert store.check() == ["3 fragments without terms; run pkg build again"]
+        assert store.text_search(Label.FUNCTION, {"read": 1.0}, 9).matches == ()
+        fill(store, FILES)
+        fill(store, rows, "rows", Label.ROW)
+        assert [store.text_search(Label.FUNCTION, {word: 1.0}, 9) for word in ("read", "area")] == before
+        assert store.check() == []
+        assert list(store.export(vectors=True)) == lines
 
 
 def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +141,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.
         patch.setattr(sql, "MIGRATIONS", (*sql.MIGRATIONS, "CREATE TABLE extra (x); DROP TABLE missing"))
         with pytest.raises(StoreError, match="missing"):
             EmbeddedStore(path)
-    assert read_version(path) == 1
+    assert read_version(path) == len(sql.MIGRATIONS)
     assert export(path) == before
 
 
@@ -162,7 +191,7 @@ def read_all(path: Path) -> None:
             raise StoreCorruptError("; ".join(faults))
         list(store.export(vectors=True))
         store.stats()
-        store.text_search(Label.BLOCK, "read file", 9)
+        store.text_search(Label.BLOCK, {"read": 1.0, "file": 1.0}, 9)
         store.vector_search(Label.BLOCK, encode("read"), 9)
         store.subtree(find_id(store, Label.FILE, "pack/reader.py"))
 
@@ -191,7 +220,7 @@ def ask_without_a_check(store: EmbeddedStore) -> None:
     questions: list[Callable[[], object]] = [
         lambda: list(store.export(vectors=True)),
         store.stats,
-        lambda: store.text_search(Label.BLOCK, "read file", 9),
+        lambda: store.text_search(Label.BLOCK, {"read": 1.0, "file": 1.0}, 9),
         lambda: store.vector_search(Label.BLOCK, encode("read"), 9),
         lambda: store.find_name("read"),
     ]
@@ -229,7 +258,7 @@ def test_a_store_that_another_process_writes_is_locked_for_writers_alone(
 
 READ_ONLY = """
 import glob, mmap, os, sys, urllib.parse
-import numpy, simsimd, pkg.graph.vector_file, pkg.graph.word_search, pkg.encode.hashing
+import numpy, simsimd, pkg.graph.vector_file, pkg.graph.word_search, pkg.graph.text_file, pkg.encode.hashing
 from pkg.encode.registry import load_encoder
 from pkg.errors import StoreFullError
 from pkg.graph.embedded import EmbeddedStore
@@ -240,7 +269,7 @@ if os.geteuid() == 0:
     os.setuid(65534)
 store = EmbeddedStore(sys.argv[1])
 print([match.id for match in store.vector_search(Label.BLOCK, query, 5).matches])
-print(store.text_search(Label.FUNCTION, "read", 5).matches[0].id, store.generation(), store.check())
+print(store.text_search(Label.FUNCTION, {"read": 1.0}, 5).matches[0].id, store.generation(), store.check())
 store.close()
 try:
     writable = EmbeddedStore(sys.argv[1], create=True)
@@ -267,7 +296,7 @@ def public_path() -> Iterator[Path]:
 def test_a_store_in_a_place_that_cannot_be_written_can_be_asked(public_path: Path, has_codes: bool) -> None:
     with closing(EmbeddedStore(public_path)) as store:
         hits = [match.id for match in store.vector_search(Label.BLOCK, encode("read the settings"), 5).matches]
-        best = store.text_search(Label.FUNCTION, "read", 5).matches[0].id
+        best = store.text_search(Label.FUNCTION, {"read": 1.0}, 5).matches[0].id
     if not has_codes:
         public_path.with_name("graph.db-vectors").unlink()
     before = sorted((each.name, each.read_bytes()) for each in public_path.parent.iterdir())

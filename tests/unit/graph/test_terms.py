@@ -55,7 +55,7 @@ def test_what_is_packed_is_unpacked_functions_and_imports_apart(
 @given(NODES.filter(bool), st.data())
 def test_a_blob_cut_short_is_refused(nodes: list[dict[int, int]], data: st.DataObject) -> None:
     blob = pack_terms(len(nodes), make_keys(len(nodes), 1), make_rows(nodes))
-    size = data.draw(st.integers(0, len(blob) - 1))
+    size = data.draw(st.integers(1, len(blob) - 1))
     with pytest.raises(StoreCorruptError, match="pkg build again"):
         unpack_terms([blob, blob[:size]], Label.FUNCTION)
 

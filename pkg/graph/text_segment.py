@@ -1,0 +1,152 @@
+"""The nodes of one label as lexical search sees them: an inverted index beside columns that tell nodes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.errors import NodeNotFoundError
+from pkg.graph.lexical import LexicalIndex, Mask, Scores, find_top
+from pkg.graph.terms import unpack_terms
+from pkg.model import Label, Match, Matches
+
+FIRST_LOOK = 64  # nodes beyond k that are looked at first; more follow when folding eats them up
+
+Rows = npt.NDArray[np.int64]
+StoredTerms = tuple[int, str, bytes]  # number of a fragment, its source, its packed terms
+
+
+@dataclass(frozen=True)
+class TextSegment:
+    """The terms of n nodes; row i of the index is the node of entry i of each column."""
+
+    index: LexicalIndex
+    ids: npt.NDArray[np.uint64]
+    contents: npt.NDArray[np.uint64]  # hashes of the contents
+    fragments: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int32]  # places in names
+    names: tuple[str, ...]
+    _last: dict[tuple[tuple[str, float], ...], Scores] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return self.index.total
+
+    def filter(self, source: str | None, fragments: Collection[int] | None) -> Mask | None:
+        """Tell which nodes are of a source and of some fragments; None when all are."""
+        if source is None and fragments is None:
+            return None
+        keep = np.ones(len(self), bool)
+        if source is not None:
+            keep &= self.sources == (self.names.index(source) if source in self.names else -1)
+        if fragments is not None:
+            keep &= np.isin(self.fragments, np.fromiter(fragments, np.int64, len(fragments)))
+        return keep
+
+    def search(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> Matches:
+        """Find the k nodes of highest score and distinct content that hold any of the terms, ties by id."""
+        total = len(self)
+        filtered = 0 if keep is None else total - int(keep.sum())
+        if k < 1 or filtered == total:
+            return Matches((), total, filtered, 0)
+        scores = self.score(terms)
+        leaders = self._find_leaders(scores, k, keep)
+        counts = self._count_equal(leaders, scores, keep)
+        found = zip(self.ids[leaders].tolist(), scores[leaders].tolist(), counts, strict=True)
+        matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
+        return Matches(matches, total, filtered, sum(match.same_content for match in matches))
+
+    def list_best(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> list[tuple[str, float]]:
+        """Give id and score of the k best nodes, best first, ties by id, equal content not folded."""
+        scores = self.score(terms)
+        top = find_top(scores, k, keep)
+        top = top[np.lexsort((self.ids[top], -scores[top]))][:k]
+        return [
+            (f"{number:016x}", score)
+            for number, score in zip(self.ids[top].tolist(), scores[top].tolist(), strict=True)
+        ]
+
+    def score(self, terms: Mapping[str, float]) -> Scores:
+        """Score every node, float32 [n]; the last scores are kept, because a question is asked in several steps."""
+        key = tuple(sorted(terms.items()))
+        scores = self._last.get(key)
+        if scores is None:
+            self._last.clear()
+            scores = self._last[key] = self.index.score(terms)
+        return scores
+
+    def score_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> Scores:
+        """Score some nodes, float32 [len(ids)]; an unknown id is a NodeNotFoundError."""
+        rows = self._find_rows(ids)
+        return self.score(terms)[rows]
+
+    def _find_rows(self, ids: Sequence[str]) -> Rows:
+        order = self._order
+        asked = np.array([_parse(each) for each in ids], np.uint64)
+        places = np.minimum(np.searchsorted(self.ids, asked, sorter=order), max(len(order) - 1, 0))
+        rows: Rows = order[places] if len(order) else places
+        known = self.ids[rows] == asked if len(order) else np.zeros(len(ids), bool)
+        if not known.all():
+            unknown = ids[int(np.argmin(known))]
+            raise NodeNotFoundError(f"no terms of a node '{unknown}'; expected the id of a node that a search gave")
+        return rows
+
+    @cached_property
+    def _order(self) -> Rows:
+        return np.argsort(self.ids, kind="stable")
+
+    def _find_leaders(self, scores: Scores, k: int, keep: Mask | None) -> Rows:
+        """Give the rows of the k best nodes of distinct content, best first."""
+        look = k + FIRST_LOOK
+        while True:
+            top = find_top(scores, look, keep)
+            top = top[np.lexsort((self.ids[top], -scores[top]))]
+            _, first = np.unique(self.contents[top], return_index=True)
+            if len(first) >= k or len(top) < look:
+                leaders: Rows = top[np.sort(first)[:k]]
+                return leaders
+            look *= 4
+
+    def _count_equal(self, leaders: Rows, scores: Scores, keep: Mask | None) -> list[int]:
+        """Count the nodes of each leader's content that score and pass, itself included.
+
+        The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
+        """
+        is_wanted = np.zeros(1 << 16, np.bool_)
+        is_wanted[self.contents[leaders].astype("<u2")] = True
+        near = np.flatnonzero(is_wanted[np.ascontiguousarray(self.contents).view("<u2")[::4]])
+        near = near[(scores[near] > 0) & (True if keep is None else keep[near])]
+        found, counts = np.unique(self.contents[near], return_counts=True)
+        return [int(count) for count in counts[np.searchsorted(found, self.contents[leaders])]]
+
+
+def _parse(identity: str) -> int:
+    """Read an id; what is none is 0, which no node has."""
+    is_id = len(identity) == 16 and identity.isascii() and identity.isalnum()
+    try:
+        return int(identity, 16) if is_id else 0
+    except ValueError:
+        return 0
+
+
+def make_text_segment(stored: Iterable[StoredTerms], label: Label) -> TextSegment:
+    """Make the segment of functions or of imports from the terms of all fragments."""
+    fragments, owners, blobs = [], [], []
+    for number, source, blob in stored:
+        fragments.append(number)
+        owners.append(source)
+        blobs.append(blob)
+    counts, keys, rows = unpack_terms(blobs, label)
+    names = tuple(sorted(set(owners)))
+    places = {name: place for place, name in enumerate(names)}
+    return TextSegment(
+        LexicalIndex.from_postings(rows),
+        keys.ids,
+        keys.contents,
+        np.repeat(np.array(fragments, np.int64), counts),
+        np.repeat(np.array([places[name] for name in owners], np.int32), counts),
+        names,
+    )
