@@ -15,11 +15,12 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph import sql
 from pkg.graph.edges import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.embedded_texts import EmbeddedTexts
+from pkg.graph.embedded_vectors import EmbeddedVectors
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.opening import open_database
 from pkg.graph.outlines import list_blocks, list_outlines
 from pkg.graph.reading import NodeReader
-from pkg.graph.rows import fetch_known, parse_id, unpack_text
+from pkg.graph.rows import parse_id, unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header
 from pkg.graph.writing import EmbeddedWriter
@@ -29,12 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.graph.vector_file import VectorIndex
-    from pkg.graph.vectors import Segment
-
 WRITE_CACHE_KB = 48_000  # pages that a write keeps in memory before they go to the log
-INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
-"""The labels that every query searches; the vectors of the others are read from the database when asked for."""
 
 
 class EmbeddedStore:
@@ -42,11 +38,11 @@ class EmbeddedStore:
 
     def __init__(self, path: str | os.PathLike[str], create: bool = False) -> None:
         self._path = Path(path)
-        self._index: VectorIndex | None = None
         with translate_faults(self.address):
             self._connection = open_database(self._path, self.address, create)
         self._reader = NodeReader(self._connection)
-        self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._find_fragments)
+        self._vectors = EmbeddedVectors(self._connection, self._path)
+        self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one)
 
     @property
     def address(self) -> str:
@@ -165,10 +161,9 @@ class EmbeddedStore:
 
     def _settle(self) -> None:
         """Write the files beside the database and empty the log; what fails here, readers make up for."""
-        with suppress(OSError, DatabaseError, StoreError):
-            self._write_index()
-        with suppress(OSError, DatabaseError, StoreError), self.snapshot():
-            self._terms.write()
+        for files in (self._vectors, self._terms):
+            with suppress(OSError, DatabaseError, StoreError), self.snapshot():
+                files.write()
         patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
             self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
@@ -177,55 +172,7 @@ class EmbeddedStore:
 
     @property
     def _files(self) -> tuple[Path, ...]:
-        return self._path, self._index_path, self._terms.path
-
-    @property
-    def _index_path(self) -> Path:
-        return self._path.with_name(self._path.name + "-vectors")
-
-    def _stamp(self) -> str:
-        """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
-        return str(self._get_meta("stamp"))
-
-    def _write_index(self) -> None:
-        """Write the vector codes of the present generation; a reader makes up for it when this is cut short."""
-        from pkg.graph.vector_file import write_index
-
-        with self.snapshot():
-            counts = {label.value: self._count_vectors(label) for label in INDEXED_LABELS}
-            write_index(self._index_path, self._stamp(), self._get_meta("dimension") or 0, counts, self._list_vectors)
-
-    def _count_vectors(self, label: Label) -> int:
-        return int(self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[label],)).fetchone()[0])
-
-    def _list_vectors(self, label: str) -> Iterator[tuple[int, int, int, int, int, int, bytes]]:
-        return self._connection.execute(sql.LIST_VECTORS, (sql.LABEL_NUMBERS[Label(label)],))
-
-    def _open_segment(self, label: Label) -> Segment:
-        """Give the vectors of a label for the generation that this connection reads now."""
-        from pkg.graph.vectors import make_segment
-
-        if self._index is None or self._index.stamp != self._stamp():
-            self._index = self._open_index()
-        segments = self._index.segments
-        if label.value not in segments:
-            dimension = self._get_meta("dimension") or 0
-            segments[label.value] = make_segment(self._list_vectors(label.value), dimension)
-        return segments[label.value]
-
-    def _open_index(self) -> VectorIndex:
-        """Map the codes beside the database; make them anew when they are of another generation."""
-        from pkg.graph.vector_file import VectorIndex, read_index
-
-        stamp = self._stamp()
-        index = read_index(self._index_path)
-        if index is None or index.stamp != stamp:
-            try:
-                self._write_index()
-            except OSError:  # a place that cannot be written: the codes stay in memory
-                return VectorIndex(stamp, {})
-            index = read_index(self._index_path)
-        return index if index is not None and index.stamp == stamp else VectorIndex(stamp, {})
+        return self._path, self._vectors.path, self._terms.path
 
     def vector_search(
         self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
@@ -233,8 +180,7 @@ class EmbeddedStore:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
-            segment = self._open_segment(label)
-            return segment.search(vector, k, self._mask(segment, where), self._fetch_vectors)
+            return self._vectors.search(label, vector, k, where)
 
     def _check_query(self, vector: npt.NDArray[np.float32]) -> None:
         if len(vector) != (self._get_meta("dimension") or len(vector)):
@@ -242,37 +188,6 @@ class EmbeddedStore:
                 f"the query vector has {len(vector)} dimensions; {self.address} holds {self._get_meta('dimension')}"
                 f" (encoder '{self._get_meta('encoder')}'); encode the query with that encoder"
             )
-
-    def _mask(self, segment: Segment, where: NodeFilter | None) -> npt.NDArray[np.bool_] | None:
-        """Tell which entries of a segment pass the filter; None when all do."""
-        if where is None or where == NodeFilter():
-            return None
-        import numpy as np
-
-        keep = np.ones(len(segment), bool)
-        if where.source is not None:
-            row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
-            keep &= segment.columns["source"] == (row[0] if row else -1)
-        if where.path is not None:
-            keep &= np.isin(segment.columns["fragment"], self._find_fragments(where.path))
-        if where.kinds is not None:
-            keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
-        return keep
-
-    def _find_fragments(self, pattern: str) -> list[int]:
-        """List the fragments of the files and rows whose path matches."""
-        if "[" not in pattern:  # brackets mean something else to SQLite
-            return [number for (number,) in self._connection.execute(sql.FRAGMENTS_AT, (pattern,))]
-        from fnmatch import fnmatchcase
-
-        rows = self._connection.execute(sql.FRAGMENT_PATHS)
-        return [number for path, number in rows if fnmatchcase(path, pattern)]
-
-    def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float16]:
-        import numpy as np
-
-        data = b"".join(fetch_known(self._connection, sql.GET_VECTOR, number)[0] for number in numbers)
-        return np.frombuffer(data, "<f2").reshape(len(numbers), -1)
 
     def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.graph import sql
+from pkg.graph.embedded_vectors import find_fragments
 from pkg.model import Label, Node
 
 if TYPE_CHECKING:
@@ -27,12 +29,11 @@ class EmbeddedTexts:
         path: Path,
         reader: NodeReader,
         get_node: Callable[[str], Node],
-        find_fragments: Callable[[str], list[int]],
     ) -> None:
         self._connection = connection
         self.path = path.with_name(path.name + "-terms")
         self.read_inside = reader.read_inside
-        self.find_fragments = find_fragments
+        self.find_fragments = partial(find_fragments, connection)
         self._get_node = get_node
         self._stamp = ""
         self._segments: dict[Label, TextSegment] = {}

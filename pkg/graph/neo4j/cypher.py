@@ -29,7 +29,7 @@ LINK_ENDS = {
 """What each relationship that was resolved starts and ends at."""
 _LINKED = "|".join(each.value for each in LINK_ENDS)
 _DOWNWARD = "CONTAINS|HAS_BODY|CHILD"
-_STRUCTURE = "|".join(each.value for each in STRUCTURE)
+STRUCTURE_TYPES = "|".join(each.value for each in STRUCTURE)
 
 GET_VERSION = """CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel'
     RETURN versions[0] AS version"""
@@ -389,29 +389,3 @@ def search_index(label: Label) -> str:
     """Write the search of a vector index that filters by source inside the index (2026.x)."""
     return f"""CYPHER 25 MATCH (n:{label.value}) SEARCH n IN (VECTOR INDEX {name_vector_index(label)} FOR $vector
     WHERE n.source IN $names LIMIT $look) SCORE AS score WHERE {_PASSES} {_FOUND}"""
-
-
-# Damage and contradictions: each counts what must be none in a sound store.
-
-CHECKS = {
-    "pieces without a fragment": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
-        AND NOT EXISTS {{ MATCH (f:{FRAGMENT} {{id: n.fragment}}) }} RETURN count(n) AS count""",
-    "fragments without terms; run pkg build again": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
-        AND f.terms IS NULL RETURN count(f) AS count""",
-    "fragments without a file or row": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
-        AND NOT EXISTS {{ ()-[:{HOLDS}]->(f) }} RETURN count(f) AS count""",
-    "files or rows without a source": """MATCH (u:File|Row) WHERE u.source IN $ready
-        AND NOT EXISTS { (:Source)-[:CONTAINS]->(u) } RETURN count(u) AS count""",
-    "pieces that nothing contains": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
-        AND NOT EXISTS {{ ()-[:{_STRUCTURE}]->(n) }} RETURN count(n) AS count""",
-    "embedded nodes without a vector": """MATCH (n:Function|Block|FunctionName|Import) WHERE n.source IN $ready
-        AND n.embedding IS NULL RETURN count(n) AS count""",
-    "functions without a name node": """MATCH (f:Function) WHERE f.source IN $ready
-        AND COUNT { (f)<-[:NAMES]-() } = 0 RETURN count(f) AS count""",
-    "function names without a function": """MATCH (n:FunctionName) WHERE n.source IN $ready
-        AND NOT EXISTS { (n)-[:NAMES]->(:Function) } RETURN count(n) AS count""",
-    "calls and libraries that nothing refers to": """MATCH (n:Call|Library) WHERE n.source IN $ready
-        AND NOT EXISTS { (n)<-[:UNRESOLVED|RESOLVES_TO]-() } RETURN count(n) AS count""",
-    "links without a file or row": f"""MATCH (l:{LINKS}) WHERE l.source IN $ready
-        AND NOT EXISTS {{ MATCH (u:File|Row) WHERE u.id = l.id }} RETURN count(l) AS count""",
-}

@@ -170,5 +170,5 @@ def fetch_cosines(reader: Reader, label: Label, ids: Sequence[str], query: Vecto
     """Give the true cosines of those of some nodes of a label that exist, by id, asking the server once."""
     statement = cypher.GET_COSINES.format(label=label.value)
     found = reader.run(statement, ids=sorted(set(ids)), ready=reader.view.ready)[0]["vectors"]
-    vectors = np.array([vector for _, vector in found], np.float32).astype(np.float16).reshape(len(found), -1)
+    vectors = np.array([vector for _, vector in found], np.float32).astype(np.float16).reshape(len(found), len(query))
     return dict(zip((each for each, _ in found), score_vectors(vectors, query).tolist(), strict=True))

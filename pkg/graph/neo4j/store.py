@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -14,10 +13,12 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.batches import name_source
+from pkg.graph.neo4j.checks import find_faults
 from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver
+from pkg.graph.neo4j.counting import count_graph
 from pkg.graph.neo4j.faults import translate_faults
 from pkg.graph.neo4j.following import find_imports, follow_edges
-from pkg.graph.neo4j.listing import choose_count, export_label, list_edges, list_nodes
+from pkg.graph.neo4j.listing import export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
 from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
@@ -29,7 +30,7 @@ from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
 from pkg.graph.unit import format_id, hash_key
 from pkg.graph.word_search import search_text
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -370,36 +371,13 @@ class Neo4jStore:
 
     def stats(self) -> StoreStats:
         """Count what the store holds."""
-        with self._reader.snapshot() as view:
-            nodes = {label.value: self._count(cypher.COUNT_LABEL, label=label.value) for label in cypher.GRAPH_LABELS}
-            relations = {each.value: self._count(choose_count(each), type=each.value) for each in RelationType}
-            partial = [
-                Skip(row["path"], row["reason"]) for row in self._reader.run(cypher.LIST_PARTIAL, ready=view.ready)
-            ]
-            found = [view.sources[name] for name in view.ready]
-            return StoreStats(
-                generation=view.generation,
-                encoder=view.encoder,
-                dimension=view.dimension,
-                sources=self.sources(),
-                nodes={name: count for name, count in sorted(nodes.items()) if count or name == Label.SOURCE.value},
-                relations={name: count for name, count in sorted(relations.items()) if count},
-                partial=tuple(partial),
-                skipped=tuple(Skip(**skip) for source in found for skip in json.loads(source["skipped"])),
-                stages={source["name"]: json.loads(source["stages"]) for source in found},
-            )
-
-    def _count(self, statement: str, **names: str) -> int:
-        return int(self._reader.run(statement.format(**names), ready=self._reader.view.ready)[0]["count"])
+        with self._reader.snapshot():
+            return count_graph(self._reader, self.sources())
 
     def check(self) -> list[str]:
         """Look for contradictions; an empty list says that all is well."""
-        with self._reader.snapshot() as view:
-            counts = {
-                fault: self._reader.run(statement, ready=view.ready)[0]["count"]
-                for fault, statement in cypher.CHECKS.items()
-            }
-        return [f"{count} {fault}" for fault, count in counts.items() if count]
+        with self._reader.snapshot():
+            return find_faults(self._reader)
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""

@@ -1,0 +1,115 @@
+"""The vectors of the embedded store: kept in its tables, scanned in a file of codes beside the database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkg.graph import sql
+from pkg.graph.rows import fetch_known
+from pkg.model import Label, Matches, NodeFilter
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pkg.graph.vector_file import VectorIndex
+    from pkg.graph.vectors import Segment
+
+INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
+"""The labels that every query searches; the vectors of the others are read from the database when asked for."""
+
+
+class EmbeddedVectors:
+    """Open the codes of one generation, and search them."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path.with_name(path.name + "-vectors")
+        self._index: VectorIndex | None = None
+
+    def _get_meta(self, key: str) -> Any:
+        row = self._connection.execute(sql.GET_META, (key,)).fetchone()
+        return row[0] if row else None
+
+    def search(self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
+        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
+        segment = self._open_segment(label)
+        return segment.search(vector, k, self._mask(segment, where), self._fetch_vectors)
+
+    def _stamp(self) -> str:
+        """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
+        return str(self._get_meta("stamp"))
+
+    def write(self) -> None:
+        """Write the vector codes of the present generation; a reader makes up for it when this is cut short."""
+        from pkg.graph.vector_file import write_index
+
+        counts = {label.value: self._count_vectors(label) for label in INDEXED_LABELS}
+        write_index(self.path, self._stamp(), self._get_meta("dimension") or 0, counts, self._list_vectors)
+
+    def _count_vectors(self, label: Label) -> int:
+        return int(self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[label],)).fetchone()[0])
+
+    def _list_vectors(self, label: str) -> Iterator[tuple[int, int, int, int, int, int, bytes]]:
+        return self._connection.execute(sql.LIST_VECTORS, (sql.LABEL_NUMBERS[Label(label)],))
+
+    def _open_segment(self, label: Label) -> Segment:
+        """Give the vectors of a label for the generation that this connection reads now."""
+        from pkg.graph.vectors import make_segment
+
+        if self._index is None or self._index.stamp != self._stamp():
+            self._index = self._open_index()
+        segments = self._index.segments
+        if label.value not in segments:
+            dimension = self._get_meta("dimension") or 0
+            segments[label.value] = make_segment(self._list_vectors(label.value), dimension)
+        return segments[label.value]
+
+    def _open_index(self) -> VectorIndex:
+        """Map the codes beside the database; make them anew when they are of another generation."""
+        from pkg.graph.vector_file import VectorIndex, read_index
+
+        stamp = self._stamp()
+        index = read_index(self.path)
+        if index is None or index.stamp != stamp:
+            try:
+                self.write()
+            except OSError:  # a place that cannot be written: the codes stay in memory
+                return VectorIndex(stamp, {})
+            index = read_index(self.path)
+        return index if index is not None and index.stamp == stamp else VectorIndex(stamp, {})
+
+    def _mask(self, segment: Segment, where: NodeFilter | None) -> npt.NDArray[np.bool_] | None:
+        """Tell which entries of a segment pass the filter; None when all do."""
+        if where is None or where == NodeFilter():
+            return None
+        import numpy as np
+
+        keep = np.ones(len(segment), bool)
+        if where.source is not None:
+            row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
+            keep &= segment.columns["source"] == (row[0] if row else -1)
+        if where.path is not None:
+            keep &= np.isin(segment.columns["fragment"], find_fragments(self._connection, where.path))
+        if where.kinds is not None:
+            keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
+        return keep
+
+    def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float16]:
+        import numpy as np
+
+        data = b"".join(fetch_known(self._connection, sql.GET_VECTOR, number)[0] for number in numbers)
+        return np.frombuffer(data, "<f2").reshape(len(numbers), -1)
+
+
+def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:
+    """List the fragments of the files and rows whose path matches."""
+    if "[" not in pattern:  # brackets mean something else to SQLite
+        return [number for (number,) in connection.execute(sql.FRAGMENTS_AT, (pattern,))]
+    from fnmatch import fnmatchcase
+
+    rows = connection.execute(sql.FRAGMENT_PATHS)
+    return [number for path, number in rows if fnmatchcase(path, pattern)]
