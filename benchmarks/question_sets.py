@@ -38,6 +38,7 @@ class QuestionSet:
     code: Path  # what a graph is built of
     mode: str  # of the search: function or block
     questions: tuple[Question, ...]
+    is_of_units: bool = False  # a right answer is any function of a file or row
 
     def choose_half(self, half: str) -> tuple[Question, ...]:
         """Give the questions of one half."""

@@ -22,7 +22,7 @@ def read_spyder_questions(data: Path, cache: Path) -> QuestionSet:
         for row in rows
         if (row["path"] or "").endswith(".py")
     )
-    return QuestionSet("spyder", fetch_package(SPYDER, cache), "function", tuple(asked))
+    return QuestionSet("spyder", fetch_package(SPYDER, cache), "function", tuple(asked), is_of_units=True)
 
 
 def _read_lines(about: dict[str, float | None]) -> tuple[int, int] | None:

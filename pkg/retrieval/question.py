@@ -1,0 +1,45 @@
+"""Read a question: its terms, and the identifiers and files that it names (P-13)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pkg.encode.stems import split_terms
+
+MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
+_WORD = r"[^\W\d]\w*"
+_FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/)+[\w-]*")
+_NAME = re.compile(rf"(?<![\w.]){_WORD}(?:\.{_WORD})*")
+_LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]")  # a.b, a_b, _a, aB or HTMLParser
+_QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD})*)\(")
+_TEST_TERMS = frozenset(("test", "unittest", "pytest"))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as searches and features want it."""
+
+    text: str
+    terms: tuple[str, ...]  # distinct, in their order
+    names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
+    files: tuple[str, ...] = ()  # paths or ends of paths
+    asks_tests: bool = False
+
+
+def read_question(text: str) -> Question:
+    """Find out what a question says."""
+    terms = tuple(dict.fromkeys(split_terms(text.encode("utf-8", "replace"))))
+    files = tuple(dict.fromkeys(_FILE.findall(text)))
+    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text))))
+    if len(names) > MOST_NAMES:
+        names = ()
+    return Question(text, terms, names, files, not _TEST_TERMS.isdisjoint(terms))
+
+
+def _list_names(text: str) -> Iterator[str]:
+    """Give what is written as code is: quoted, called, or of a form that prose does not have."""
+    for found in _QUOTED.finditer(text):
+        yield found.group(1) or found.group(2)
+    yield from (name for name in _NAME.findall(text) if _LOOKS_NAMED.search(name))

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.retrieval.question import MOST_NAMES, read_question
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("how is Session.send used", ("Session.send",)),
+        ("where is parse_header called", ("parse_header",)),
+        ("what does `track` do", ("track",)),
+        ("what does track() do", ("track",)),
+        ("what does HTTPAdapter close", ("HTTPAdapter",)),
+        ("what does __enter__ return", ("__enter__",)),
+        ("send a JSON file over HTTP", ()),
+        ("wait. Then go on", ()),
+    ],
+)
+def test_what_is_written_like_code_is_named(text: str, names: tuple[str, ...]) -> None:
+    assert read_question(text).names == names
+
+
+def test_a_piece_of_code_names_nothing_in_particular() -> None:
+    code = "def total(first_one, second_one):\n" + "\n".join(f"    value_{n} = call_{n}()" for n in "abcdefgh")
+    assert len(set(code.split())) > MOST_NAMES
+    assert read_question(code).names == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("what is imported in kill_ring.py", ("kill_ring.py",)),
+        ("explain spyder/plugins/run/confpage.py and base.py", ("spyder/plugins/run/confpage.py", "base.py")),
+        ("what is in spyder/plugins/application/", ("spyder/plugins/application/",)),
+        ("read and write files", ()),
+    ],
+)
+def test_files_and_folders_are_told_from_prose(text: str, files: tuple[str, ...]) -> None:
+    question = read_question(text)
+    assert question.files == files
+    assert not set(question.names) & set(files)
+
+
+def test_a_question_for_tests_is_told_by_its_words() -> None:
+    assert read_question("which test covers the parser").asks_tests
+    assert read_question("tests of the parser").asks_tests
+    assert not read_question("fastest way to parse").asks_tests
+
+
+def test_terms_are_stems_in_their_order_and_come_once() -> None:
+    assert read_question("parsing parsed headers").terms == ("pars", "header")
+
+
+@given(st.text(max_size=80))
+def test_any_text_can_be_read(text: str) -> None:
+    question = read_question(text)
+    assert len(set(question.terms)) == len(question.terms)
+    assert len(question.names) <= MOST_NAMES
+
+
+@pytest.mark.parametrize("text", ["найти кратчайший путь", "查找最短路径", "🚀 rocket", "λ→μ"])
+def test_other_scripts_give_terms(text: str) -> None:
+    assert read_question(text).terms
