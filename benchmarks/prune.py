@@ -29,10 +29,11 @@ from pkg.encode.encoder import Encoder, Vectors
 from pkg.encode.headings import make_heading
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
-from pkg.model import Hit, Label, Match, Node
+from pkg.model import Hit, Label, Node
 from pkg.retrieval.hits import open_hits
 from pkg.retrieval.options import QueryOptions
 from pkg.retrieval.query import encode_question
+from pkg.retrieval.ranking import Ranked
 
 QUESTIONS = 5  # for each function
 ROUNDING = 1e-5  # of float32 sums
@@ -104,7 +105,11 @@ def _check_one(graph: Graph, encoder: Encoder, node: Node, text: str, query: Vec
     headings = [make_heading(node.path, node.qualname)]
     score = float(encoder.encode([node.content.encode()], headings)[0] @ query)
     start = time.process_time()
-    opened = next(open_hits(graph.store, encoder, query, [Match(node.id, score)], QueryOptions()))
+    opened = next(
+        open_hits(
+            graph.store, encoder, query, [Ranked(node.id, score, score, node.content_hash, slope=1)], QueryOptions()
+        )
+    )
     tally.milliseconds.append((time.process_time() - start) * 1000)
     hit = opened.hit
     tally.counts["prunings"] += 1

@@ -17,6 +17,7 @@ KNOWN = {
     "max_file_size": int,
     "mode": str,
     "top_k": int,
+    "ranking": str,
     "blocks": str,
     "budget": int,
     "prune": bool,

@@ -256,7 +256,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One branch that pruning removed (P-18), in lines of the unit, with the scores around the cut."""
+    """One branch that pruning removed (P-18), in lines of the unit, with the cosines around the cut."""
 
     block_id: str
     kind: str
@@ -283,7 +283,10 @@ class Helper:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer of a query: a node, its true cosine, and its text after pruning."""
+    """One answer of a query: a node, its place in the ranking, and its text after pruning.
+
+    Hits come by falling score. What a score is depends on the ranking: with the linear ranker it lies between 0 and 1.
+    """
 
     rank: int
     label: str
@@ -295,12 +298,13 @@ class Hit:
     start_line: int
     end_line: int
     score: float
-    score_pruned: float
+    score_pruned: float  # the score with the cosine that the text has after pruning
     content: str
     pruned_content: str
     pruned: tuple[Cut, ...] = ()
     helpers: tuple[Helper, ...] = ()
     same_content: int = 0  # nodes with equal content that were folded into this one
+    cosine: float = 0.0  # of the whole text with the question (P-14)
 
 
 @dataclass(frozen=True, slots=True)

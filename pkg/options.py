@@ -97,6 +97,14 @@ query_options = _combine(
         help="Hits to return.",
     ),
     click.option(
+        "--ranking",
+        envvar="PKG_RANKING",
+        type=click.Choice(["linear", "rrf", "dense"]),
+        default="linear",
+        show_default=True,
+        help="Order by words, names and meaning together, by both searches' ranks, or by the cosine alone.",
+    ),
+    click.option(
         "--blocks",
         envvar="PKG_BLOCKS",
         type=click.Choice(["all", "inner", "body"]),

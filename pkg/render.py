@@ -24,7 +24,7 @@ SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold 
 
 _HIT_FIELDS = (
     "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
-    "content", "pruned_content", "same_content",
+    "cosine", "content", "pruned_content", "same_content",
 )  # fmt: skip
 
 

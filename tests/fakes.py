@@ -25,6 +25,7 @@ from fake_state import (
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
+from pkg.graph.lexical import TextParts
 from pkg.graph.store import StoreStats
 from pkg.graph.text_segment import TextSegment, make_text_segment
 from pkg.graph.texts import read_import
@@ -260,8 +261,8 @@ class FakeStore:
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         return search_text(self, label, terms, k, where)
 
-    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
-        return self.open_terms(Label.FUNCTION).score_ids(ids, terms)
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        return self.open_terms(Label.FUNCTION).split_ids(ids, terms)
 
     def open_terms(self, label: Label) -> TextSegment:
         fragments = sorted(self._now.fragments.items(), key=lambda item: (item[0][0], -item[0][1]))  # any order will do

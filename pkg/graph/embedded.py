@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from pkg.graph.lexical import TextParts
+
 WRITE_CACHE_KB = 48_000  # pages that a write keeps in memory before they go to the log
 
 
@@ -208,10 +210,10 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             return search_text(self._terms, label, terms, k, where)
 
-    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
-        """Give the lexical score of each of some functions, [len(ids)]; an unknown id is a NodeNotFoundError."""
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the lexical score of each of some functions, and how rare it is."""
         with translate_faults(self.address), self.snapshot():
-            return self._terms.open_terms(Label.FUNCTION).score_ids(ids, terms)
+            return self._terms.open_terms(Label.FUNCTION).split_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""

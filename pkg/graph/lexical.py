@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,13 @@ from pkg.terms import hash_term
 Scores = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 MAX_ROWS = 1 << 24  # nodes of one index: a row number, a term and an impact are sorted as one number of 64 bits
+
+
+class TextParts(NamedTuple):
+    """What the terms of a question, in their order, add to the scores of n nodes."""
+
+    scores: npt.NDArray[np.float64]  # [n, terms]; 0 where a node does not hold a term
+    rarities: npt.NDArray[np.float64]  # [terms]: the weight of each term, times how rare it is in the graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,19 @@ class LexicalIndex:
                 shares = saturations() * np.float32(weight * self._rarity(high - low))
                 scores[self.rows[low:high]] += shares[self.impacts[low:high]]
         return scores
+
+    def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the score of each of some rows; costs little where rows are few."""
+        parts = TextParts(np.zeros((len(rows), len(terms))), np.zeros(len(terms)))
+        for column, (term, weight) in enumerate(terms.items()):
+            low, high = self._find(term)
+            parts.rarities[column] = max(weight, 0.0) * self._rarity(high - low)
+            if low < high:
+                holders = self.rows[low:high]
+                places = np.minimum(np.searchsorted(holders, rows), high - low - 1)
+                shares = saturations()[self.impacts[low:high][places]] * parts.rarities[column]
+                parts.scores[:, column] = np.where(holders[places] == rows, shares, 0)
+        return parts
 
     def weigh(self, term: str) -> float:
         """Tell how rare a term is: from 0 for one that all nodes hold to the logarithm of their number (BM25's idf)."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from pkg.graph.lexical import TextParts
+
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
@@ -144,8 +146,8 @@ class GraphStore(Protocol):
         are the same in every store (pkg.graph.lexical).
         """
 
-    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
-        """Give the lexical score of each of some functions, [len(ids)], 0 for one that holds none of the terms.
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
 
         An unknown id is a NodeNotFoundError.
         """

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.errors import NodeNotFoundError
-from pkg.graph.lexical import LexicalIndex, Mask, Scores, find_top
+from pkg.graph.lexical import LexicalIndex, Mask, Scores, TextParts, find_top
 from pkg.graph.terms import unpack_terms
 from pkg.model import Label, Match, Matches
 
@@ -78,10 +78,9 @@ class TextSegment:
             scores = self._last[key] = self.index.score(terms)
         return scores
 
-    def score_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> Scores:
-        """Score some nodes, float32 [len(ids)]; an unknown id is a NodeNotFoundError."""
-        rows = self._find_rows(ids)
-        return self.score(terms)[rows]
+    def split_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the score of each of some nodes; an unknown id is a NodeNotFoundError."""
+        return self.index.split(self._find_rows(ids), terms)
 
     def _find_rows(self, ids: Sequence[str]) -> Rows:
         order = self._order

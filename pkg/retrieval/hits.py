@@ -8,9 +8,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from pkg.encode.headings import make_heading
-from pkg.model import Hit, Label, Match, Node
+from pkg.model import Hit, Label, Node
 from pkg.retrieval.options import QueryOptions
 from pkg.retrieval.prune import Branch, Pruned, prune
+from pkg.retrieval.ranking import Ranked
 from pkg.retrieval.syntax import find_indent
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ class OpenedHit:
 
 
 def open_hits(
-    store: GraphStore, encoder: Encoder, query: Vectors, matches: Sequence[Match], options: QueryOptions
+    store: GraphStore, encoder: Encoder, query: Vectors, ranked: Sequence[Ranked], options: QueryOptions
 ) -> Iterator[OpenedHit]:
-    """Yield a hit for each match, best first; nothing is fetched or pruned before it is asked for."""
+    """Yield a hit for each candidate, best first; nothing is fetched or pruned before it is asked for."""
     corpora = {source.name for source in store.sources() if source.kind == "corpus"}
-    for rank, match in zip(count(1), matches, strict=False):
+    for rank, match in zip(count(1), ranked, strict=False):
         node = store.get([match.id])[0]
         heading = make_heading("" if node.source in corpora else node.path, node.qualname)
         pruned = _prune_node(store, encoder, query, node, heading, options.prune_steps) if options.prune else None
@@ -57,7 +58,7 @@ def _find_branches(store: GraphStore, node: Node) -> list[Branch]:
     ]
 
 
-def _make_hit(rank: int, match: Match, node: Node, pruned: Pruned | None) -> Hit:
+def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hit:
     cuts = pruned.cuts if pruned else ()
     return Hit(
         rank=rank,
@@ -70,7 +71,8 @@ def _make_hit(rank: int, match: Match, node: Node, pruned: Pruned | None) -> Hit
         start_line=node.start_line,
         end_line=node.end_line,
         score=match.score,
-        score_pruned=_raise_score(match.score, pruned),
+        score_pruned=_raise_score(match, pruned),
+        cosine=match.cosine,
         content=node.content,
         pruned_content=pruned.content.decode("utf-8", "replace") if pruned and cuts else node.content,
         pruned=cuts,
@@ -78,22 +80,25 @@ def _make_hit(rank: int, match: Match, node: Node, pruned: Pruned | None) -> Hit
     )
 
 
-def _raise_score(score: float, pruned: Pruned | None) -> float:
-    """Add the gain of pruning to the stored score, which is of a rounded vector: the two stay comparable."""
-    return min(1.0, score + pruned.score_after - pruned.score_before) if pruned and pruned.cuts else score
+def _raise_score(match: Ranked, pruned: Pruned | None) -> float:
+    """Give the score with the gain of pruning added to the stored cosine, which is of a rounded vector."""
+    return match.raise_score(pruned.score_after - pruned.score_before) if pruned and pruned.cuts else match.score
 
 
-def _explain(rank: int, match: Match, node: Node, pruned: Pruned | None) -> Iterator[str]:
+def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Iterator[str]:
     kind = f"{node.kind} block of" if node.label is Label.BLOCK else "function"
     place = f"{node.path}:{node.start_line}-{node.end_line}"
-    yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}"
+    yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}, cosine {match.cosine:.4f}"
+    if match.parts:
+        parts = sorted((part for part in match.parts if round(part[1], 2)), key=lambda part: -abs(part[1]))
+        yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
         yield f"hit {rank}: stands for {match.same_content} more of equal content"
     if pruned is None:
         return
     for cut in pruned.cuts:
         lines = f"{cut.start_line}-{cut.end_line}"
-        yield f"hit {rank}: cut {cut.kind} at lines {lines}: score {cut.score_before:.4f} -> {cut.score_after:.4f}"
+        yield f"hit {rank}: cut {cut.kind} at lines {lines}: cosine {cut.score_before:.4f} -> {cut.score_after:.4f}"
     if not pruned.cuts:
         yield f"hit {rank}: nothing cut, {pruned.tried} branches tried"
     for reason in pruned.refused:

@@ -9,6 +9,7 @@ from pkg.model import BLOCK_KINDS, NodeFilter
 
 MODES = ("block", "function", "both")
 BLOCK_CHOICES = ("all", "inner", "body")
+RANKINGS = ("linear", "rrf", "dense")
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
 
 
@@ -19,6 +20,7 @@ class QueryOptions:
     mode: str = "block"  # one of MODES (P-15, P-16)
     top_k: int = 1  # P-17, A-10
     blocks: str = "all"  # one of BLOCK_CHOICES (A-02)
+    ranking: str = "linear"  # one of RANKINGS: the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
     path: str | None = None  # fnmatch pattern
     kind: str | None = None  # one of BLOCK_KINDS
@@ -35,6 +37,7 @@ DEFAULT_OPTIONS = QueryOptions()
 def check_options(options: QueryOptions) -> None:
     """Refuse options that cannot be meant, with a UsageError."""
     _check_choice("mode", options.mode, MODES)
+    _check_choice("ranking", options.ranking, RANKINGS)
     _check_choice("blocks", options.blocks, BLOCK_CHOICES)
     if options.kind is not None:
         _check_choice("kind", options.kind, BLOCK_KINDS)

@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError
-from pkg.model import Coverage, Label, Matches, QueryResult
+from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.complete import Completer, Completion
 from pkg.retrieval.hits import OpenedHit, open_hits
 from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
 from pkg.retrieval.pack import Packed, pack_hits
-from pkg.retrieval.search import LABELS_OF_MODE, search_nodes
+from pkg.retrieval.question import read_question
+from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
 from pkg.retrieval.shown import Shown
 from pkg.wording import shorten
 
@@ -28,13 +29,14 @@ SHOWN_TEXT = 60  # characters of a question that an error message quotes
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
-    query = encode_question(encoder, text)
+    query, question = encode_question(encoder, text), read_question(text)
     with store.snapshot():
-        found = search_nodes(store, query, options.mode, options.top_k, node_filter(options))
+        where = node_filter(options)
+        found = find_nodes(store, question, query, options.mode, options.top_k, where, options.ranking)
         notes = _check_found(store, found, options)
-        opened = open_hits(store, encoder, query, found.matches, options)
+        opened = open_hits(store, encoder, query, found.ranked, options)
         complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
-        packed = pack_hits(opened, complete, options.budget, len(found.matches))
+        packed = pack_hits(opened, complete, options.budget, len(found.ranked))
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     coverage = Coverage(*counts, (*notes, *packed.notes), *calls)
@@ -60,9 +62,9 @@ def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequenc
     return completer.complete([Shown(each.node, each.hit.pruned) for each in opened])
 
 
-def _check_found(store: GraphStore, found: Matches, options: QueryOptions) -> tuple[str, ...]:
+def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
     """Say why a search found nothing; an unknown source is a QueryError. Costs nothing when there are matches."""
-    if found.matches:
+    if found.ranked:
         return ()
     known = [source.name for source in store.sources()]
     if options.source is not None and options.source not in known:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pkg.encode.lexical import weigh_terms
 from pkg.encode.stems import split_terms
 
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
@@ -23,6 +24,7 @@ class Question:
 
     text: str
     terms: tuple[str, ...]  # distinct, in their order
+    weights: Mapping[str, float]  # how much each term counts (pkg.encode.lexical)
     names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
@@ -30,12 +32,12 @@ class Question:
 
 def read_question(text: str) -> Question:
     """Find out what a question says."""
-    terms = tuple(dict.fromkeys(split_terms(text.encode("utf-8", "replace"))))
+    terms = tuple(dict.fromkeys(split_terms(text.encode("utf-8", "ignore"))))
     files = tuple(dict.fromkeys(_FILE.findall(text)))
     names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text))))
     if len(names) > MOST_NAMES:
         names = ()
-    return Question(text, terms, names, files, not _TEST_TERMS.isdisjoint(terms))
+    return Question(text, terms, weigh_terms(text), names, files, not _TEST_TERMS.isdisjoint(terms))
 
 
 def _list_names(text: str) -> Iterator[str]:

@@ -1,12 +1,15 @@
-"""Find the nodes nearest to a question: one label and one index a search, merged where both are asked (A-01)."""
+"""Find the nodes that answer a question best: one label a search, merged where both are asked (A-01)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.model import Label, Match, Matches, NodeFilter
+from pkg.retrieval.pool import collect_pool
+from pkg.retrieval.question import Question
+from pkg.retrieval.ranking import Ranked, merge_ranked, rank_linear, rank_reciprocal
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
@@ -18,6 +21,46 @@ LABELS_OF_MODE = {
     "both": (Label.BLOCK, Label.FUNCTION),
 }
 SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best candidates of a question in their order, and how many nodes were looked at for them."""
+
+    ranked: tuple[Ranked, ...]
+    searched: int
+    filtered: int
+    folded: int
+
+
+def find_nodes(
+    store: GraphStore, question: Question, query: Vectors, mode: str, k: int, where: NodeFilter, ranking: str
+) -> Found:
+    """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist."""
+    if ranking == "dense":
+        near = search_nodes(store, query, mode, k, where)
+        ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
+        return Found(ranked, near.searched, near.filtered, near.folded)
+    return _find_fused(store, question, query, mode, k, where, ranking)
+
+
+def _find_fused(
+    store: GraphStore, question: Question, query: Vectors, mode: str, k: int, where: NodeFilter, ranking: str
+) -> Found:
+    labels = LABELS_OF_MODE[mode]
+    pools = [collect_pool(store, question, query, label, k, _narrow(where, label)) for label in labels]
+    lists = [
+        rank_linear(pool, label) if ranking == "linear" else rank_reciprocal(pool)
+        for pool, label in zip(pools, labels, strict=True)
+    ]
+    ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])
+    folded = sum(each.same_content for each in ranked)
+    return Found(ranked, sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools), folded)
+
+
+def _narrow(where: NodeFilter, label: Label) -> NodeFilter:
+    """Apply the kinds of a filter to blocks alone: functions have none of them."""
+    return where if label is Label.BLOCK else replace(where, kinds=None)
 
 
 def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: NodeFilter) -> Matches:
@@ -39,8 +82,7 @@ def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: No
 
 
 def _search_label(store: GraphStore, query: Vectors, label: Label, k: int, where: NodeFilter) -> Matches:
-    narrowed = where if label is Label.BLOCK else replace(where, kinds=None)
-    return store.vector_search(label, query, k, narrowed)
+    return store.vector_search(label, query, k, _narrow(where, label))
 
 
 def _fold_equal(store: GraphStore, ranked: Sequence[Match], first_label: set[str]) -> list[Match]:

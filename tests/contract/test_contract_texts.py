@@ -135,10 +135,11 @@ def test_scores_of_given_functions_are_those_of_the_search(filled: GraphStore) -
     found = filled.text_search(Label.FUNCTION, terms, 9).matches
     ids = [match.id for match in reversed(found)]
     copy = find_id(filled, Label.FUNCTION, "copy")
-    scores = filled.text_scores([copy, *ids, copy], terms)
-    assert scores.dtype == np.float32
-    assert scores.tolist() == [0, *(match.score for match in reversed(found)), 0]
-    assert filled.text_scores([], terms).tolist() == []
+    parts = filled.text_parts([copy, *ids, copy], terms)
+    expected = [0, *(match.score for match in reversed(found)), 0]
+    assert parts.scores.sum(axis=1).tolist() == pytest.approx(expected, rel=1e-6)
+    assert (parts.scores <= parts.rarities).all()
+    assert filled.text_parts([], terms).scores.shape == (0, len(terms))
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -157,7 +158,7 @@ def test_cosines_of_given_nodes_are_those_of_the_search(filled: GraphStore, labe
 def test_an_unknown_id_has_no_score(filled: GraphStore, unknown: str) -> None:
     known = find_id(filled, Label.FUNCTION, "copy")
     with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
-        filled.text_scores([known, unknown], weigh_terms("copy"))
+        filled.text_parts([known, unknown], weigh_terms("copy"))
     with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
         filled.cosines(Label.FUNCTION, [known, unknown], encode("copy"))
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from neo4j import ManagedTransaction, Transaction
 
+    from pkg.graph.lexical import TextParts
+
 SCHEMA_VERSION = 2
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
 MATCHES_AT_ONCE = 50  # matches of a search whose texts, blocks and calls are fetched together
@@ -261,10 +263,10 @@ class Neo4jStore:
         with self._reader.snapshot():
             return search_text(self._terms, label, terms, k, where)
 
-    def text_scores(self, ids: Sequence[str], terms: Mapping[str, float]) -> npt.NDArray[np.float32]:
-        """Give the lexical score of each of some functions, [len(ids)]; an unknown id is a NodeNotFoundError."""
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the lexical score of each of some functions, and how rare it is."""
         with self._reader.snapshot():
-            return self._terms.open_terms(Label.FUNCTION).score_ids(ids, terms)
+            return self._terms.open_terms(Label.FUNCTION).split_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of that bare name, ordered by path and line."""

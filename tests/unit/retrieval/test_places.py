@@ -15,7 +15,9 @@ def test_a_name_that_only_contains_the_letters_is_no_test(path: str) -> None:
     assert not is_test(path)
 
 
-@pytest.mark.parametrize("path", ["api/user_pb2.py", "api/user_pb2_grpc.py", "pack/_generated/a.py", "pack/parsetab.py"])
+@pytest.mark.parametrize(
+    "path", ["api/user_pb2.py", "api/user_pb2_grpc.py", "pack/_generated/a.py", "pack/parsetab.py"]
+)
 def test_generated_files_are_known(path: str) -> None:
     assert is_generated(path)
 

@@ -1,0 +1,178 @@
+"""Measure how well questions find their answers: BM25, lexical, dense and fused search, on four kinds of questions.
+
+    python benchmarks/retrieval.py --data FOLDER [--cache FOLDER] [--sets a,b,c,d,plain] [--encoders static,minilm]
+
+Questions: (a) docstrings, of 20,000 functions of 13 packages and the standard library; (b) CoSQA's, typed by people;
+(c) SpyderCodeQA's on the repository of spyder; (d) comments above blocks; and plain questions on three packages. Sets
+a to d are halved: the development half is what things were tuned on, the test half is what counts. Every system but
+plain BM25 is the product itself: a graph built by pkg build, asked through the search of pkg query.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from comment_questions import read_comment_questions
+from cosqa_questions import read_cosqa_questions
+from docstring_questions import read_docstring_questions
+from evaluation_code import STANDARD_LIBRARY
+from measure import Figures, make_parser, open_folder, read_options, run_pkg, write_result
+from plain_questions import read_plain_questions
+from question_sets import DEVELOPMENT, TEST, Question, QuestionSet
+from rank_baselines import PlainBM25
+from rank_scores import DEPTH, Answered, find_rank, summarise_ranks
+from spyder_questions import read_spyder_questions
+
+from pkg.api import Graph, open_graph
+from pkg.encode.encoder import Encoder
+from pkg.encode.lexical import weigh_terms
+from pkg.encode.registry import load_encoder
+from pkg.errors import QueryError
+from pkg.model import Label, Match, Node, NodeFilter
+from pkg.retrieval.query import encode_question
+from pkg.retrieval.question import read_question
+from pkg.retrieval.search import find_nodes
+
+DEFAULT_ENCODER = "static"
+RANKINGS = {"fused": "linear", "fused by reciprocal rank": "rrf", "dense alone": "dense"}
+
+Rank = Callable[[str], list[str]]  # question -> ids of nodes, best first
+
+
+def read_sets(names: Sequence[str], data: Path, cache: Path) -> Iterator[QuestionSet]:
+    """Read the sets that were asked for."""
+    if "a" in names:
+        yield read_docstring_questions(cache)
+    if "b" in names:
+        yield read_cosqa_questions(data)
+    if "c" in names:
+        yield read_spyder_questions(data, cache)
+    if "d" in names:
+        yield read_comment_questions(cache)
+    if "plain" in names:
+        yield from read_plain_questions(cache)
+
+
+def list_systems(graph: Graph, chosen: QuestionSet, nodes: dict[str, Node], encoder: str) -> Iterator[tuple[str, Rank]]:
+    """Name the systems that an encoder's graph can be asked with, each with its search."""
+    if encoder == DEFAULT_ENCODER:
+        plain = PlainBM25(list(nodes), [node.content for node in nodes.values()])
+        yield "BM25 (rank-bm25)", lambda text: plain.rank(text, DEPTH)
+        label = Label.FUNCTION if chosen.mode == "function" else Label.BLOCK
+        yield "lexical alone", lambda text: _list_ids(graph.store.text_search(label, weigh_terms(text), DEPTH).matches)
+    loaded = load_encoder(graph.store.encoder()[0])
+    for name, ranking in RANKINGS.items():
+        system = name if encoder == DEFAULT_ENCODER else f"{encoder} {name}"
+        yield system, _make_search(graph, loaded, chosen.mode, ranking)
+
+
+def _list_ids(matches: Sequence[Match]) -> list[str]:
+    return [match.id for match in matches]
+
+
+def _make_search(graph: Graph, encoder: Encoder, mode: str, ranking: str) -> Rank:
+    def search(text: str) -> list[str]:
+        try:
+            query = encode_question(encoder, text)
+        except QueryError:
+            return []
+        with graph.store.snapshot():
+            found = find_nodes(graph.store, read_question(text), query, mode, DEPTH, NodeFilter(), ranking)
+        return [each.id for each in found.ranked]
+
+    return search
+
+
+def read_nodes(graph: Graph, mode: str) -> dict[str, Node]:
+    """Read every node that may be an answer."""
+    label = Label.FUNCTION if mode == "function" else Label.BLOCK
+    return {node.id: node for node in sorted(graph.store.nodes([label]), key=lambda node: node.id)}
+
+
+def name_place(node: Node, chosen: QuestionSet) -> str:
+    """Name a node as the questions of a set name their answers."""
+    if chosen.is_of_units:
+        return node.path
+    place = f"{node.path}::{node.qualname}"
+    return f"{place}::{node.name}" if node.label is Label.BLOCK else place
+
+
+def ask_all(rank: Rank, chosen: QuestionSet) -> tuple[list[list[str]], float]:
+    """Ask all questions of a set; give the ids of the answers, and the CPU milliseconds of the middle one."""
+    answers, took = [], []
+    for question in chosen.questions:
+        start = time.process_time()
+        answers.append(rank(question.text))
+        took.append((time.process_time() - start) * 1000)
+    return answers, statistics.median(took)
+
+
+def judge(answers: list[list[str]], chosen: QuestionSet, nodes: dict[str, Node]) -> list[Answered]:
+    """Find the right one among the answers to each question; of a file, the first of its functions counts."""
+    places = {node_id: name_place(node, chosen) for node_id, node in nodes.items()}
+    wanted = min(DEPTH, len({node.content_hash for node in nodes.values()}))
+    return [
+        find_rank(list(dict.fromkeys(places[each] for each in ids)), question.gold, len(ids), wanted)
+        for question, ids in zip(chosen.questions, answers, strict=True)
+    ]
+
+
+def describe(chosen: QuestionSet, answers: list[list[str]], nodes: dict[str, Node]) -> Figures:
+    """Give the figures of each half, and of all; with the lines that are covered where a set knows them."""
+    judged = judge(answers, chosen, nodes)
+    rows = list(zip(chosen.questions, answers, judged, strict=True))
+    figures: Figures = {"all": summarise_ranks(judged)}
+    for half in (DEVELOPMENT, TEST):
+        figures[half] = summarise_ranks([found for question, _, found in rows if question.half == half])
+    covered = {k: [_cover_lines(q, ids[:k], nodes) for q, ids, _ in rows if q.lines] for k in (1, 5)}
+    if covered[1]:
+        figures["lines_covered"] = {f"of the first {k}": round(statistics.mean(each), 4) for k, each in covered.items()}
+    return figures
+
+
+def _cover_lines(question: Question, ids: list[str], nodes: dict[str, Node]) -> float:
+    """Give the share of the lines of the right answer that the answers hold."""
+    first, last = question.lines or (1, 0)
+    wanted = set(range(first, last + 1))
+    found = [nodes[each] for each in ids if nodes[each].path in question.gold]
+    held = {line for node in found for line in range(node.start_line, node.end_line + 1)}
+    return len(wanted & held) / len(wanted)
+
+
+def measure_set(chosen: QuestionSet, encoder: str, work: Path) -> Iterator[tuple[str, Figures]]:
+    """Build the graph of a set with an encoder, and ask every system its questions."""
+    address = f"sqlite:///{work / chosen.name}-{encoder}.db"
+    built = run_pkg(["build", str(chosen.code), "--encoder", encoder, "--store", address, "--json"], work)
+    with open_graph(address) as graph:
+        nodes = read_nodes(graph, chosen.mode)
+        print(f"{chosen.name}: {len(nodes):,} nodes, {encoder} in {built.cpu:.1f} CPU-seconds", file=sys.stderr)
+        for system, rank in list_systems(graph, chosen, nodes, encoder):
+            answers, milliseconds = ask_all(rank, chosen)
+            figures = {"cpu_ms": round(milliseconds, 2), **describe(chosen, answers, nodes)}
+            shown = {half: figures[half]["mrr@10"] for half in ("all", DEVELOPMENT, TEST)}
+            print(f"{chosen.name}: {system}: {shown}, {milliseconds:.1f} CPU-ms", file=sys.stderr)
+            yield system, figures
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--sets", default="a,b,c,d,plain", help="which of the sets, with commas between")
+    parser.add_argument("--encoders", default=DEFAULT_ENCODER, help="which encoders, with commas between")
+    parser.add_argument("--result", default="retrieval", help="name of the file of results")
+    options = read_options(parser)
+    figures: Figures = {"standard_library": STANDARD_LIBRARY, "sets": {}}
+    with open_folder(options.cache) as (cache, work):
+        for chosen in read_sets(options.sets.split(","), options.data, cache):
+            found: Figures = {}
+            figures["sets"][chosen.name] = found
+            for encoder in options.encoders.split(","):
+                found.update(measure_set(chosen, encoder, work))
+    write_result(options.result, figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Collect what a ranking chooses from: the best of the dense and of the lexical search, with both scores of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.graph.unit import find_owner, format_id
+from pkg.model import Label, Match, Matches, NodeFilter, Outline
+from pkg.retrieval.question import Question
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Vectors
+    from pkg.graph.store import GraphStore
+
+LOOK = 100  # best of each search
+LOOK_IN_FILE = 20  # best functions or blocks of a file that the question names
+FUNCTIONS_OF_BLOCKS = 20  # best functions of the lexical search whose blocks are looked at
+
+Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The candidates of one label for one question; arrays have one value a candidate where they say nothing else."""
+
+    question: Question
+    outlines: tuple[Outline, ...]
+    owners: tuple[Outline, ...]  # the function of a block; a function itself
+    dense: Scores  # true cosines (P-14)
+    words: Scores  # [candidates, terms]: what each term of the question adds to the lexical score of the function
+    rarities: Scores  # [terms]: weight of each term, by how rare it is in this graph
+    owner_dense: Scores  # true cosines of the functions
+    same_content: tuple[int, ...]  # others of equal content that the searches folded into the candidate
+    searched: int  # nodes of the label
+    filtered: int  # left out by the filter
+
+    @property
+    def lexical(self) -> Scores:
+        """Give the lexical scores of the functions."""
+        return np.asarray(self.words.sum(axis=1), np.float64)
+
+
+def collect_pool(
+    store: GraphStore, question: Question, query: Vectors, label: Label, k: int, where: NodeFilter
+) -> Pool:
+    """Search both ways, and fetch the scores that one search knows and the other does not."""
+    look = max(k, LOOK)
+    near = store.vector_search(label, query, look, where)
+    worded = _search_words(store, question, look, where)
+    found = [near.matches, *_search_files(store, question, query, label, where)]
+    if label is Label.FUNCTION:
+        found.append(worded)
+    outlines = store.outlines([match.id for match in _drop_repeated(found)])
+    if label is Label.BLOCK:
+        blocks = store.blocks_of([match.id for match in worded[:FUNCTIONS_OF_BLOCKS]])
+        outlines |= {each.id: each for each in blocks if where.kinds is None or each.kind in where.kinds}
+    counts = {match.id: match.same_content for match in _drop_repeated(found)}
+    return _score(store, question, query, near, list(outlines.values()), counts)
+
+
+def _search_words(store: GraphStore, question: Question, k: int, where: NodeFilter) -> tuple[Match, ...]:
+    """Find the functions that hold the words of the question."""
+    if not question.terms:
+        return ()
+    return store.text_search(Label.FUNCTION, question.weights, k, replace(where, kinds=None)).matches
+
+
+def _search_files(
+    store: GraphStore, question: Question, query: Vectors, label: Label, where: NodeFilter
+) -> Iterator[tuple[Match, ...]]:
+    """Find the best nodes of the files that the question names, unless the search is narrowed to others."""
+    if where.path is None:
+        for name in question.files:
+            narrowed = replace(where, path=f"*{name}*" if name.endswith("/") else f"*{name}")
+            yield store.vector_search(label, query, LOOK_IN_FILE, narrowed).matches
+
+
+def _drop_repeated(found: Iterable[Iterable[Match]]) -> Iterable[Match]:
+    return {match.id: match for matches in reversed(list(found)) for match in matches}.values()
+
+
+def _score(
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    near: Matches,
+    outlines: list[Outline],
+    counts: dict[str, int],
+) -> Pool:
+    """Look up the owners of the candidates, and all their scores."""
+    owners = _find_owners(store, outlines)
+    known = {match.id: match.score for match in near.matches}
+    dense = _read_cosines(store, outlines, query, known)
+    is_own = owners == outlines
+    return Pool(
+        question,
+        tuple(outlines),
+        tuple(owners),
+        dense,
+        *_read_words(store, owners, question),
+        dense if is_own else _read_cosines(store, owners, query, {}),
+        tuple(counts.get(each.id, 0) for each in outlines),
+        near.searched,
+        near.filtered,
+    )
+
+
+def _find_owners(store: GraphStore, outlines: list[Outline]) -> list[Outline]:
+    """Give the function of each block, and each function itself; a block without one stands for itself."""
+    blocks = [each for each in outlines if each.label is Label.BLOCK]
+    ids = {each.id: format_id(find_owner(int(each.id, 16), each.name)) for each in blocks}
+    functions = store.outlines(sorted(set(ids.values()))) if ids else {}
+    return [functions.get(ids.get(each.id, ""), each) for each in outlines]
+
+
+def _read_cosines(store: GraphStore, outlines: list[Outline], query: Vectors, known: dict[str, float]) -> Scores:
+    scores = dict(known)
+    for label in (Label.FUNCTION, Label.BLOCK):
+        missing = sorted({each.id for each in outlines if each.label is label and each.id not in scores})
+        if missing:
+            scores.update(zip(missing, store.cosines(label, missing, query).tolist(), strict=True))
+    return np.array([scores[each.id] for each in outlines], np.float64)
+
+
+def _read_words(store: GraphStore, functions: list[Outline], question: Question) -> tuple[Scores, Scores]:
+    """Read what each term adds to the score of each function; a block without a function has no words."""
+    ids = sorted({each.id for each in functions if each.label is Label.FUNCTION})
+    parts = store.text_parts(ids, question.weights)
+    rows = {node_id: row for row, node_id in enumerate(ids)}
+    places = [rows.get(each.id, len(ids)) for each in functions]
+    padded = np.concatenate((parts.scores, np.zeros((1, len(question.weights)))))
+    return padded[places], np.asarray(parts.rarities, np.float64)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pkg.model import Label, Outline
+from pkg.retrieval import features
+from pkg.retrieval.features import FEATURES, measure_features, measure_unit
+from pkg.retrieval.pool import Pool, Scores
+from pkg.retrieval.question import read_question
+
+
+def outline(qualname: str, path: str = "shop/cart.py", kind: str | None = "function", lines: int = 4) -> Outline:
+    label = Label.BLOCK if kind == "body" else Label.FUNCTION
+    return Outline(f"{path}:{qualname}", label, "demo", path, qualname.split(".")[-1], qualname, kind, lines, qualname)
+
+
+def make_pool(text: str, *outlines: Outline, dense: list[float] | None = None) -> Pool:
+    question, count = read_question(text), len(outlines)
+    cosines = np.array(dense or [0.0] * count)
+    words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))
+    return Pool(question, outlines, outlines, cosines, words, rarities, cosines, (0,) * count, count, 0)
+
+
+def flags(measured: Scores) -> list[float]:
+    return [float(value) for value in measured]
+
+
+def test_a_name_that_says_what_is_asked_matches_wholly() -> None:
+    pool = make_pool("add items", outline("Cart.add_item"), outline("Cart.add"), outline("Cart.remove"))
+    assert flags(features.name_cover(pool)) == [1.0, 0.5, 0.0]
+    assert flags(features.name_share(pool)) == [1.0, 1.0, 0.0]
+    assert flags(features.name_match(pool)) == [1.0, 0.5, 0.0]
+
+
+def test_neighbours_in_a_name_count_when_they_are_neighbours_in_the_question() -> None:
+    pool = make_pool("swap two rows of a matrix", outline("swap_two_rows"), outline("rows_swap_two"), outline("swap"))
+    assert flags(features.name_phrase(pool)) == [1.0, 0.5, 0.0]
+    assert flags(features.name_start(pool)) == [1.0, 0.0, 1.0]
+
+
+def test_class_and_path_cover_what_the_name_does_not() -> None:
+    pool = make_pool("cart of shop", outline("Cart.add"), outline("total", "bank/book.py"))
+    assert features.scope_cover(pool)[0] > features.scope_cover(pool)[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("how is Cart.add used", [1.0, 0.5, 0.0]),
+        ("what does `add` do", [1.0, 1.0, 0.0]),
+        ("how is cart.total_price used", [0.0, 0.0, 0.0]),
+        ("add to cart", [0.0, 0.0, 0.0]),
+    ],
+)
+def test_an_identifier_that_is_named_leads_to_its_function(text: str, wanted: list[float]) -> None:
+    pool = make_pool(text, outline("Cart.add"), outline("Stock.add", "shop/stock.py"), outline("Cart.remove"))
+    assert flags(features.asked_name(pool)) == wanted
+
+
+def test_a_class_or_module_that_is_named_leads_to_its_functions() -> None:
+    pool = make_pool("methods of ShopCart in shop.stock", outline("ShopCart.add"), outline("count", "shop/stock.py"))
+    assert flags(features.asked_scope(pool)) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("text", ["what is in cart.py", "what is in shop/cart.py", "what is in shop/"])
+def test_a_file_or_folder_that_is_named_leads_to_its_functions(text: str) -> None:
+    pool = make_pool(text, outline("Cart.add"), outline("Cart.add", "old_cart.py"))
+    assert flags(features.asked_file(pool)) == [1.0, 0.0]
+
+
+def test_tests_are_told_apart_unless_they_are_asked_for() -> None:
+    outlines = outline("test_add", "tests/test_cart.py"), outline("add")
+    assert flags(features.in_test(make_pool("add to cart", *outlines))) == [1.0, 0.0]
+    assert flags(features.in_test(make_pool("test add to cart", *outlines))) == [0.0, 0.0]
+
+
+def test_special_and_private_functions_are_told_apart() -> None:
+    pool = make_pool("cart", outline("Cart.__init__"), outline("Cart._load"), outline("Cart.load"))
+    assert flags(features.is_special(pool)) == [1.0, 0.0, 0.0]
+    assert flags(features.is_private(pool)) == [0.0, 1.0, 0.0]
+
+
+def test_scores_are_measured_by_the_spread_of_the_best() -> None:
+    cosines = [0.9, 0.5, 0.1]
+    pool = make_pool("cart", *(outline(name) for name in "abc"), dense=cosines)
+    unit = measure_unit(pool.dense)
+    assert unit == pytest.approx(np.std(cosines))
+    assert flags(features.dense(pool)) == pytest.approx([0.4 / unit, 0.0, -0.4 / unit])
+
+
+def test_equal_scores_say_nothing_and_rank_alike() -> None:
+    pool = make_pool("cart", *(outline(name) for name in "abc"), dense=[0.5, 0.5, 0.5])
+    assert measure_unit(pool.dense) == math.inf
+    assert flags(features.dense(pool)) == [0.0, 0.0, 0.0]
+    assert flags(features.dense_rank(pool)) == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("label", list(FEATURES))
+@pytest.mark.parametrize("text", ["add to cart", "добавить в корзину", "加入购物车", "🚀", "???"])
+def test_every_feature_gives_a_number_for_every_candidate(label: Label, text: str) -> None:
+    pool = make_pool(text, outline("Cart.add"), outline("body", kind="body"), dense=[0.2, 0.1])
+    measured = measure_features(pool, label)
+    assert measured.shape == (2, len(FEATURES[label]))
+    assert np.isfinite(measured).all()
+
+
+def test_a_pool_without_candidates_has_no_rows() -> None:
+    assert measure_features(make_pool("cart"), Label.FUNCTION).shape == (0, len(FEATURES[Label.FUNCTION]))

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.errors import StoreError
+from pkg.model import Label, Outline
+from pkg.retrieval import ranking
+from pkg.retrieval.features import FEATURES
+from pkg.retrieval.pool import Pool
+from pkg.retrieval.question import read_question
+from pkg.retrieval.ranking import Ranked, load_weights, merge_ranked, rank_linear, rank_reciprocal
+
+COSINES = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=30)
+
+
+def make_pool(cosines: list[float], contents: list[str] | None = None) -> Pool:
+    question = read_question("add to the cart")
+    names = contents or [str(number) for number in range(len(cosines))]
+    outlines = tuple(
+        Outline(f"{number:016x}", Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content)
+        for number, content in enumerate(names)
+    )
+    words = np.zeros((len(cosines), len(question.weights)))
+    dense = np.array(cosines)
+    return Pool(
+        question, outlines, outlines, dense, words, words.sum(axis=0), dense, (0,) * len(cosines), len(cosines), 0
+    )
+
+
+@given(COSINES)
+def test_scores_fall_with_the_rank_and_lie_between_0_and_1(cosines: list[float]) -> None:
+    ranked = rank_linear(make_pool(cosines), Label.FUNCTION)
+    scores = [each.score for each in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert sorted(each.id for each in ranked) == [f"{number:016x}" for number in range(len(cosines))]
+
+
+@given(COSINES)
+def test_the_parts_of_a_score_add_up_to_it(cosines: list[float]) -> None:
+    for each in rank_linear(make_pool(cosines), Label.FUNCTION):
+        total = sum(value for _, value in each.parts)
+        assert each.score == pytest.approx(1 / (1 + np.exp(-total)), abs=1e-8)
+
+
+@given(COSINES, st.floats(0, 1))
+def test_a_higher_cosine_never_lowers_a_score(cosines: list[float], gain: float) -> None:
+    for each in rank_linear(make_pool(cosines), Label.FUNCTION):
+        assert each.score <= each.raise_score(gain) <= 1
+
+
+def test_equal_candidates_are_ordered_by_id() -> None:
+    ranked = rank_linear(make_pool([0.5, 0.5, 0.5]), Label.FUNCTION)
+    assert [each.id for each in ranked] == ["0" * 15 + digit for digit in "012"]
+
+
+def test_equal_content_is_folded_into_the_best() -> None:
+    ranked = rank_linear(make_pool([0.1, 0.9, 0.5], ["same", "same", "other"]), Label.FUNCTION)
+    assert [(each.id[-1], each.same_content) for each in ranked] == [("1", 1), ("2", 0)]
+
+
+def test_reciprocal_ranks_prefer_what_both_searches_find() -> None:
+    pool = make_pool([0.9, 0.8, 0.1, 0.0])
+    words = np.zeros((4, len(pool.question.weights)))
+    words[:, 0] = [0.0, 3.0, 2.0, 1.0]
+    ranked = rank_reciprocal(replace(pool, words=words))
+    assert ranked[0].id[-1] == "1"
+    assert ranked[0].raise_score(0.5) == ranked[0].score
+
+
+def test_merging_folds_a_block_and_a_function_of_equal_content() -> None:
+    functions = [Ranked("a", 0.9, 0.5, "same", 2), Ranked("b", 0.2, 0.5, "other")]
+    blocks = [Ranked("c", 0.4, 0.5, "same"), Ranked("d", 0.3, 0.5, "third")]
+    merged = merge_ranked([functions, blocks])
+    assert [(each.id, each.same_content) for each in merged] == [("a", 3), ("d", 0), ("b", 0)]
+
+
+def test_the_weights_that_are_shipped_name_every_feature() -> None:
+    rows = json.loads(ranking.WEIGHTS.read_text("utf-8"))
+    for label, features in FEATURES.items():
+        assert set(rows[label.value]["weights"]) == {feature.__name__ for feature in features}
+        assert len(load_weights()[label].values) == len(features)
+
+
+def test_weights_of_other_features_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rows = json.loads(ranking.WEIGHTS.read_text("utf-8"))
+    rows["Function"]["weights"]["colour"] = rows["Function"]["weights"].pop("dense")
+    broken = tmp_path / "ranker.json"
+    broken.write_text(json.dumps(rows), "utf-8")
+    monkeypatch.setattr(ranking, "WEIGHTS", broken)
+    load_weights.cache_clear()
+    with pytest.raises(StoreError, match=r"colour.*expected.*dense"):
+        load_weights()
+    load_weights.cache_clear()

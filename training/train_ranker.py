@@ -1,0 +1,100 @@
+"""Fit the ranker of pkg query on the development halves of the question sets, and write its weights.
+
+    python training/train_ranker.py --data FOLDER [--cache FOLDER] [--encoder static]
+
+Functions are ranked for docstrings, CoSQA's questions and SpyderCodeQA's; blocks for comments above them, and for
+docstrings and CoSQA's, whose right block is the body of the function. Each set counts alike.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from comment_questions import read_comment_questions
+from cosqa_questions import read_cosqa_questions
+from docstring_questions import read_docstring_questions
+from measure import make_parser, open_folder, read_options, run_pkg
+from question_sets import DEVELOPMENT, Question, QuestionSet
+from ranker_fit import Judged, Ranker, fit_ranker
+from spyder_questions import read_spyder_questions
+
+from pkg.api import Graph, open_graph
+from pkg.encode.registry import load_encoder
+from pkg.model import Label, NodeFilter, Outline
+from pkg.retrieval.features import FEATURES, measure_features
+from pkg.retrieval.pool import LOOK, Pool, collect_pool
+from pkg.retrieval.query import encode_question
+from pkg.retrieval.question import read_question
+from pkg.retrieval.ranking import WEIGHTS
+
+
+def read_sets(data: Path, cache: Path) -> Iterator[tuple[QuestionSet, tuple[Label, ...]]]:
+    """Give the sets with the labels that they teach to rank."""
+    yield read_docstring_questions(cache), (Label.FUNCTION, Label.BLOCK)
+    yield read_cosqa_questions(data), (Label.FUNCTION, Label.BLOCK)
+    yield read_spyder_questions(data, cache), (Label.FUNCTION,)
+    yield read_comment_questions(cache), (Label.BLOCK,)
+
+
+def judge_set(graph: Graph, chosen: QuestionSet, label: Label) -> Iterator[Judged]:
+    """Collect the candidates for each question of the development half."""
+    encoder = load_encoder(graph.store.encoder()[0])
+    questions = chosen.choose_half(DEVELOPMENT)
+    for question in questions:
+        with graph.store.snapshot():
+            query = encode_question(encoder, question.text)
+            pool = collect_pool(graph.store, read_question(question.text), query, label, LOOK, NodeFilter())
+        right = np.array([_is_right(pool, row, chosen, question) for row in range(len(pool.outlines))], bool)
+        yield Judged(measure_features(pool, label), right, 1 / len(questions))
+
+
+def _is_right(pool: Pool, row: int, chosen: QuestionSet, question: Question) -> bool:
+    """Tell whether a candidate is a right answer; where functions are, their bodies are."""
+    outline, owner = pool.outlines[row], pool.owners[row]
+    if chosen.mode == "block":
+        return f"{outline.path}::{owner.qualname}::{outline.name}" in question.gold
+    is_whole = outline.label is Label.FUNCTION or outline.kind == "body"
+    return is_whole and _name_function(owner, chosen) in question.gold
+
+
+def _name_function(owner: Outline, chosen: QuestionSet) -> str:
+    return owner.path if chosen.is_of_units else f"{owner.path}::{owner.qualname}"
+
+
+def write_weights(rankers: dict[Label, Ranker]) -> None:
+    """Write the weights where the product reads them."""
+    rows = {
+        label.value: {
+            "offset": round(ranker.offset, 4),
+            "weights": {
+                feature.__name__: round(float(weight), 4)
+                for feature, weight in zip(FEATURES[label], ranker.weights, strict=True)
+            },
+        }
+        for label, ranker in rankers.items()
+    }
+    WEIGHTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--encoder", default="static", help="encoder of the graphs")
+    options = read_options(parser)
+    judged: dict[Label, list[Judged]] = {label: [] for label in FEATURES}
+    with open_folder(options.cache) as (cache, work):
+        for chosen, labels in read_sets(options.data, cache):
+            address = f"sqlite:///{work / chosen.name}.db"
+            run_pkg(["build", str(chosen.code), "--encoder", options.encoder, "--store", address, "--json"], work)
+            with open_graph(address) as graph:
+                for label in labels:
+                    judged[label] += judge_set(graph, chosen, label)
+            print(f"{chosen.name} collected", file=sys.stderr)
+    write_weights({label: fit_ranker(each) for label, each in judged.items()})
+
+
+if __name__ == "__main__":
+    main()
