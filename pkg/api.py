@@ -34,25 +34,28 @@ def build(
     *,
     store: str | None = None,
     source: str | None = None,
-    encoder: str = "hashing",
+    encoder: str | None = None,
     field: str | None = None,
     jobs: int = 1,
     max_file_size: int | None = None,
     progress: Progress | None = None,
+    agree: Callable[[str], bool] | None = None,
 ) -> BuildReport:
     """Build or update the graph of a repository, archive, git revision or corpus; only what changed is done again.
 
     store: an address such as sqlite:///graph.db; without one PKG_STORE, else the user's own store.
     jobs: worker processes, 0 for one per processor; a script that asks for more than one needs the
     ``if __name__ == "__main__"`` guard of multiprocessing.
+    encoder: such as minilm; without one the store's own. Another one than before encodes the whole graph anew.
+    agree: asked, with an estimate, before code is sent to a service; without it nothing is ever sent.
     Raises pkg.errors.PkgError; the store then holds what it held before.
     """
     with closing(open_store(find_address(store), create=True)) as target:
-        options = BuildOptions(encoder, jobs, progress)
+        options = BuildOptions(encoder, jobs, progress, agree=agree)
         return run_build(os.fspath(path), target, options, source=source, field=field, max_file_size=max_file_size)
 
 
-def restore(path: str, *, store: str | None = None, encoder: str = "hashing", jobs: int = 1) -> list[BuildReport]:
+def restore(path: str, *, store: str | None = None, encoder: str | None = None, jobs: int = 1) -> list[BuildReport]:
     """Build the sources of an export again, one report each; the graph comes out byte-equal."""
     with closing(open_store(find_address(store), create=True)) as target:
         return build_export(path, target, BuildOptions(encoder, jobs))

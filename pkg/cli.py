@@ -18,6 +18,7 @@ import click
 
 from pkg import __version__
 from pkg.config import read_settings
+from pkg.consent import choose_build_options
 from pkg.emit import emit, show
 from pkg.errors import PkgError, UsageError
 from pkg.options import (
@@ -160,7 +161,6 @@ def build(
 def _watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
     from pkg import render
     from pkg.api import open_graph
-    from pkg.build import BuildOptions
     from pkg.build.watch import watch
     from pkg.graph.stores import open_store
 
@@ -172,7 +172,7 @@ def _watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, 
             click.echo(f"pkg: {show_controls(str(fault))} (still watching)", err=True)
 
         progress, follow = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
-        chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), progress)
+        chosen = choose_build_options(options, progress)
         open_target = partial(open_store, create=True, ask=ask, watch=follow)
         for report in watch(path, store, chosen, **options, poll=poll, say=say, open_target=open_target):
             bar.close()
@@ -183,10 +183,10 @@ def _watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, 
 def _build(
     path: str, store: GraphStore, from_export: bool, progress: Progress | None, options: dict[str, Any]
 ) -> list[BuildReport]:
-    from pkg.build import BuildOptions, build_export
     from pkg.build import build as run_build
+    from pkg.build import build_export
 
-    chosen = BuildOptions(options.pop("encoder"), options.pop("jobs"), progress)
+    chosen = choose_build_options(options, progress)
     return build_export(path, store, chosen) if from_export else [run_build(path, store, chosen, **options)]
 
 

@@ -53,7 +53,14 @@ build_options = _combine(
         help="Field of a corpus row that holds code, such as output.",
     ),
     click.option(
-        "--encoder", envvar="PKG_ENCODER", default="hashing", show_default=True, help="Encoder of the vectors."
+        "--encoder",
+        envvar="PKG_ENCODER",
+        metavar="NAME",
+        help="Encoder of the vectors: minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that of the"
+        " graph. Another one than before encodes the whole graph anew.",
+    ),
+    click.option(
+        "--yes", is_flag=True, help="Agree beforehand that code is sent to the service of --encoder, whatever it costs."
     ),
     click.option(
         "--jobs",

@@ -6,9 +6,9 @@ This module imports nothing heavy, so that a build that finds nothing to do ends
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.build.clock import StageClock
@@ -32,9 +32,11 @@ PARALLEL_BYTES = 2_000_000  # below this a second process costs more than it sav
 class BuildOptions:
     """How a build works, whatever it reads."""
 
-    encoder: str = "hashing"
+    encoder: str | None = None  # without a name the store's own, or for a new store the default
     jobs: int = 1  # worker processes; 0 takes one for each processor when there is enough to do
     progress: Progress | None = None
+    say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
+    agree: Callable[[str], bool] | None = None  # asked before code is sent to a service; nothing is sent without it
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -82,18 +84,55 @@ def remove_source(store: GraphStore, source: str) -> BuildReport:
 
 def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> BuildReport:
     """Bring one source of the store up to date with its input."""
-    from pkg.encode.registry import find_encoder
+    from pkg.build.reencode import choose_encoder
 
-    store.ensure_schema(*find_encoder(options.encoder))
+    encoder = choose_encoder(store, options.encoder)
     _check_source(store, found)
+    _check_encoder(found, store, encoder, options)
+    reencoded = _take_encoder(store, encoder, options, clock)
     if is_current(found, store):
         name, generation = found.source.name, store.generation()
-        return BuildReport(name, store.address, generation, unchanged=found.count, skipped=found.skipped)
+        stages = clock.rounded() if reencoded else {}
+        counts = 0, found.count, 0, 0
+        return BuildReport(name, store.address, generation, *counts, found.skipped, stages, reencoded)
     # Compared only inside the write: another build of the same source may have ended while this one waited for it.
     with _without_collector(), store.write() as writer, closing(_begin_source(store, writer, found)) as known:
-        tally = write_units(store, writer, found, compare(found, known), options, clock)
+        todo = compare(found, known)
+        tally = write_units(store, writer, found, todo, replace(options, encoder=encoder), clock)
     clock.mark("store")
-    return tally.report(store, clock.rounded())
+    return replace(tally.report(store, clock.rounded()), reencoded=reencoded)
+
+
+def _check_encoder(found: Input, store: GraphStore, encoder: str, options: BuildOptions) -> None:
+    """See that an encoder can be used before anything is done, and that sending code to a service is agreed to."""
+    from pkg.encode.registry import check_ready, find_service
+
+    check_ready(encoder)
+    address = find_service(encoder)
+    if address is None or (is_current(found, store) and store.encoder()[0] == encoder):
+        return
+    from pkg.build.estimate import estimate_build
+
+    estimate = estimate_build(found, store, encoder)
+    if estimate.is_complete and not estimate.texts:
+        return
+    message = estimate.describe(encoder, address)
+    if options.agree is None or not options.agree(message):
+        raise UsageError(f"{message}; nothing was sent: agree with --yes, or choose an encoder that works offline")
+
+
+def _take_encoder(store: GraphStore, encoder: str, options: BuildOptions, clock: StageClock) -> int:
+    """Let the store have the encoder, whatever it had; give how many nodes were encoded anew for it."""
+    from pkg.build.reencode import needs_reencoding, reencode
+    from pkg.encode.registry import find_encoder
+
+    if needs_reencoding(store, encoder):
+        with clock.stage("reencode"):
+            reencoded = reencode(store, encoder, options.say)
+    else:
+        reencoded = 0
+    store.ensure_schema(*(store.encoder() if store.encoder()[0] == encoder else find_encoder(encoder)))
+    return reencoded
 
 
 def _begin_source(store: GraphStore, writer: StoreWriter, found: Input) -> KnownUnits:
@@ -109,22 +148,27 @@ def write_units(
 
     The store is read for what the writer does not change: the texts of files that are as they were.
     """
+    from pkg.build.cut_count import CutCount
     from pkg.build.links import put_links
     from pkg.build.workers import prepare_all
+    from pkg.encode.registry import find_kind
 
     name = found.source.name
     is_resolved = found.source.kind != "corpus"
     records = dict(store.link_notes(name)) if is_resolved else {}  # those of files that are put anew are gone then
     tally = Tally(found, todo, store, writer, options.progress)
-    workers = _count_workers(options.jobs, todo.size)
-    for unit in prepare_all(name, tally.load(todo.units), options.encoder, workers, clock.seconds):
+    encoder = options.encoder or store.encoder()[0]
+    workers = 1 if find_kind(encoder).is_heavy else _count_workers(options.jobs, todo.size)
+    cut = CutCount(encoder)
+    for unit in prepare_all(name, tally.load(todo.units), encoder, workers, clock.seconds):
         with clock.stage("store"):
             tally.put(unit)
     with clock.stage("store"):
         tally.remove_unseen()
         writer.flush()
     with clock.stage("names"):
-        _put_names(writer, name, options.encoder)
+        _put_names(writer, name, encoder)
+    tally.skipped += cut.describe(name)
     with clock.stage("resolve"):
         if tally.has_changed and is_resolved:
             tally.skipped += put_links(store, writer, name, tally.change(), records)

@@ -20,6 +20,7 @@ class BuildReport:
     partial: int = 0  # of the written, those that did not parse as a whole
     skipped: tuple[Skip, ...] = ()
     stages: dict[str, float] = field(default_factory=dict)
+    reencoded: int = 0  # nodes of the whole graph that got a vector of another encoder
 
     @property
     def changed(self) -> bool:

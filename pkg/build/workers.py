@@ -17,7 +17,7 @@ def prepare_all(
     source: str, units: Iterable[LoadedUnit], encoder: str, workers: int, seconds: dict[str, float]
 ) -> Iterator[UnitGraph]:
     """Prepare all units, in their order whatever the number of workers; CPU seconds are added to `seconds` by stage."""
-    for prepared, spent in _prepare_batches(source, _batch(units), encoder, workers):
+    for prepared, spent in _prepare_batches(source, cut_batches(units), encoder, workers):
         for stage, value in spent.items():
             seconds[stage] = seconds.get(stage, 0.0) + value
         yield from prepared
@@ -34,7 +34,8 @@ def _prepare_batches(
     return prepare_in_processes(source, batches, encoder, workers)
 
 
-def _batch(units: Iterable[LoadedUnit]) -> Iterator[list[LoadedUnit]]:
+def cut_batches(units: Iterable[LoadedUnit]) -> Iterator[list[LoadedUnit]]:
+    """Cut units into batches that are prepared together."""
     batch: list[LoadedUnit] = []
     size = 0
     for unit in units:

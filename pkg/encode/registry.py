@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.encode.service import SERVICES, is_here, split_address
-from pkg.errors import UsageError
+from pkg.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,6 +101,17 @@ def find_service(name: str) -> str | None:
         return None
     url = SERVICES[word].choose_url(split_address(detail, word)[1])
     return None if is_here(url) else url
+
+
+def check_ready(name: str) -> None:
+    """Raise what using an encoder would raise for want of a package or a key, without importing anything."""
+    kind = find_kind(name)
+    word, _, detail = name.partition(":")
+    for package in kind.list_missing():
+        raise MissingExtraError(package, kind.extra, f"the encoder '{name}'")
+    if word in SERVICES:
+        service = SERVICES[word]
+        service.read_key(service.choose_url(split_address(detail, word)[1]))
 
 
 @lru_cache(maxsize=4)

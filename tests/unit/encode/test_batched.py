@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_models import Answer, LetterModel, embed_letters
 
 from pkg.encode.batched import BatchedEncoder
 from pkg.encode.encoder import AdditiveEncoder, encode_without
@@ -17,35 +18,6 @@ from pkg.encode.model import TooLongError
 from pkg.encode.retry import TRIES
 from pkg.encode.vector_cache import VectorCache
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError
-
-Answer = Callable[[Sequence[str]], Any]
-
-
-def embed_letters(texts: Sequence[str]) -> list[list[float]]:
-    """Count a few letters."""
-    return [[float(text.count(letter)) + 0.5 for letter in "abcd"] for text in texts]
-
-
-class LetterModel:
-    """A model that counts letters, one token each, and writes down what it was asked."""
-
-    name = "letters"
-    identity = "letters 1"
-    max_texts = 3
-    max_tokens = 20
-
-    def __init__(self, answer: Answer = embed_letters, dimension: int | None = 4, window: int | None = 10) -> None:
-        self.answer, self.dimension, self.window = answer, dimension, window
-        self.asked: list[tuple[str, ...]] = []
-        self.queries: list[bool] = []
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(text) for text in texts]
-
-    def embed(self, texts: Sequence[str], is_query: bool) -> Any:
-        self.asked.append(tuple(texts))
-        self.queries.append(is_query)
-        return self.answer(texts)
 
 
 def make_encoder(model: LetterModel, cache: VectorCache | None = None) -> tuple[BatchedEncoder, list[float]]:

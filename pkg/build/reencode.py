@@ -1,0 +1,96 @@
+"""Which encoder a build works with, and what follows from another one than before: every vector is made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pkg.encode.headings import make_heading
+from pkg.encode.registry import DEFAULT_ENCODER, find_encoder, load_encoder, name_encoder
+from pkg.errors import EncoderMismatchError, UsageError
+from pkg.graph.texts import read_import
+from pkg.model import EMBEDDED_LABELS, Label, Node
+
+if TYPE_CHECKING:
+    from pkg.graph.store import EncoderWriter, GraphStore
+
+NODES_AT_ONCE = 500
+BYTES_AT_ONCE = 200_000  # of text, so that long functions do not fill the memory
+
+Text = tuple[bytes, str]  # what is encoded of a node, and its heading
+
+
+def choose_encoder(store: GraphStore, wanted: str | None) -> str:
+    """Choose the encoder of a build: the one that is asked for, else the store's own, else the default."""
+    known, dimension = store.encoder()
+    if wanted is not None or not known:
+        return name_encoder(wanted or DEFAULT_ENCODER)
+    try:
+        return name_encoder(known)
+    except UsageError:
+        raise EncoderMismatchError(
+            f"{store.address} holds vectors of encoder '{known}' with {dimension} dimensions, which this PKG does not"
+            f" have; encode everything anew with: pkg build PATH --encoder {DEFAULT_ENCODER}"
+        ) from None
+
+
+def needs_reencoding(store: GraphStore, encoder: str) -> bool:
+    """Tell whether the store holds vectors of another encoder."""
+    known, _ = store.encoder()
+    return known not in ("", encoder)
+
+
+def reencode(store: GraphStore, encoder: str, say: Callable[[str], None]) -> int:
+    """Encode every node of the store anew, all in one write; give how many.
+
+    Readers find the old vectors until the write ends, and keep them when it fails.
+    """
+    known, _ = store.encoder()
+    total = sum(store.stats().nodes.get(label.value, 0) for label in EMBEDDED_LABELS)
+    say(f"{store.address} holds vectors of '{known}'; all {total:,} nodes are encoded anew with '{encoder}'")
+    name, dimension = find_encoder(encoder)
+    with store.write() as writer:
+        writer.put_encoder(name, dimension)
+        return sum(_put_batch(writer, encoder, label, batch) for label, batch in _list_batches(store))
+
+
+def _put_batch(writer: EncoderWriter, encoder: str, label: Label, batch: Sequence[tuple[str, Text]]) -> int:
+    import numpy as np
+
+    texts, headings = zip(*(text for _, text in batch), strict=True)
+    vectors = load_encoder(encoder).encode(texts, headings).astype(np.float16)
+    writer.put_vectors(label, dict(zip((identity for identity, _ in batch), vectors, strict=True)))
+    return len(batch)
+
+
+def _list_batches(store: GraphStore) -> Iterator[tuple[Label, list[tuple[str, Text]]]]:
+    """Give the id and the text of every embedded node, some of one label at a time."""
+    corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+    for label in EMBEDDED_LABELS:
+        batch: list[tuple[str, Text]] = []
+        size = 0
+        for node in store.nodes([label]):
+            text = read_text(node, node.source in corpora)
+            if batch and (len(batch) >= NODES_AT_ONCE or size + len(text[0]) > BYTES_AT_ONCE):
+                yield label, batch
+                batch, size = [], 0
+            batch.append((node.id, text))
+            size += len(text[0])
+        if batch:
+            yield label, batch
+
+
+def list_texts(store: GraphStore) -> Iterator[Sequence[Text]]:
+    """Give what is encoded of every embedded node, some at a time."""
+    return ([text for _, text in batch] for _, batch in _list_batches(store))
+
+
+def read_text(node: Node, is_of_corpus: bool) -> Text:
+    """Give the text of a stored node as a build encodes it, with its heading (A-06)."""
+    if node.label is Label.FUNCTION_NAME:
+        text, heading = node.name, ""
+    elif node.label is Label.IMPORT:
+        text, heading = read_import(node.properties).statement, ""
+    else:
+        text, heading = node.content, make_heading("" if is_of_corpus else node.path, node.qualname)
+    return text.encode("utf-8", "replace"), heading
