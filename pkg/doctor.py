@@ -26,7 +26,6 @@ _PACKAGES = (  # module, what it is for, how to get it
     ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
     ("watchfiles", "notices of changes for pkg build --watch", "pip install 'programming-knowledge-graph[watch]'"),
     ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
-    ("sentence_transformers", "neural encoders", "pip install sentence-transformers"),
 )
 
 
@@ -50,7 +49,7 @@ def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
         _examine_python(),
         _examine_sqlite(),
         *_examine_place(store, ask),
-        _examine_encoder(),
+        *_examine_encoders(),
         *_examine_tools(),
         *_examine_packages(),
     ]
@@ -151,13 +150,10 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         yield Finding("store", "ok", f"{address}, generation {generation}, integrity check clean")
 
 
-def _examine_encoder() -> Finding:
-    from pkg.encode.registry import load_encoder
+def _examine_encoders() -> Iterator[Finding]:
+    from pkg.doctor_encoders import examine_encoders
 
-    encoder = load_encoder("hashing")
-    if encoder.encode([b"parse a date"]).any():
-        return Finding("encoder", "ok", f"{encoder.name}, {encoder.dimension} dimensions, no download needed")
-    return Finding("encoder", "broken", "hashing encodes words to zero", "install the package again")
+    return examine_encoders()
 
 
 def _examine_tools() -> Iterator[Finding]:
