@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,7 +17,6 @@ import click
 
 from pkg import __version__
 from pkg.config import read_settings
-from pkg.consent import choose_build_options
 from pkg.emit import emit, show
 from pkg.errors import PkgError, UsageError
 from pkg.options import (
@@ -32,16 +30,13 @@ from pkg.options import (
     json_option,
     open_output,
     query_options,
-    rerank_options,
     store_options,
     verify_options,
 )
-from pkg.progress import ProgressBar
+from pkg.options_rerank import rerank_options
 from pkg.terminal import (
     OUTPUT_FAULTS,
-    ask_password,
-    can_ask,
-    decode_word,
+    choose_ask,
     discard_output,
     plain_warnings,
     prepare_streams,
@@ -49,12 +44,7 @@ from pkg.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import RenderableType
-
-    from pkg.build import BuildReport, Progress
-    from pkg.graph.store import GraphStore
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
 _KEPT = {
@@ -118,11 +108,6 @@ def _read_settings() -> dict[str, Any]:
     return read_settings(folder)
 
 
-def _choose_ask() -> Callable[[str], str] | None:
-    """Choose how a server's password is got that the environment lacks: from the person, when one is there."""
-    return ask_password if can_ask() else None
-
-
 @main.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
 @click.argument("path")
 @store_options
@@ -137,57 +122,13 @@ def build(
     (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only what changed since
     the last build is read again.
     """
-    from pkg import render
-    from pkg.api import Graph
-    from pkg.build import remove_source
-    from pkg.graph.stores import open_store
+    from pkg.run_build import run_build, run_watch
 
     check_build_options(is_watched, poll, from_export, remove)
     if is_watched:
-        _watch(path, store, poll, as_json, options)
-        return
-    with closing(ProgressBar()) as bar:
-        progress, watch = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
-        with Graph(open_store(store, create=not remove, ask=_choose_ask(), watch=watch)) as graph:
-            if remove:
-                reports = [remove_source(graph.store, decode_word(path))]
-            else:
-                reports = _build(path, graph.store, from_export, progress, options)
-            bar.close()
-            for report in reports:
-                emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
-
-
-def _watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
-    from pkg import render
-    from pkg.api import open_graph
-    from pkg.build.watch import watch
-    from pkg.graph.stores import open_store
-
-    ask = (choose := _choose_ask()) and cache(choose)  # each round opens the store anew; a password is asked for once
-    with closing(ProgressBar()) as bar:
-
-        def say(fault: PkgError) -> None:
-            bar.close()
-            click.echo(f"pkg: {show_controls(str(fault))} (still watching)", err=True)
-
-        progress, follow = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
-        chosen = choose_build_options(options, progress)
-        open_target = partial(open_store, create=True, ask=ask, watch=follow)
-        for report in watch(path, store, chosen, **options, poll=poll, say=say, open_target=open_target):
-            bar.close()
-            with open_graph(store, ask=ask) as graph:
-                emit(as_json, [render.build_line(report)], lambda: render.view_build(report, graph.stats()))  # noqa: B023
-
-
-def _build(
-    path: str, store: GraphStore, from_export: bool, progress: Progress | None, options: dict[str, Any]
-) -> list[BuildReport]:
-    from pkg.build import build as run_build
-    from pkg.build import build_export
-
-    chosen = choose_build_options(options, progress)
-    return build_export(path, store, chosen) if from_export else [run_build(path, store, chosen, **options)]
+        run_watch(path, store, poll, as_json, options)
+    else:
+        run_build(path, store, from_export, remove, as_json, options)
 
 
 @main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
@@ -202,7 +143,7 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    with open_graph(store, ask=_choose_ask()) as graph:
+    with open_graph(store, ask=choose_ask()) as graph:
         result = graph.query(text, **options)
         if prompt:
             answer = graph.prompt(result)
@@ -219,7 +160,7 @@ def stats(store: str, as_json: bool) -> None:
     from pkg import render
     from pkg.api import open_graph
 
-    with open_graph(store, ask=_choose_ask()) as graph:
+    with open_graph(store, ask=choose_ask()) as graph:
         found = graph.stats()
     emit(as_json, [render.stats_line(found)], lambda: render.view_stats(found))
 
@@ -236,7 +177,7 @@ def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> N
             raise UsageError("--neo4j-admin excludes --vectors and --output; its files always hold the vectors")
         _export_bulk(store, bulk)
         return
-    with open_graph(store, ask=_choose_ask()) as graph, open_output(output, graph.store.address) as file:
+    with open_graph(store, ask=choose_ask()) as graph, open_output(output, graph.store.address) as file:
         for line in graph.export(vectors):
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
         file.flush()
@@ -246,7 +187,7 @@ def _export_bulk(store: str, folder: str) -> None:
     from pkg.api import open_graph
     from pkg.build.bulk import export_bulk
 
-    with open_graph(store, ask=_choose_ask()) as graph:
+    with open_graph(store, ask=choose_ask()) as graph:
         report = export_bulk(graph.store, folder, jobs=0)
     nodes, relations = sum(report.nodes.values()), sum(report.relations.values())
     click.echo(f"{nodes:,} nodes, {relations:,} relationships; next: {Path(folder, 'README.md')}", err=True)
@@ -270,7 +211,7 @@ def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: 
         _trace(stores[0], command, source, as_json)
         return
     a, b = stores
-    found = run_verify(a, b, vectors=vectors, ask=_choose_ask())
+    found = run_verify(a, b, vectors=vectors, ask=choose_ask())
     emit(as_json, render.verification_lines(found), lambda: render.view_verification(found))
     if not found.is_equal:
         raise SystemExit(1)
@@ -280,7 +221,7 @@ def _trace(store: str, command: str, source: str | None, as_json: bool) -> None:
     from pkg import render_trace
     from pkg.api import open_graph
 
-    with open_graph(store, ask=_choose_ask()) as graph:
+    with open_graph(store, ask=choose_ask()) as graph:
         found = graph.trace(command, source=source)
     emit(as_json, render_trace.trace_lines(found), lambda: render_trace.view_trace(found))
 
@@ -296,7 +237,7 @@ def doctor(store: str, as_json: bool) -> None:
     from pkg import render
     from pkg.doctor import examine
 
-    findings = examine(store, _choose_ask())
+    findings = examine(store, choose_ask())
     emit(as_json, map(asdict, findings), lambda: [render.view_findings(findings)])
     if any(finding.state == "broken" for finding in findings):
         raise SystemExit(1)
@@ -358,7 +299,7 @@ def deps(
     if as_json and form not in (None, "json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     question, name, end = choose_question(name, ends, options)
-    with open_graph(store, ask=_choose_ask()) as graph:
+    with open_graph(store, ask=choose_ask()) as graph:
         answer = graph.deps(name, question=question, to=end, **options)
     if as_json or form in (None, "json"):
         emit(as_json or form == "json", render_deps.deps_lines(answer), lambda: render_deps.view_deps(answer))

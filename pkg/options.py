@@ -28,7 +28,7 @@ def decode_option(ctx: click.Context, parameter: click.Parameter, value: str | N
     return value if value is None else decode_word(value)
 
 
-def _combine(*options: Decorator) -> Decorator:
+def combine(*options: Decorator) -> Decorator:
     """Make one decorator of many; help lists the options in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +39,7 @@ def _combine(*options: Decorator) -> Decorator:
     return add
 
 
-build_options = _combine(
+build_options = combine(
     click.option(
         "--source",
         envvar="PKG_SOURCE",
@@ -85,7 +85,7 @@ build_options = _combine(
 )
 """The options of `pkg build`, but for the store."""
 
-query_options = _combine(
+query_options = combine(
     click.option(
         "--mode",
         envvar="PKG_MODE",
@@ -158,7 +158,7 @@ query_options = _combine(
 )
 """The options of `pkg query`, but for the store."""
 
-deps_options = _combine(
+deps_options = combine(
     click.option("--source", envvar="PKG_SOURCE", callback=decode_option, help="Look in one source only."),
     click.option(
         "--depth",
@@ -191,7 +191,7 @@ deps_options = _combine(
 )
 """The options of `pkg deps`, but for the store."""
 
-export_options = _combine(
+export_options = combine(
     click.option("--vectors", is_flag=True, help="Write the vectors too."),
     click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write; default: standard output."),
     click.option(
@@ -204,7 +204,7 @@ export_options = _combine(
 )
 """The options of `pkg export`, but for the store."""
 
-browser_options = _combine(
+browser_options = combine(
     click.option(
         "--http", metavar="PORT", help="Port or address of the page; default: port 7474 of the graph's server."
     ),
@@ -220,58 +220,6 @@ browser_options = _combine(
     ),
 )
 """The options of `pkg browser`, but for the store."""
-
-rerank_options = _combine(
-    click.option(
-        "--stages",
-        callback=lambda ctx, parameter, value: value and tuple(word.strip() for word in value.split(",")),
-        metavar="A,B",
-        help="Run these stages alone, of syntax, static, smoke, examples, behaviour, similarity; default: all.",
-    ),
-    click.option("--without", multiple=True, metavar="STAGE", help="Leave a stage out; may be given several times."),
-    click.option("--paper", is_flag=True, help="Run syntax, smoke and raw similarity alone, as the paper does."),
-    click.option(
-        "--weights", metavar="A=1,B=.5", help="Order by a weighted sum of the stages instead of one after the other."
-    ),
-    click.option(
-        "--compare",
-        type=click.Choice(["stripped", "raw"]),
-        help="Measure likeness without comments and docstrings (default), or with them.",
-    ),
-    click.option(
-        "--sandbox",
-        type=click.Choice(["process", "docker", "none"]),
-        help="Where candidates run; default: process on Linux, docker elsewhere. none protects nothing.",
-    ),
-    click.option(
-        "--jobs",
-        envvar="PKG_JOBS",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        help="Tasks and candidates at one time; 0 takes one for each processor.",
-    ),
-    click.option("--inputs", type=click.IntRange(0), help="Calls on which candidates are compared; default: 24."),
-    click.option(
-        "--cpu-seconds",
-        type=click.FloatRange(0, min_open=True),
-        help="Seconds that loading a candidate, or all its calls together, may take; default: 2.",
-    ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Seed of the calls."),
-    click.option(
-        "--resume",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="OUT",
-        help="Write to OUT, and leave out the tasks that it holds from an earlier run.",
-    ),
-    click.option(
-        "--oracle-tests",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="For research: rank by hidden tests; every line of the output says ORACLE.",
-    ),
-)
-"""The options of `pkg rerank`."""
 
 
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -289,7 +237,7 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `pkg verify`; the command takes `stores`, two addresses, or one with --trace."""
 
-    @_combine(
+    @combine(
         click.option(
             "--store",
             "stores",

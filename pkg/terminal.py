@@ -72,6 +72,11 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def choose_ask() -> Callable[[str], str] | None:
+    """Choose how a server's password is got that the environment lacks: from the person, when one is there."""
+    return ask_password if can_ask() else None
+
+
 @contextmanager
 def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
     """Say our own warnings as one line each, without the place in the code, and each only once."""

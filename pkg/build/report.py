@@ -24,5 +24,5 @@ class BuildReport:
 
     @property
     def changed(self) -> bool:
-        """Tell whether any file or row was written or removed."""
-        return bool(self.written or self.removed)
+        """Tell whether any file or row was written or removed, or the graph encoded anew."""
+        return bool(self.written or self.removed or self.reencoded)
