@@ -104,11 +104,13 @@ def find_service(name: str) -> str | None:
 
 
 def check_ready(name: str) -> None:
-    """Raise what using an encoder would raise for want of a package or a key, without importing anything."""
+    """Raise what using an encoder would raise for want of a package, a file or a key, before anything is encoded."""
     kind = find_kind(name)
     word, _, detail = name.partition(":")
     for package in kind.list_missing():
         raise MissingExtraError(package, kind.extra, f"the encoder '{name}'")
+    if kind.detail == "folder":
+        load_encoder(name)
     if word in SERVICES:
         service = SERVICES[word]
         service.read_key(service.choose_url(split_address(detail, word)[1]))

@@ -1,0 +1,85 @@
+"""Builds and questions through the real client of a service: what is interrupted goes on where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from embedding_server import EmbeddingServer, Reply, answer_well, serve_embeddings
+from trees import SHOP, open_graph_at, write_tree
+
+from pkg.api import Graph
+from pkg.build import BuildOptions, build
+from pkg.encode.registry import load_encoder
+from pkg.errors import EncoderError
+from pkg.graph.embedded import EmbeddedStore
+
+pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    load_encoder.cache_clear()
+    with serve_embeddings() as running:
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
+    with closing(open_graph_at(tmp_path / "graph.db")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "repo", SHOP)
+
+
+def list_sent(server: EmbeddingServer) -> list[str]:
+    return [text for request in server.requests for text in request["input"]]
+
+
+@pytest.mark.parametrize("kind", ["openai", "voyage"])
+def test_a_graph_is_built_and_asked(kind: str, tree: Path, store: EmbeddedStore, server: EmbeddingServer) -> None:
+    report = build(str(tree), store, BuildOptions(f"{kind}:m@{server.url}"))
+    assert report.written == 3
+    assert store.encoder() == (f"{kind}:m@{server.url}", 8)
+    assert store.check() == []
+    hits = Graph(store).query("total of the items", mode="function", top_k=2).hits
+    assert len(hits) == 2
+    assert "total of the items" in list_sent(server)
+
+
+def test_no_text_is_sent_twice(tree: Path, store: EmbeddedStore, server: EmbeddingServer, tmp_path: Path) -> None:
+    name = f"openai:m@{server.url}"
+    build(str(tree), store, BuildOptions(name))
+    assert len(set(list_sent(server))) == len(list_sent(server))
+    before = len(server.requests)
+    with closing(open_graph_at(tmp_path / "other.db")) as other:
+        build(str(tree), other, BuildOptions(name))
+    assert len(server.requests) == before
+
+
+def test_a_build_that_failed_goes_on_where_it_stopped(
+    tree: Path, store: EmbeddedStore, server: EmbeddingServer
+) -> None:
+    answers = iter([answer_well, answer_well])
+
+    def refuse_later(request: dict[str, Any]) -> Reply:
+        answer = next(answers, None)
+        return answer(request) if answer else Reply(402, {"error": {"message": "no money left"}})
+
+    server.always = refuse_later
+    name = f"openai:m@{server.url}"
+    with pytest.raises(EncoderError, match="no money left"):
+        build(str(tree), store, BuildOptions(name))
+    assert store.sources() == ()
+    paid = set(list_sent(EmbeddingServer("", server.requests[:2])))
+    server.always = answer_well
+    server.requests.clear()
+    build(str(tree), store, BuildOptions(name))
+    assert paid
+    assert paid.isdisjoint(list_sent(server))
