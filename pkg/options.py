@@ -153,6 +153,11 @@ query_options = combine(
         help="Follow calls this far for helpers.",
     ),
     click.option("--callers", is_flag=True, help="Add the functions that call a hit as well."),
+    click.option(
+        "--rerank-hits",
+        metavar="MODEL",
+        help="Let a cross-encoder of sentence-transformers order the 50 best candidates anew: slow.",
+    ),
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
     click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
 )

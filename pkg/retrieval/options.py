@@ -29,6 +29,7 @@ class QueryOptions:
     prune_steps: int = 1
     hops: int = 1  # A-12; 0 adds no callees
     callers: bool = False  # Q-23; the functions that call a hit
+    rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
 
 
 DEFAULT_OPTIONS = QueryOptions()

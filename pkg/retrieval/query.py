@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.complete import Completer, Completion
+from pkg.retrieval.cross import LOOK, rerank_hits
 from pkg.retrieval.hits import OpenedHit, open_hits
 from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
 from pkg.retrieval.pack import Packed, pack_hits
-from pkg.retrieval.question import read_question
+from pkg.retrieval.question import Question, read_question
 from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
 from pkg.retrieval.shown import Shown
 from pkg.wording import shorten
@@ -31,8 +33,7 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     check_options(options)
     query, question = encode_question(encoder, text), read_question(text)
     with store.snapshot():
-        where = node_filter(options)
-        found = find_nodes(store, question, query, options.mode, options.top_k, where, options.ranking)
+        found = _find_best(store, question, query, text, options)
         notes = _check_found(store, found, options)
         opened = open_hits(store, encoder, query, found.ranked, options)
         complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
@@ -40,8 +41,20 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     coverage = Coverage(*counts, (*notes, *packed.notes), *calls)
-    explain = (*_explain_share(packed), *_explain_calls(packed), *packed.explain)
+    explain = (*_explain_order(options), *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
+
+
+def _find_best(store: GraphStore, question: Question, query: Vectors, text: str, options: QueryOptions) -> Found:
+    """Search, and let a model order the best anew where one is named."""
+    k, where = options.top_k, node_filter(options)
+    if options.rerank_hits is None:
+        return find_nodes(store, question, query, options.mode, k, where, options.ranking)
+    from pkg.encode.cross_encoder import load_pair_model
+
+    found = find_nodes(store, question, query, options.mode, max(k, LOOK), where, options.ranking)
+    model = load_pair_model(options.rerank_hits)
+    return replace(found, ranked=rerank_hits(store, model, text, found.ranked, k))
 
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:
@@ -74,6 +87,13 @@ def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tupl
     if not found.searched:
         return (f"the graph holds no {labels} nodes; run: pkg build PATH",)
     return (f"none of the {found.searched} {labels} nodes passes the filter; widen source, path, kind or blocks",)
+
+
+def _explain_order(options: QueryOptions) -> tuple[str, ...]:
+    """Tell which model has ordered the hits."""
+    if options.rerank_hits is None:
+        return ()
+    return (f"the best {max(options.top_k, LOOK)} candidates were ordered by the model {options.rerank_hits}",)
 
 
 def _explain_share(packed: Packed) -> tuple[str, ...]:
