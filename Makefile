@@ -6,7 +6,7 @@ NAME ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-CODE := $(wildcard pkg tests checks benchmarks examples)
+CODE := $(wildcard pkg tests checks benchmarks examples training)
 
 # What `make try` asks of the package rich and of PKG itself, and what answers: the file and the qualified name.
 QUESTION_1 := parse a color from a hex string

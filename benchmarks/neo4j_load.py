@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 PACKAGES = (DJANGO, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
 NODES, RELATIONS = 425_058, 434_518  # of the paper's graph (P-10)
 SECOND = "corpus/thealgorithms_functions.jsonl.gz"
-SOURCE, ENCODER, VERSION = "packages", "hashing", "2026.08.1"
+SOURCE, ENCODER, VERSION = "packages", "static", "2026.08.1"
 MODES = ("block", "function")
 TIMED, WARM = 250, 250  # questions that are timed, and asked before: a server that runs on has compiled its code
 K = 10

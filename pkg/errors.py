@@ -18,6 +18,7 @@ PkgError                       anything below; the command line prints it as one
 │   ├── EncoderBusyError       its service limits, times out or cannot be reached (transient: try again)
 │   └── EncoderAnswerError     it gave back too few vectors, or what is no vector
 ├── QueryError                 the question cannot be searched for
+├── WeightsError               what was learned is missing or damaged
 ├── SandboxError               code cannot be run safely here
 └── MissingExtraError          an optional package is not installed
 
@@ -101,6 +102,10 @@ class EncoderAnswerError(EncoderError):
 
 class QueryError(PkgError):
     """Say that the question cannot be searched for."""
+
+
+class WeightsError(PkgError):
+    """Say that a file of learned weights is missing or is not the one that belongs here."""
 
 
 class SandboxError(PkgError):

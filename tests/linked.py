@@ -23,7 +23,7 @@ UnboundRow = tuple[str, str, int, str]
 
 @lru_cache(maxsize=1)
 def encoder() -> Encoder:
-    return load_encoder("hashing")
+    return load_encoder("static")
 
 
 def make_linked_store(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pkg.encode.encoder import Encoder
 
-DEFAULT_ENCODER = "hashing"
+DEFAULT_ENCODER = "static"
 """What a new graph is made with where no encoder is named."""
 
 
@@ -44,7 +44,7 @@ class EncoderKind:
 
 
 KINDS = {
-    "hashing": EncoderKind("hashing", "pkg.encode.hashing", "HashingEncoder", 224),
+    "static": EncoderKind("static", "pkg.encode.static", "StaticEncoder", 192),
     "minilm": EncoderKind(
         "minilm[:FOLDER]", "pkg.encode.minilm", "make_encoder", 384, "folder", ("onnxruntime", "tokenizers"), "minilm"
     ),

@@ -36,7 +36,7 @@ class RerankOptions:
     inputs: int = INPUTS
     cpu_seconds: float = CPU_SECONDS
     seed: int = 0
-    encoder: str = "hashing"
+    encoder: str = "static"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""

@@ -57,8 +57,8 @@ def test_a_search_finds_by_the_new_vectors(store: GraphStore) -> None:
         (best,) = store.vector_search(label, make_vector(some[0]).astype(np.float32), 1).matches
         assert best.id == some[0]
         assert best.score == pytest.approx(1, abs=1e-3)
-    with pytest.raises(EncoderMismatchError, match=r"has 224 dimensions.*holds 16 \(encoder 'other'\)"):
-        store.vector_search(Label.FUNCTION, np.ones(224, np.float32), 1)
+    with pytest.raises(EncoderMismatchError, match=r"has 192 dimensions.*holds 16 \(encoder 'other'\)"):
+        store.vector_search(Label.FUNCTION, np.ones(192, np.float32), 1)
 
 
 def test_another_handle_sees_the_old_encoder_until_the_write_ends(open_store: OpenStore) -> None:
@@ -66,8 +66,8 @@ def test_another_handle_sees_the_old_encoder_until_the_write_ends(open_store: Op
     fill(first, FILES)
     with first.write() as writer:
         change(writer, list_ids(second))
-        assert second.encoder() == ("hashing", 224)
-        assert second.vector_search(Label.FUNCTION, np.ones(224, np.float32), 3).matches
+        assert second.encoder() == ("static", 192)
+        assert second.vector_search(Label.FUNCTION, np.ones(192, np.float32), 3).matches
     assert second.encoder() == ("other", DIMENSION)
     assert len(second.vector_search(Label.FUNCTION, np.ones(DIMENSION, np.float32), 3).matches) == 3
 
@@ -79,7 +79,7 @@ def test_a_failure_leaves_the_old_encoder_and_its_vectors(store: GraphStore) -> 
         change(writer, list_ids(store))
         raise DeathError
     assert list(store.export(vectors=True)) == before
-    assert store.encoder() == ("hashing", 224)
+    assert store.encoder() == ("static", 192)
 
 
 def test_an_encoder_without_a_vector_for_each_node_is_refused(store: GraphStore) -> None:
@@ -93,7 +93,7 @@ def test_an_encoder_without_a_vector_for_each_node_is_refused(store: GraphStore)
 
 
 def test_a_graph_without_nodes_takes_another_encoder(store: GraphStore) -> None:
-    store.ensure_schema("hashing", 224)
+    store.ensure_schema("static", 192)
     with store.write() as writer:
         change(writer, {})
     store.ensure_schema("other", DIMENSION)

@@ -234,13 +234,13 @@ def test_missing_names_come_in_their_order_from_a_first_one_on(store: GraphStore
 
 
 def test_another_encoder_is_refused_with_both_named(store: GraphStore) -> None:
-    store.ensure_schema("hashing", 224)
-    store.ensure_schema("hashing", 224)
-    with pytest.raises(EncoderMismatchError, match=r"'hashing' with 224.*'minilm' with 224"):
-        store.ensure_schema("minilm", 224)
-    with pytest.raises(EncoderMismatchError, match=r"'hashing' with 224.*'hashing' with 384"):
-        store.ensure_schema("hashing", 384)
-    assert (store.stats().encoder, store.stats().dimension) == ("hashing", 224)
+    store.ensure_schema("static", 192)
+    store.ensure_schema("static", 192)
+    with pytest.raises(EncoderMismatchError, match=r"'static' with 192.*'minilm' with 192"):
+        store.ensure_schema("minilm", 192)
+    with pytest.raises(EncoderMismatchError, match=r"'static' with 192.*'static' with 384"):
+        store.ensure_schema("static", 384)
+    assert (store.stats().encoder, store.stats().dimension) == ("static", 192)
 
 
 VERSIONS = ["", ONE, TWO, ONE + TWO, READER, EDITED, "def broken(:\n", "import os\nimport os\n"]

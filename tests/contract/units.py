@@ -61,7 +61,7 @@ FILES = {"pack/reader.py": READER, "pack/writer.py": WRITER}
 
 @lru_cache(maxsize=1)
 def encoder() -> Encoder:
-    return load_encoder("hashing")
+    return load_encoder("static")
 
 
 def prepare(source: str, texts: Mapping[str, str], label: Label = Label.FILE) -> list[UnitGraph]:
@@ -112,8 +112,8 @@ def put_edges(store: GraphStore, path: str, *edges: Edge) -> None:
     put_links(store, UnitLinks(path, edges))
 
 
-def encode(text: str) -> npt.NDArray[np.float32]:
-    return np.asarray(encoder().encode([text.encode()])[0], np.float32)
+def encode(text: str, heading: str = "") -> npt.NDArray[np.float32]:
+    return np.asarray(encoder().encode([text.encode()], [heading])[0], np.float32)
 
 
 def find_id(store: GraphStore, label: Label, name: str) -> str:

@@ -50,7 +50,7 @@ def test_helpers_are_those_of_the_embedded_store(server: Neo4jStore, tmp_path: P
         for options in OPTIONS:
             for question in (*QUESTIONS, "load and parse a path"):
                 ours, theirs = (
-                    run_query(store, load_encoder("hashing"), question, options) for store in (embedded, server)
+                    run_query(store, load_encoder("static"), question, options) for store in (embedded, server)
                 )
                 assert [hit.helpers for hit in ours.hits] == [hit.helpers for hit in theirs.hits]
                 assert ours.coverage == theirs.coverage
@@ -72,7 +72,7 @@ def test_ten_hits_cost_no_more_statements_than_two(
     for top_k in (2, 10):
         asked.clear()
         for question in QUESTIONS:
-            run_query(server, load_encoder("hashing"), question, QueryOptions(top_k=top_k, source=PACKAGE.name))
+            run_query(server, load_encoder("static"), question, QueryOptions(top_k=top_k, source=PACKAGE.name))
         counts.append(len(asked) / len(QUESTIONS))
     assert counts[1] <= counts[0] + 4  # functions inside of hits, and guesses by name, take a few more
     assert counts[1] <= 12

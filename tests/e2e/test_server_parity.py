@@ -71,7 +71,7 @@ def test_the_ten_best_are_those_of_the_embedded_store(
 ) -> None:
     monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is asked, not all compared
     assert len(questions) == QUESTIONS
-    encoder, shares = load_encoder("hashing"), []
+    encoder, shares = load_encoder("static"), []
     for question in questions:
         vector = np.asarray(encoder.encode([question.encode()])[0], np.float32)
         ours = [match.id for match in embedded.vector_search(label, vector, K).matches]

@@ -202,7 +202,7 @@ def test_removing_an_unknown_source_names_the_known_ones(tree: Path, store: Embe
 
 def test_a_store_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store: EmbeddedStore) -> None:
     store.ensure_schema("other", 8)
-    with pytest.raises(EncoderMismatchError, match=r"'other' with 8 .* does not have; .* --encoder hashing"):
+    with pytest.raises(EncoderMismatchError, match=r"'other' with 8 .* does not have; .* --encoder static"):
         build(str(tree), store)
     assert store.generation() == 0
 
@@ -210,7 +210,7 @@ def test_a_store_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (BuildOptions(encoder="word2vec"), "no encoder 'word2vec'; expected one of: hashing"),
+        (BuildOptions(encoder="word2vec"), "no encoder 'word2vec'; expected one of: static"),
         (BuildOptions(jobs=-1), r"jobs is -1; expected 0 \(one for each processor\) or more"),
     ],
 )

@@ -11,7 +11,7 @@ from trees import SHOP, export_lines, open_graph_at, write_tree
 
 from pkg.build import BuildOptions, build
 from pkg.build.prepare import Preparer
-from pkg.encode.hashing import HashingEncoder
+from pkg.encode.static import StaticEncoder
 from pkg.errors import StoreError
 from pkg.extract import discovery
 from pkg.graph.embedded import EmbeddedStore
@@ -67,8 +67,8 @@ def check_next_build(store: EmbeddedStore, tmp_path: Path) -> None:
 STAGES = {
     "discovery": (discovery, "discover"),
     "preparation": (Preparer, "prepare"),
-    "encoding of text": (HashingEncoder, "encode_spans"),
-    "encoding of names": (HashingEncoder, "encode"),
+    "encoding of text": (StaticEncoder, "encode_spans"),
+    "encoding of names": (StaticEncoder, "encode"),
     "first write": (EmbeddedWriter, "put_source"),
     "deletion of a file": (EmbeddedWriter, "delete_file"),
     "writing of a file": (EmbeddedWriter, "replace_file"),

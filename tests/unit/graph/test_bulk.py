@@ -180,7 +180,7 @@ def write_links(folder: Path, *links: UnitLinks, label: Label = Label.FILE) -> N
         for unit in prepare("demo", {each.path: "x = 1\n" for each in links}, label):
             writer.replace_file(unit)
         writer.put_links("demo", links)
-        writer.finish("hashing", 224, 1)
+        writer.finish("static", 192, 1)
 
 
 def test_libraries_and_calls_that_several_units_refer_to_are_written_once_and_counted(tmp_path: Path) -> None:

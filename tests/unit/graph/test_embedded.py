@@ -62,7 +62,7 @@ DAMAGE = {
     "a list": HEADER + b"[]\n",
     "a number": HEADER + b"1\n",
     "with other keys": HEADER + b'{"stamp": "x"}\n',
-    "with odd segments": HEADER + b'{"stamp": "x", "dimension": 224, "errors": {}, "segments": {"Block": 5}}\n',
+    "with odd segments": HEADER + b'{"stamp": "x", "dimension": 192, "errors": {}, "segments": {"Block": 5}}\n',
 }
 
 
@@ -249,7 +249,7 @@ from contextlib import closing
 from pkg.graph.embedded import EmbeddedStore
 sys.stdin.readline()
 with closing(EmbeddedStore(sys.argv[1], create=True)) as store:
-    store.ensure_schema("hashing", 224)
+    store.ensure_schema("static", 192)
 """
 
 
@@ -262,7 +262,7 @@ def test_several_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
         maker.stdin.flush()
     assert [(maker.communicate(timeout=60)[1], maker.returncode) for maker in makers] == [(b"", 0)] * 3
     with closing(EmbeddedStore(tmp_path / "graph.db")) as store:
-        assert (store.encoder(), store.generation(), store.check()) == (("hashing", 224), 0, [])
+        assert (store.encoder(), store.generation(), store.check()) == (("static", 192), 0, [])
 
 
 PLANTS = {
@@ -326,9 +326,9 @@ def test_a_block_contains_what_lies_in_its_text(store: EmbeddedStore) -> None:
 
 def test_vectors_that_are_no_numbers_are_called_damage(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE vector SET data = ? WHERE node = 2", (b"\xff\xff" * 224,))
+        connection.execute("UPDATE vector SET data = ? WHERE node = 2", (b"\xff\xff" * 192,))
     codes_of(path).unlink()
-    with closing(EmbeddedStore(path)) as store, pytest.raises(StoreCorruptError, match="not 224 finite numbers"):
+    with closing(EmbeddedStore(path)) as store, pytest.raises(StoreCorruptError, match="not 192 finite numbers"):
         store.vector_search(Label.FUNCTION, encode("read"), 1)
 
 

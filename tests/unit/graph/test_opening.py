@@ -258,12 +258,12 @@ def test_a_store_that_another_process_writes_is_locked_for_writers_alone(
 
 READ_ONLY = """
 import glob, mmap, os, sys, urllib.parse
-import numpy, simsimd, pkg.graph.vector_file, pkg.graph.word_search, pkg.graph.text_file, pkg.encode.hashing
+import numpy, simsimd, pkg.graph.vector_file, pkg.graph.word_search, pkg.graph.text_file, pkg.encode.static
 from pkg.encode.registry import load_encoder
 from pkg.errors import StoreFullError
 from pkg.graph.embedded import EmbeddedStore
 from pkg.model import Label
-query = load_encoder("hashing").encode([b"read the settings"])[0]
+query = load_encoder("static").encode([b"read the settings"])[0]
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

@@ -1,0 +1,150 @@
+"""The default encoder: a trained table with a row for each word; a text is the sum of the rows of its words.
+
+What a vector is made of are three sums, each brought to length 1 and then added with a weight of its own: the words
+of the text, those of the name of the function, and those of its class and module (both from the heading, with rows of
+their own). Each distinct identifier of a text counts once, through its words, which are brought to their stems. A
+word without a row, such as a rare name or another script, has a fixed pseudo-random row of signs: it still finds
+itself. training/ makes the table; training/MODEL_CARD.md tells of what.
+
+Vectors are equal to the last bit on every machine. All rows are signed bytes, so a sum of rows is a sum of small
+integers, exact in float32 in any order; what follows is done element by element, each operation correctly rounded, and
+the one sum that is left, the length of the whole, is taken of values that were rounded to integers before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.encoder import Spans, Vectors
+from pkg.encode.identifiers import IdentifierTable
+from pkg.encode.word_table import NAME, PLACE, WordTable, load_word_table
+from pkg.encode.words import blank_separators
+
+GROUP = 64  # spans encoded by one matrix product: larger groups waste work on words that the others lack
+STEPS = 4096.0  # steps from 0 to 1 that a weighted sum is rounded to: some ten times finer than half precision
+HEADING_LIMIT = 20_000  # headings remembered
+
+
+class StaticEncoder:
+    """Encode code and questions by the trained rows of their words (P-09, P-13)."""
+
+    name = "static"
+
+    def __init__(self, table: WordTable | None = None) -> None:
+        self._table = table or load_word_table()
+        self._identifiers = IdentifierTable(self._table)
+        self._headings: dict[str, Vectors] = {}
+
+    @property
+    def dimension(self) -> int:
+        """Tell how many numbers one vector has."""
+        return self._table.dimension
+
+    def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
+        """Encode UTF-8 texts: float32 [len(texts), dimension], rows of length 1, or 0 where a text has no words."""
+        lengths = np.array([len(text) for text in texts], np.int64)
+        ends = np.cumsum(lengths + 1) - 1
+        return self.encode_spans(b"\n".join(texts), np.stack((ends - lengths, ends), axis=1), headings)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode a question like the text of code: float32 [dimension], of length 1, or 0 where it has no words."""
+        query: Vectors = self.encode([text.encode()])[0]
+        return query
+
+    def encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
+        """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, dimension]."""
+        sums = np.zeros((len(spans), self.dimension), np.float32)
+        identifiers, starts = self._read_identifiers(text)
+        first = np.searchsorted(starts, spans[:, 0])
+        last = np.searchsorted(starts, spans[:, 1])
+        order = np.argsort(first, kind="stable")  # spans that lie together have words in common
+        for low in range(0, len(spans), GROUP):
+            group = order[low : low + GROUP]
+            sums[group] = self._sum_group(identifiers, first[group], last[group])
+        return self._add_headings(sums, headings)
+
+    def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
+        """Encode the text without one span at a time: float32 [len(cuts), dimension] (P-18).
+
+        Only identifiers that stand nowhere else leave the sum: one subtraction for each cut.
+        """
+        identifiers, starts = self._read_identifiers(text)
+        columns, counts = np.unique(identifiers, return_counts=True)
+        rows = self._identifiers.rows(columns)
+        sums = np.repeat(rows.sum(axis=0, keepdims=True), len(cuts), axis=0)
+        places = np.searchsorted(columns, identifiers)
+        for index, (low, high) in enumerate(np.searchsorted(starts, cuts).tolist()):
+            inside = np.bincount(places[low:high], minlength=len(columns))
+            sums[index] -= rows[(inside > 0) & (inside == counts)].sum(axis=0)
+        return self._add_headings(sums, [heading] * len(cuts))
+
+    def _read_identifiers(self, text: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Give the number and the start offset of every identifier of a text, both [identifiers]."""
+        blanked = blank_separators(text)
+        tokens = blanked.split()
+        self._identifiers.make_room()
+        identifiers = np.fromiter(map(self._identifiers.__getitem__, tokens), np.int64, len(tokens))
+        inside = np.frombuffer(b" " + blanked, np.uint8) > 32
+        return identifiers, np.flatnonzero(inside[1:] & ~inside[:-1])
+
+    def _sum_group(
+        self, identifiers: npt.NDArray[np.int64], first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
+    ) -> Vectors:
+        """Sum the rows of the distinct identifiers of each token range [first, last): a 0/1 matrix times the rows."""
+        low, high = int(first.min()), int(last.max())
+        if high <= low:
+            return np.zeros((len(first), self.dimension), np.float32)
+        columns, places = self._identifiers.number(identifiers[low:high])
+        lengths = np.maximum(last - first, 0)
+        owners = np.repeat(np.arange(len(first)), lengths)
+        offsets = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        present = np.zeros((len(first), len(columns)), np.float32)
+        present[owners, places[np.repeat(first - low, lengths) + offsets]] = 1
+        return present @ self._identifiers.rows(columns)
+
+    def _add_headings(self, sums: Vectors, headings: Sequence[str]) -> Vectors:
+        """Bring the sums of texts to length 1, and those with a heading again with what it adds to them."""
+        vectors = normalise(sums)
+        headed = [index for index, heading in enumerate(headings) if heading]
+        if headed:
+            weighted = vectors[headed] * self._table.text_weight
+            weighted += self._sum_headings([headings[index] for index in headed])
+            vectors[headed] = normalise(np.rint(weighted * np.float32(STEPS)))
+        return vectors
+
+    def _sum_headings(self, headings: Sequence[str]) -> Vectors:
+        """Give the weighted sum of name and place of each heading: float32 [len(headings), dimension]."""
+        if len(self._headings) > HEADING_LIMIT:
+            self._headings.clear()
+        distinct = {heading: index for index, heading in enumerate(dict.fromkeys(headings))}
+        fresh = [heading for heading in distinct if heading not in self._headings]
+        self._headings.update(zip(fresh, self._weigh_headings(fresh), strict=True))
+        rows = np.stack([self._headings[heading] for heading in distinct])
+        return rows[[distinct[heading] for heading in headings]]
+
+    def _weigh_headings(self, headings: Sequence[str]) -> Vectors:
+        table = self._table
+        pairs = [split_heading(heading) for heading in headings]
+        places = {place: number for number, place in enumerate(dict.fromkeys(place for _, place in pairs))}
+        names = normalise(table.sum_words(NAME, [name for name, _ in pairs])) * table.name_weight
+        rows = normalise(table.sum_words(PLACE, list(places))) * table.place_weight
+        weighed: Vectors = names + rows[[places[place] for _, place in pairs]]
+        return weighed
+
+
+def split_heading(heading: str) -> tuple[str, str]:
+    """Split a heading into the name of the function and the words of where it stands: its module and class."""
+    module, _, qualname = heading.rpartition(" ")
+    owners, _, name = qualname.rpartition(".")
+    return name, f"{module} {owners}"
+
+
+def normalise(sums: Vectors) -> Vectors:
+    """Scale each row of integers to length 1; a zero row stays zero, so that its cosine is 0 (P-14)."""
+    norms = np.sqrt(np.einsum("ij,ij->i", sums, sums, dtype=np.float64))
+    norms[norms == 0] = 1
+    vectors: Vectors = (sums / norms[:, None]).astype(np.float32)
+    return vectors

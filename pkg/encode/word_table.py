@@ -1,0 +1,109 @@
+"""The trained rows of words: read from the files beside this module, checked, and left where they lie."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.encoder import Vectors
+from pkg.encode.stems import split_terms
+from pkg.errors import WeightsError
+
+WEIGHTS = Path(__file__).with_name("weights")
+MANIFEST, ROWS, WORDS = "static.json", "static.npy", "static.txt"
+TEXT, NAME, PLACE = "", "name:", "place:"
+"""Which row of a word is meant: as a word of a text or a question, of a function's name, of its class or module."""
+
+Rows: TypeAlias = npt.NDArray[np.int8]
+
+
+class WordTable:
+    """Rows of signed bytes [n, dimension], the number of each word's row, and what the parts of a vector weigh."""
+
+    def __init__(self, rows: Rows, words: Sequence[str], unknown: int, weights: tuple[float, float, float]) -> None:
+        self._rows = rows
+        self._numbers = {word: number for number, word in enumerate(words)}
+        self._unknown = unknown  # size of the numbers in the row of an unknown word
+        self.dimension = int(rows.shape[1])
+        self.text_weight, self.name_weight, self.place_weight = map(np.float32, weights)
+
+    def read_rows(self, words: Sequence[str], part: str) -> Rows:
+        """Give the rows of words as part of a text, a name or a place: int8 [len(words), dimension]."""
+        numbers = np.array([self._find(part, word) for word in words], np.int64)
+        rows: Rows = np.array(self._rows[numbers])
+        for index in np.flatnonzero(numbers < 0).tolist():
+            rows[index] = spell_signs(words[index], self.dimension) * np.int8(self._unknown)
+        return rows
+
+    def _find(self, part: str, word: str) -> int:
+        """Give the number of a word's row, or of its row in texts where the part has none, or -1."""
+        number = self._numbers.get(part + word, -1)
+        return self._numbers.get(word, -1) if number < 0 and part else number
+
+    def sum_words(self, part: str, texts: Sequence[str]) -> Vectors:
+        """Sum the rows of the distinct words of each text as part of a name or a place: float32 [n, dimension]."""
+        distinct = [dict.fromkeys(split_terms(text.encode())) for text in texts]
+        counts = np.array([len(words) for words in distinct], np.int64)
+        rows = self.read_rows([word for words in distinct for word in words], part)
+        sums = np.zeros((len(texts), self.dimension), np.float32)
+        if len(rows):
+            starts = (np.cumsum(counts) - counts)[counts > 0]
+            sums[counts > 0] = np.add.reduceat(rows, starts, axis=0, dtype=np.int32)
+        return sums
+
+
+def spell_signs(word: str, dimension: int) -> Rows:
+    """Give the fixed row of signs of a word, read from the bits of its BLAKE2 digest: int8 [dimension], +1 or -1."""
+    bits = np.unpackbits(np.frombuffer(blake2b(word.encode(), digest_size=dimension // 8).digest(), np.uint8))
+    signs: Rows = bits.view(np.int8) * np.int8(2) - np.int8(1)
+    return signs
+
+
+@lru_cache(maxsize=1)
+def load_word_table(folder: Path = WEIGHTS) -> WordTable:
+    """Read the table of the wheel, rows memory-mapped; a WeightsError for files that are missing or are others."""
+    manifest = _read_manifest(folder)
+    words = _check(folder, WORDS, manifest).decode().splitlines()
+    _check(folder, ROWS, manifest)
+    rows: Rows = np.load(folder / ROWS, mmap_mode="r")
+    weights = manifest["weights"]
+    return WordTable(rows, words, manifest["unknown"], (weights["text"], weights["name"], weights["place"]))
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads(_read(folder, MANIFEST))
+        if {ROWS, WORDS} <= set(manifest["sha256"]):
+            return manifest
+    except (ValueError, LookupError, TypeError):
+        pass
+    raise WeightsError(f"{folder / MANIFEST} is no manifest of the encoder 'static'; install the package again")
+
+
+def _check(folder: Path, name: str, manifest: dict[str, Any]) -> bytes:
+    """Read a file and compare its hash with that of the manifest."""
+    data = _read(folder, name)
+    found, expected = sha256(data).hexdigest(), str(manifest["sha256"][name])
+    if found != expected:
+        raise WeightsError(
+            f"{folder / name} has sha256 {found[:16]}..., expected {expected[:16]}...;"
+            " the file is damaged or of another version; install the package again"
+        )
+    return data
+
+
+def _read(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as fault:
+        raise WeightsError(
+            f"cannot read {folder / name} ({fault.strerror}); expected the weights of the encoder 'static' there;"
+            " install the package again"
+        ) from fault

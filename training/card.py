@@ -1,0 +1,74 @@
+"""Write the model card: what was learned from what, how well it does, what it cannot do, and which files it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from batches import SIZE
+from learning import RATE, STEPS, TEMPERATURE
+from pairs import Pairs
+from scores import Scores
+from sources import TrainingPackage
+
+TEMPLATE = Path(__file__).with_name("card_template.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a card tells beside the files."""
+
+    packages: Sequence[TrainingPackage]
+    pairs: Pairs
+    scores: Sequence[Scores]
+    cpu: int  # seconds
+
+
+def write_card(card: Card, weights: Path, target: Path) -> None:
+    """Write the card of the weights in a folder."""
+    counts = card.pairs.counts
+    rows = np.load(weights / "static.npy", mmap_mode="r")
+    text = TEMPLATE.read_text("utf-8").format(
+        rows=len(rows),
+        dimension=rows.shape[1],
+        terms=len(np.load(weights / "term_weights.npy")),
+        files="\n".join(_list_files(weights)),
+        functions=counts["functions"],
+        packages=len(card.packages),
+        first=counts["questions: first"],
+        later=counts["questions: later"],
+        comments=counts["questions: comments"],
+        blocks=counts["questions: blocks"],
+        excluded=counts["functions of evaluation sets"],
+        texts=counts["texts of evaluation sets"],
+        sources="\n".join(_list_sources(card)),
+        size=SIZE,
+        temperature=TEMPERATURE,
+        steps=STEPS,
+        rate=RATE,
+        cpu=card.cpu,
+        scores="\n".join(_list_scores(card.scores)),
+    )
+    target.write_text(text, encoding="utf-8")
+
+
+def _list_files(weights: Path) -> list[str]:
+    files = sorted(path for path in weights.iterdir() if path.is_file())
+    return [
+        f"| `{path.name}` | {path.stat().st_size:,} | `{sha256(path.read_bytes()).hexdigest()}` |" for path in files
+    ]
+
+
+def _list_sources(card: Card) -> list[str]:
+    amounts = np.bincount(card.pairs.functions.packages, minlength=len(card.packages)).tolist()
+    return [
+        f"| {each.name} | {each.package.version} | {each.licence} | {amount:,} |"
+        for each, amount in zip(card.packages, amounts, strict=True)
+    ]
+
+
+def _list_scores(scores: Sequence[Scores]) -> list[str]:
+    return [f"| {each.system} | {each.questions} | {each.mrr} | {each.recall or ''} |" for each in scores]

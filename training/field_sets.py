@@ -1,0 +1,97 @@
+"""Questions over functions whose terms are counted by field: what the weights of fields are tuned on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from exclusions import Exclusions, normalise_text
+from mining import is_question, read_paragraphs, read_wheel
+from question_sets import DEVELOPMENT, QuestionSet, hash_text
+from shared_data import read_rows
+
+from pkg.build.field_spans import FieldSpans
+from pkg.build.fields import FieldCounts, FieldReader, FieldSpan, Range
+from pkg.encode.lexical import Field
+from pkg.extract.python import extract_unit
+from pkg.model import CodeUnit, Function
+
+ONE_FILE_OF = 12  # files of the training packages
+QUESTIONS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSet:
+    """Questions with the numbers of the functions that answer each, and the terms of all functions."""
+
+    name: str
+    counts: FieldCounts
+    questions: Sequence[tuple[str, list[int]]]
+
+
+class _Collector:
+    """Collect the fields of many files, to count their terms in one pass."""
+
+    def __init__(self) -> None:
+        self._spans: list[FieldSpan] = []
+        self._comments: list[Range] = []
+        self._texts: list[bytes] = []
+        self._end = 0
+        self.functions = 0
+
+    def add(self, path: str, code: CodeUnit, left_out: Sequence[Field] = ()) -> Iterator[tuple[int, Function]]:
+        """Add the functions of a file, without some of their fields; give each with its number."""
+        fields = FieldSpans(code.text, 0, path, code.blocks, code.comments)
+        first = self.functions
+        for index, definition in enumerate(code.definitions):
+            if isinstance(definition, Function):
+                fields.add_function(index, definition)
+                yield self.functions, definition
+                self.functions += 1
+        kept = [span for span in fields.spans if span[3] not in left_out]
+        self._spans += [(self._end + start, self._end + end, first + node, field) for start, end, node, field in kept]
+        self._comments += [(self._end + start, self._end + end) for start, end in fields.comments]
+        self._texts.append(fields.text)
+        self._end += len(fields.text) + 1
+
+    def count(self) -> FieldCounts:
+        """Count the terms of everything collected."""
+        return FieldReader().count(b"\n".join(self._texts), self._spans, self._comments, self.functions)
+
+
+def read_question_set(chosen: QuestionSet) -> FieldSet:
+    """Read the development half of an evaluation set."""
+    collector, places = _Collector(), dict[str, list[int]]()
+    for path, text in _list_files(chosen):
+        for number, function in collector.add(path if chosen.code.is_dir() else "", extract_unit(text)):
+            place = f"{path}::{function.qualname}" if chosen.code.is_dir() else path
+            places.setdefault(place, []).append(number)
+    asked = chosen.choose_half(DEVELOPMENT)
+    gold = [[number for place in question.gold for number in places.get(place, ())] for question in asked]
+    return FieldSet(
+        chosen.name, collector.count(), [(each.text, found) for each, found in zip(asked, gold, strict=True)]
+    )
+
+
+def _list_files(chosen: QuestionSet) -> Iterator[tuple[str, bytes]]:
+    if chosen.code.is_dir():
+        for file in sorted(chosen.code.rglob("*.py")):
+            yield file.relative_to(chosen.code).as_posix(), file.read_bytes()
+    else:
+        yield from ((row["_id"], row["code"].encode()) for row in read_rows(chosen.code))
+
+
+def read_training_set(wheels: Iterable[Path], exclusions: Exclusions) -> FieldSet:
+    """Read a share of the training packages: docstrings as questions, which the functions then lack."""
+    collector, asked = _Collector(), dict[str, int]()
+    for wheel in wheels:
+        for path, text in read_wheel(wheel):
+            if hash_text(path, "share") % ONE_FILE_OF == 0:
+                code = extract_unit(text)
+                for number, function in collector.add(path, code, (Field.DOCSTRING,)):
+                    for question in read_paragraphs(code.text, function.docstring)[:1]:
+                        asked.setdefault(question, number)
+    good = [text for text in asked if is_question(text) and normalise_text(text) not in exclusions.texts]
+    chosen = sorted(good, key=lambda text: hash_text(text, "question"))[:QUESTIONS]
+    return FieldSet("training packages", collector.count(), [(text, [asked[text]]) for text in chosen])

@@ -1,0 +1,41 @@
+"""Learn the rows of words from pairs, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from batches import Sampler
+from pairs import Pairs
+from rows import Floats, Learned, Model
+
+STEPS, WARM_UP = 400, 20
+RATE, LAST_RATE = 0.05, 1e-4
+TEMPERATURE = 0.05
+FEWEST = 3  # texts that a word must stand in to have a row of its own; others keep their signs
+LEAST_RARITY = 0.3
+
+
+def measure_rarity(pairs: Pairs) -> tuple[Floats, Floats]:
+    """Give for each word its rarity, 1 on average, and the number of texts that it stands in."""
+    functions, first = pairs.functions, pairs.first
+    counts = np.asarray((functions.code > 0).sum(axis=0)).ravel() + np.asarray(first.words.sum(axis=0)).ravel()
+    rarity = np.maximum(np.log(functions.code.shape[0] / (counts + 1)), LEAST_RARITY)
+    return (rarity / rarity.mean()).astype(np.float32), counts.astype(np.float32)
+
+
+def learn_rows(
+    pairs: Pairs, packages: Sequence[str], dimension: int, seed: int, tell: Callable[[str], None]
+) -> Learned:
+    """Learn; the rate falls to nearly nothing, so that the last steps change little."""
+    rarity, counts = measure_rarity(pairs)
+    model = Model(pairs.words, rarity, counts + 1 >= FEWEST, dimension)
+    sampler = Sampler(pairs, packages, seed)
+    total = 0.0
+    for step in range(STEPS):
+        rate = RATE * (1 - step / STEPS) * min(1.0, (step + 1) / WARM_UP) + LAST_RATE
+        total += model.learn(sampler.draw(), rate, TEMPERATURE)
+        if (step + 1) % 100 == 0:
+            tell(f"step {step + 1} of {STEPS}: loss {total / 100:.3f}, weights {model.weights.round(2).tolist()}")
+            total = 0.0
+    return model.freeze()

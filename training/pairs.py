@@ -1,0 +1,179 @@
+"""Turn mined functions into matrices of word counts: what is asked, and what is to be found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from exclusions import Exclusions, normalise_text
+from mining import Mined
+from scipy import sparse
+
+from pkg.encode.headings import make_heading
+from pkg.encode.identifiers import MAX_WORDS
+from pkg.encode.static import split_heading
+from pkg.encode.stems import split_terms, stem_cached
+
+FEWEST_TERMS = 4  # of a function's code: shorter ones say nothing
+
+Matrix: TypeAlias = Any  # scipy.sparse.csr_matrix, float32 [texts, words]: scipy has no types
+Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The parts of n functions, each a matrix [n, words]; code counts words, the others only tell which there are."""
+
+    code: Matrix
+    names: Matrix
+    places: Matrix
+    packages: Numbers  # [n], numbers of packages
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Prose [q, words], and the number of the function that each is about."""
+
+    words: Matrix
+    functions: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """All that is learned from: first paragraphs, later ones, comments; and comments with the blocks under them."""
+
+    words: list[str]
+    functions: Functions
+    first: Questions
+    later: Questions
+    comments: Questions
+    blocks: Questions
+    block_code: Matrix  # of the block that each of `blocks` is about
+    counts: Counter[str]  # what was left out, and why
+
+
+class _Rows:
+    """Rows of word numbers, as they grow."""
+
+    def __init__(self, vocabulary: dict[str, int]) -> None:
+        self._vocabulary = vocabulary
+        self._numbers: list[int] = []
+        self._ends = [0]
+
+    def add(self, words: Iterable[str]) -> None:
+        self._numbers += [self._vocabulary.setdefault(word, len(self._vocabulary)) for word in words]
+        self._ends.append(len(self._numbers))
+
+    def build(self) -> Matrix:
+        """Make the matrix, as wide as the vocabulary has become."""
+        counts = np.ones(len(self._numbers), np.float32)
+        shape = len(self._ends) - 1, len(self._vocabulary)
+        matrix = sparse.csr_matrix((counts, self._numbers, self._ends), shape)
+        matrix.sum_duplicates()
+        return matrix
+
+
+class PairMaker:
+    """Collect functions and questions; equal code counts once, and what is excluded not at all."""
+
+    def __init__(self, exclusions: Exclusions) -> None:
+        self._exclusions = exclusions
+        self._vocabulary: dict[str, int] = {}
+        names = ("code", "names", "places", "first", "later", "comments", "blocks", "block_code")
+        self._rows = {name: _Rows(self._vocabulary) for name in names}
+        self._owners: dict[str, list[int]] = {"first": [], "later": [], "comments": [], "blocks": []}
+        self._packages: list[int] = []
+        self._seen: set[str] = set()
+        self._counts: Counter[str] = Counter()
+
+    def add(self, mined: Mined, package: int) -> None:
+        """Take in a function with what is asked about it."""
+        words = list_code_words(mined.code)
+        verdict = self._judge(mined, words)
+        self._counts[verdict] += 1
+        if verdict == "functions":
+            number = len(self._packages)
+            self._packages.append(package)
+            self._rows["code"].add(words)
+            name, place = split_heading(make_heading(mined.path, mined.qualname))
+            self._rows["names"].add(split_terms(name.encode()))
+            self._rows["places"].add(split_terms(place.encode()))
+            self._add_questions(mined, number)
+
+    def _judge(self, mined: Mined, words: Sequence[str]) -> str:
+        if mined.key in self._exclusions.keys:
+            return "functions of evaluation sets"
+        if mined.key in self._seen:
+            return "functions that came before"
+        self._seen.add(mined.key)
+        return "functions" if len(words) >= FEWEST_TERMS else "functions that say nothing"
+
+    def _add_questions(self, mined: Mined, number: int) -> None:
+        kinds = ["first" if index == 0 else "later" for index in range(len(mined.paragraphs))]
+        asked = [*zip(kinds, mined.paragraphs, strict=True), *(("comments", text) for text in mined.comments)]
+        for kind, text in asked:
+            if self._is_fresh(text, is_first=kind == "first"):
+                self._add_question(kind, text, number)
+        for text, code in mined.blocks:
+            if self._is_fresh(text, is_first=False):
+                self._add_question("blocks", text, number)
+                self._rows["block_code"].add(list_code_words(code))
+
+    def _add_question(self, kind: str, text: str, number: int) -> None:
+        self._counts[f"questions: {kind}"] += 1
+        self._rows[kind].add(split_terms(text.encode("utf-8", "ignore")))
+        self._owners[kind].append(number)
+
+    def _is_fresh(self, text: str, is_first: bool) -> bool:
+        """Tell whether a text may be learned from; of equal first paragraphs, the first one alone."""
+        normal = normalise_text(text)
+        if normal in self._exclusions.texts:
+            self._counts["texts of evaluation sets"] += 1
+            return False
+        if is_first and normal in self._seen:
+            self._counts["first paragraphs that came before"] += 1
+            return False
+        if is_first:
+            self._seen.add(normal)
+        return True
+
+    def build(self) -> Pairs:
+        """Make the matrices."""
+        built = {name: rows.build() for name, rows in self._rows.items()}
+        asked = {kind: Questions(_mark(built[kind]), np.array(owners)) for kind, owners in self._owners.items()}
+        parts = built["code"], _mark(built["names"]), _mark(built["places"])
+        functions = Functions(*parts, np.array(self._packages))
+        return Pairs(
+            list(self._vocabulary),
+            functions,
+            asked["first"],
+            asked["later"],
+            asked["comments"],
+            asked["blocks"],
+            built["block_code"],
+            self._counts,
+        )
+
+
+def list_code_words(identifiers: str) -> list[str]:
+    """List the words of identifiers as the encoder adds them up: repeats of a word in other identifiers count."""
+    return [word for each in identifiers.encode().split() for word in stem_cached(each)[:MAX_WORDS]]
+
+
+def _mark(matrix: Matrix) -> Matrix:
+    """Tell which words there are, however often."""
+    matrix.data[:] = 1
+    return matrix
+
+
+def make_pairs(files: Iterable[Iterator[Mined]], exclusions: Exclusions) -> Pairs:
+    """Make the pairs of all packages, in their order."""
+    maker = PairMaker(exclusions)
+    for package, functions in enumerate(files):
+        for mined in functions:
+            maker.add(mined, package)
+    return maker.build()

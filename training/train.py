@@ -1,0 +1,106 @@
+"""Learn all weights of PKG from real packages, and write them with their model card.
+
+    python training/train.py --data FOLDER [--cache FOLDER] [--work FOLDER]
+
+Needs training/requirements.txt. FOLDER holds the evaluation sets (benchmarks/shared_data.py), of which nothing is
+learned. Each long step keeps what it made in the work folder, and is not done again while that is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+from card import Card, write_card  # noqa: E402
+from cosqa_questions import read_cosqa_questions  # noqa: E402
+from docstring_questions import read_docstring_questions  # noqa: E402
+from exclusions import Exclusions, read_exclusions  # noqa: E402
+from field_sets import read_question_set, read_training_set  # noqa: E402
+from field_weights import score_fields, tune_fields, write_fields  # noqa: E402
+from kept_model import keep_model  # noqa: E402
+from learning import learn_rows  # noqa: E402
+from packages import fetch_package  # noqa: E402
+from pairs import Pairs, make_pairs  # noqa: E402
+from question_sets import QuestionSet  # noqa: E402
+from scores import Scores, score_encoder  # noqa: E402
+from sources import TrainingPackage, list_packages, mine_package, read_mined  # noqa: E402
+from static_files import write_static  # noqa: E402
+from term_weights import learn_term_weights, write_term_weights  # noqa: E402
+
+from pkg.encode.static import StaticEncoder  # noqa: E402
+from pkg.encode.word_table import load_word_table  # noqa: E402
+
+DIMENSION, SEED = 192, 0
+
+
+def main() -> None:
+    """Run all steps: fetch and mine, leave out, learn, tune, score, describe."""
+    options, start = read_options(), time.process_time()
+    options.work.mkdir(parents=True, exist_ok=True)
+    packages = list_packages()
+    files = [mine_package(package, options.cache, options.work) for package in packages]
+    exclusions = read_exclusions(options.cache, options.data, options.work)
+    pairs = make_pairs(map(read_mined, files), exclusions)
+    tell(f"{dict(pairs.counts)}")
+    names = [package.name for package in packages]
+    learned = keep_model(options.work, DIMENSION, SEED, lambda: learn_rows(pairs, names, DIMENSION, SEED, tell))
+    write_static(learned, pairs, options.weights)
+    sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
+    scores = [
+        *score_static(sets, options.weights),
+        *tune_lexical(sets, pairs, packages, exclusions, options),
+    ]
+    for score in scores:
+        tell(f"{score}")
+    card = Card(packages, pairs, scores, round(time.process_time() - start))
+    write_card(card, options.weights, options.card)
+
+
+def score_static(sets: list[QuestionSet], weights: Path) -> list[Scores]:
+    """Score the encoder alone, as it was written."""
+    encoder = StaticEncoder(load_word_table(weights))
+    docstrings = sets[0]
+    return [*(score_encoder(encoder, each) for each in sets), score_encoder(encoder, docstrings, has_places=False)]
+
+
+def tune_lexical(
+    sets: list[QuestionSet],
+    pairs: Pairs,
+    packages: list[TrainingPackage],
+    exclusions: Exclusions,
+    options: argparse.Namespace,
+) -> list[Scores]:
+    """Learn the weights of terms, tune those of fields with them, and write both."""
+    terms = learn_term_weights(pairs)
+    write_term_weights(terms, options.weights / "term_weights.npy")
+    wheels = (fetch_package(package.package, options.cache) for package in packages)
+    counted = [*map(read_question_set, sets), read_training_set(wheels, exclusions)]
+    fields = tune_fields(counted, terms, tell)
+    write_fields(fields, options.weights / "lexical.json")
+    reached = score_fields(counted, fields, terms)
+    return [Scores("lexical", each.name, round(score, 4), None) for each, score in zip(counted, reached, strict=True)]
+
+
+def tell(line: str) -> None:
+    """Tell how far the run is."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def read_options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the evaluation sets")
+    parser.add_argument("--cache", type=Path, default=Path("~/.cache/pkg-benchmarks").expanduser(), help="downloads")
+    parser.add_argument("--work", type=Path, default=Path("~/.cache/pkg-training").expanduser(), help="what is kept")
+    parser.add_argument("--weights", type=Path, default=ROOT / "pkg" / "encode" / "weights", help="where to write")
+    parser.add_argument("--card", type=Path, default=ROOT / "training" / "MODEL_CARD.md", help="where to write")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
