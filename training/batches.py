@@ -16,6 +16,8 @@ SHARES = {"first": 1.0, "later": 0.3, "comments": 0.3, "names": 0.1, "blocks": 0
 
 CROWDED = {"homeassistant": 0.3}  # packages whose functions repeat one another, and how much each of them counts
 NAME_DROPPED, PLACE_DROPPED = 0.15, 0.3  # of answers: so that the other parts learn to do without
+WORDS_DROPPED = 0.1  # of the words of each answer: those that are left learn to do without
+DOCUMENTED = 0.5  # of answers hold the later paragraphs of the docstring too, as real code does
 FILLED = 0.15  # of questions get words that people put around what they ask
 FILLERS = (
     "python", "python how to", "how to", "how do i", "python code to", "in python", "function to", "python check if",
@@ -31,6 +33,7 @@ class Sampler:
         self._pairs = pairs
         worth = np.array([CROWDED.get(name, 1.0) for name in packages])
         self._worth = worth[pairs.functions.packages]
+        self._later = _join(pairs.later, len(pairs.functions.packages))
         self._named = np.flatnonzero(np.diff(pairs.functions.names.indptr) >= 2)
         numbers = {word: number for number, word in enumerate(pairs.words)}
         self._fillers = [[numbers[word] for word in text.split() if word in numbers] for text in FILLERS]
@@ -61,7 +64,10 @@ class Sampler:
     def _ask(self, questions: Questions, kind: str) -> tuple[Matrix, ...]:
         rows = self._choose(questions.functions, self._sizes[kind])
         functions = questions.functions[rows]
-        return questions.words[rows], self._pairs.functions.code[functions], *self._place(functions)
+        code = self._pairs.functions.code[functions]
+        if kind != "later":
+            code = code + self._drop(self._later[functions], 1 - DOCUMENTED)
+        return questions.words[rows], self._drop_words(code), *self._place(functions)
 
     def _ask_names(self) -> tuple[Matrix, ...]:
         """Ask for functions by their names, which their code and headings then lack."""
@@ -76,7 +82,7 @@ class Sampler:
     def _ask_blocks(self) -> tuple[Matrix, ...]:
         rows = self._choose(self._pairs.blocks.functions, self._sizes["blocks"])
         placed = self._place(self._pairs.blocks.functions[rows])
-        return self._pairs.blocks.words[rows], self._pairs.block_code[rows], *placed
+        return self._pairs.blocks.words[rows], self._drop_words(self._pairs.block_code[rows]), *placed
 
     def _place(self, functions: Numbers) -> tuple[Matrix, Matrix]:
         """Give names and places of functions, some of them left out."""
@@ -86,6 +92,12 @@ class Sampler:
     def _drop(self, matrix: Matrix, share: float) -> Matrix:
         kept: npt.NDArray[np.float32] = (self._dice.random(matrix.shape[0]) >= share).astype(np.float32)
         return sparse.csr_matrix(matrix.multiply(kept[:, None]))
+
+    def _drop_words(self, matrix: Matrix) -> Matrix:
+        kept = sparse.csr_matrix(matrix)
+        kept.data = kept.data * (self._dice.random(len(kept.data)) >= WORDS_DROPPED)
+        kept.eliminate_zeros()
+        return kept
 
     def _fill(self, questions: Matrix) -> Matrix:
         """Put words of people around some questions."""
@@ -97,3 +109,11 @@ class Sampler:
         filled = filled.tocsr().astype(np.float32)
         filled.data[:] = 1
         return filled
+
+
+def _join(questions: Questions, functions: int) -> Matrix:
+    """Put all texts about a function into one row: [functions, words]."""
+    numbers = np.arange(len(questions.functions))
+    shape = functions, len(numbers)
+    owners = sparse.csr_matrix((np.ones(len(numbers), np.float32), (questions.functions, numbers)), shape)
+    return (owners @ questions.words).tocsr()

@@ -15,9 +15,9 @@ from pkg.encode.lexical import Field, FieldRow, FieldWeights
 from pkg.encode.stems import split_terms
 from pkg.graph.lexical import LexicalIndex
 
-START = FieldWeights(
-    weights=np.array([8, 2, 0.5, 1, 0.15, 0.3]),
-    lengths=np.array([0.2, 0.2, 0.5, 0.5, 0.5, 1.0]),
+START = FieldWeights(  # where an earlier run ended
+    weights=np.array([8, 2, 0.5, 2.5, 0.15, 0.3]),
+    lengths=np.array([0.8, 1.0, 0.5, 0.8, 0.8, 1.0]),
     averages=np.ones(len(Field)),
     saturation=1.2,
 )

@@ -9,8 +9,8 @@ from batches import Sampler
 from pairs import Pairs
 from rows import Floats, Learned, Model
 
-STEPS, WARM_UP = 400, 20
-RATE, LAST_RATE = 0.05, 1e-4
+STEPS, WARM_UP = 450, 20
+RATE, LAST_RATE = 0.03, 1e-4
 TEMPERATURE = 0.05
 FEWEST = 3  # texts that a word must stand in to have a row of its own; others keep their signs
 LEAST_RARITY = 0.3

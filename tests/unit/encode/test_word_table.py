@@ -75,6 +75,13 @@ def test_the_weights_are_small_and_those_of_the_manifest() -> None:
     assert load_word_table().dimension == manifest["dimension"]
 
 
+def test_the_model_card_names_every_file_with_its_hash() -> None:
+    card = (Path(__file__).resolve().parents[3] / "training" / "MODEL_CARD.md").read_text("utf-8")
+    for path in WEIGHTS.iterdir():
+        assert f"`{path.name}`" in card
+        assert sha256(path.read_bytes()).hexdigest() in card
+
+
 @pytest.mark.parametrize("name", [MANIFEST, ROWS, WORDS])
 def test_weights_that_are_missing_are_named(tmp_path: Path, name: str) -> None:
     (copy_weights(tmp_path) / name).unlink()
