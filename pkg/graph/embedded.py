@@ -198,7 +198,7 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
             numbers = [parse_id(self._check_id(each)) for each in ids]
-            found = self._reader.read_vectors(label, numbers)
+            found = self._reader.read_vectors(numbers)
         if len(found) < len(set(numbers)):
             raise self._miss(next(each for each in ids if parse_id(each) not in found))
         return score_vectors(join_vectors([found[number] for number in numbers], len(vector)), vector).astype("f4")

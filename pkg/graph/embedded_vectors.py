@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.graph import sql
-from pkg.graph.rows import fetch_known
 from pkg.model import Label, Matches, NodeFilter
 
 if TYPE_CHECKING:
@@ -99,10 +99,12 @@ class EmbeddedVectors:
         return keep
 
     def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float16]:
-        import numpy as np
+        from pkg.graph.vectors import join_vectors
 
-        data = b"".join(fetch_known(self._connection, sql.GET_VECTOR, number)[0] for number in numbers)
-        return np.frombuffer(data, "<f2").reshape(len(numbers), -1)
+        found = dict(self._connection.execute(sql.GET_VECTORS, (json.dumps(numbers),)))
+        if not found.keys() >= set(numbers):
+            raise sqlite3.DatabaseError("malformed: a vector that the index knows is missing")
+        return join_vectors([found[number] for number in numbers], len(next(iter(found.values()))) // 2)
 
 
 def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:

@@ -235,8 +235,9 @@ LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, c
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
 COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
 
-GET_VECTORS = """SELECT node.id, vector.data FROM json_each(?) AS asked JOIN node ON node.id = asked.value
-    JOIN vector ON vector.node = node.number WHERE node.label = ?"""
+GET_VECTORS = "SELECT vector.node, vector.data FROM json_each(?) AS asked JOIN vector ON vector.node = asked.value"
+GET_VECTORS_OF = """SELECT node.id, vector.data FROM json_each(?) AS asked JOIN node ON node.id = asked.value
+    JOIN vector ON vector.node = node.number"""
 LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS NOT NULL ORDER BY number"
 LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
