@@ -65,12 +65,15 @@ def _examine_python() -> Finding:
 def _examine_sqlite() -> Finding:
     with closing(sqlite3.connect(":memory:")) as connection:
         try:
-            connection.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
+            connection.execute("SELECT value FROM json_each('[1]')")
         except sqlite3.OperationalError:
             return Finding(
-                "sqlite", "broken", f"{sqlite3.sqlite_version} without FTS5", "use a Python built with SQLite FTS5"
+                "sqlite",
+                "broken",
+                f"{sqlite3.sqlite_version} without JSON",
+                "use a Python built with SQLite 3.38 or newer",
             )
-    return Finding("sqlite", "ok", f"{sqlite3.sqlite_version} with FTS5")
+    return Finding("sqlite", "ok", sqlite3.sqlite_version)
 
 
 def _examine_place(address: str, ask: AskPassword | None) -> Iterator[Finding]:

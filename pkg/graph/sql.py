@@ -65,20 +65,19 @@ CREATE TABLE call (unit INTEGER, position INTEGER, id INTEGER, owner INTEGER, ex
     PRIMARY KEY (unit, position)) WITHOUT ROWID;
 CREATE TABLE links (unit INTEGER PRIMARY KEY, notes BLOB);
 CREATE TABLE term (number INTEGER PRIMARY KEY, text TEXT);
-CREATE VIRTUAL TABLE words USING fts5(name, scope, body, content='', tokenize="unicode61 remove_diacritics 0");
 CREATE VIEW edge(type, start, "end", line, rule, confidence, source) AS
     {_STRUCTURE}
     UNION ALL {_LINKS};
 """
 
 SCHEMA_2 = """
-DROP TABLE words;
+DROP TABLE IF EXISTS words;
 ALTER TABLE fragment RENAME COLUMN words TO terms;
 UPDATE fragment SET terms = NULL;
 UPDATE unit SET fingerprint = NULL;
 UPDATE source SET fingerprint = '';
 """
-"""Terms by field in the place of full text: the next build reads every file and row again, to find them."""
+"""Terms by field in the place of full text, which stood in a table of FTS5: the next build reads all again, to find them."""
 
 INDEXES = {
     "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",

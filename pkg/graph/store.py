@@ -40,7 +40,7 @@ class StoreStats:
     partial: tuple[Skip, ...]
     skipped: tuple[Skip, ...]
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
-    parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors, full text (P-36)
+    parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors, terms (P-36)
     bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
 
 

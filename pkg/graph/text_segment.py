@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -30,7 +30,6 @@ class TextSegment:
     fragments: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int32]  # places in names
     names: tuple[str, ...]
-    _last: dict[tuple[tuple[str, float], ...], Scores] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.index.total
@@ -52,7 +51,7 @@ class TextSegment:
         filtered = 0 if keep is None else total - int(keep.sum())
         if k < 1 or filtered == total:
             return Matches((), total, filtered, 0)
-        scores = self.score(terms)
+        scores = self.index.score(terms)
         leaders = self._find_leaders(scores, k, keep)
         counts = self._count_equal(leaders, scores, keep)
         found = zip(self.ids[leaders].tolist(), scores[leaders].tolist(), counts, strict=True)
@@ -61,22 +60,13 @@ class TextSegment:
 
     def list_best(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> list[tuple[str, float]]:
         """Give id and score of the k best nodes, best first, ties by id, equal content not folded."""
-        scores = self.score(terms)
+        scores = self.index.score(terms)
         top = find_top(scores, k, keep)
         top = top[np.lexsort((self.ids[top], -scores[top]))][:k]
         return [
             (f"{number:016x}", score)
             for number, score in zip(self.ids[top].tolist(), scores[top].tolist(), strict=True)
         ]
-
-    def score(self, terms: Mapping[str, float]) -> Scores:
-        """Score every node, float32 [n]; the last scores are kept, because a question is asked in several steps."""
-        key = tuple(sorted(terms.items()))
-        scores = self._last.get(key)
-        if scores is None:
-            self._last.clear()
-            scores = self._last[key] = self.index.score(terms)
-        return scores
 
     def split_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
         """Tell what each term adds to the score of each of some nodes; an unknown id is a NodeNotFoundError."""

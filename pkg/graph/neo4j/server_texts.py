@@ -88,4 +88,4 @@ def find_cache_file(address: str) -> Path:
     """Name the file that keeps the terms of the graph at an address for this user."""
     from platformdirs import user_cache_path
 
-    return user_cache_path("pkg") / f"terms-{sha256(address.encode()).hexdigest()[:16]}"
+    return user_cache_path("pkg", appauthor=False) / f"terms-{sha256(address.encode()).hexdigest()[:16]}"

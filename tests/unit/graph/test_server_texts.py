@@ -1,0 +1,91 @@
+"""The terms of a server's graph are fetched once for each generation, and kept where they can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract.units import READER, WRITER, prepare
+
+from pkg.encode.lexical import weigh_terms
+from pkg.graph.neo4j.server_texts import ServerTexts, find_cache_file
+from pkg.graph.unit import format_id
+from pkg.model import Label
+
+
+@dataclass
+class FakeView:
+    """What a snapshot knows of the generation that it reads."""
+
+    stamp: str
+    ready: list[str] = field(default_factory=lambda: ["demo"])
+
+
+class FakeReader:
+    """Give the fragments of a graph that was never on a server, and count how often they are asked for."""
+
+    def __init__(self, text: str, stamp: str) -> None:
+        (unit,) = prepare("demo", {"a.py": text})
+        self.fragment = unit.parts[0].fragment
+        self.view = FakeView(stamp)
+        self.asked = 0
+
+    def stream(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        self.asked += 1
+        assert self.fragment is not None
+        return [{"id": format_id(self.fragment.key), "source": "demo", "terms": self.fragment.terms}]
+
+
+def open_texts(reader: FakeReader, address: str = "neo4j://host") -> ServerTexts:
+    return ServerTexts(reader, address, lambda ids: [], lambda node_id: [])  # type: ignore[arg-type]
+
+
+def count_matches(texts: ServerTexts, question: str, label: Label = Label.FUNCTION) -> int:
+    return len(texts.open_terms(label).search(weigh_terms(question), 9, None).matches)
+
+
+def test_a_second_process_reads_the_terms_from_the_cache() -> None:
+    reader = FakeReader(READER, "first")
+    assert count_matches(open_texts(reader), "settings") == 2
+    assert count_matches(open_texts(reader), "settings") == 2
+    assert reader.asked == 1
+    assert find_cache_file("neo4j://host").is_file()
+
+
+def test_terms_are_fetched_again_when_the_graph_is_another() -> None:
+    reader = FakeReader(READER, "first")
+    texts = open_texts(reader)
+    assert count_matches(texts, "copy") == 0
+    reader.fragment, reader.view = FakeReader(WRITER, "").fragment, FakeView("second")
+    assert count_matches(texts, "copy") == 1
+    assert count_matches(texts, "copy") == 1
+    assert reader.asked == 2
+
+
+def test_graphs_at_different_addresses_have_files_of_their_own() -> None:
+    for text, address in ((READER, "neo4j://one"), (WRITER, "neo4j://two"), (READER, "neo4j://one")):
+        texts = open_texts(FakeReader(text, f"stamp of {address}"), address)
+        assert (count_matches(texts, "copy") > 0) == (text == WRITER)
+    assert find_cache_file("neo4j://one") != find_cache_file("neo4j://two")
+
+
+def test_a_graph_without_a_stamp_is_never_kept() -> None:
+    reader = FakeReader(READER, "")
+    texts = open_texts(reader)
+    for _ in range(2):
+        assert count_matches(texts, "settings") == 2
+    assert reader.asked == 2
+    assert not find_cache_file("neo4j://host").exists()
+
+
+def test_imports_are_fetched_when_they_are_asked_for() -> None:
+    texts = open_texts(FakeReader(READER, "first"))
+    assert count_matches(texts, "loads", Label.IMPORT) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert count_matches(open_texts(FakeReader(READER, "first")), "settings") == 2
