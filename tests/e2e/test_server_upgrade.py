@@ -1,0 +1,54 @@
+"""A graph that an older version wrote to a server is read, and gets its terms with the next build."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from disturbed_builds import ask
+from neo4j_servers import SERVERS, empty_database, open_server
+from servers import open_on
+from trees import write_rows
+
+from pkg.build import build
+from pkg.encode.lexical import weigh_terms
+from pkg.model import Label
+
+AREA, GROW = "def area(shape):\n    return shape\n", "def grow(by):\n    return by\n"
+AGE = (
+    "MATCH (s:PkgStore {id: 'store'}) SET s.version = 1 REMOVE s.stamp",
+    "MATCH (f:Fragment) REMOVE f.terms",
+    "MATCH (n:Function) SET n.words = n.name",
+    "DROP INDEX pkg_function_text IF EXISTS",
+    "CREATE FULLTEXT INDEX pkg_function_words IF NOT EXISTS FOR (n:Function) ON EACH [n.words]",
+)
+INDEXES = "SHOW FULLTEXT INDEXES YIELD name WHERE name STARTS WITH 'pkg_' RETURN name ORDER BY name"
+
+pytestmark = pytest.mark.server
+
+
+@pytest.mark.parametrize("version", SERVERS)
+def test_an_older_graph_gets_its_terms_with_the_next_build(version: str, tmp_path: Path) -> None:
+    server = open_server(version)
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
+    sources = [str(tmp_path / "shop"), str(write_rows(tmp_path / "rows.jsonl", AREA, AREA, GROW))]
+    with closing(server.connect()) as driver:
+        empty_database(driver)
+        with closing(open_on(server)) as store:
+            for source in sources:
+                build(source, store)
+            before = [store.text_search(Label.FUNCTION, weigh_terms(each), 9) for each in ("area", "items")]
+            lines = list(store.export(vectors=True))
+        for statement in AGE:
+            ask(driver, statement)
+        with closing(open_on(server)) as store:
+            assert list(store.export(vectors=True)) == lines
+            assert store.text_search(Label.FUNCTION, weigh_terms("area"), 9).matches == ()
+            for source in sources:
+                build(source, store)
+            assert [store.text_search(Label.FUNCTION, weigh_terms(each), 9) for each in ("area", "items")] == before
+            assert list(store.export(vectors=True)) == lines
+            assert store.check() == []
+        assert [row["name"] for row in ask(driver, INDEXES)] == ["pkg_function_text", "pkg_import_text"]
