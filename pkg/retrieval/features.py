@@ -61,13 +61,13 @@ def word_cover(pool: Pool) -> Scores:
 
 def name_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in the name of the function."""
-    return _cover(pool, _name_terms)
+    return _cover(pool, lambda owner, asked: asked & _split_set(owner.name))
 
 
 def name_share(pool: Pool) -> Scores:
     """Measure how much of the function's name stands in the question."""
     asked = frozenset(pool.question.terms)
-    return _map_owners(pool, lambda owner: _share(_name_terms(owner), asked))
+    return _map_owners(pool, lambda owner: _share(_split(owner.name), asked))
 
 
 def name_match(pool: Pool) -> Scores:
@@ -78,7 +78,7 @@ def name_match(pool: Pool) -> Scores:
 def name_phrase(pool: Pool) -> Scores:
     """Measure how many neighbours in the name are neighbours in the question."""
     asked = frozenset(pairwise(pool.question.terms))
-    return _map_owners(pool, lambda owner: _share(frozenset(pairwise(_split(owner.name))), asked))
+    return _map_owners(pool, lambda owner: _share(_pair(owner.name), asked))
 
 
 def name_start(pool: Pool) -> Scores:
@@ -89,7 +89,7 @@ def name_start(pool: Pool) -> Scores:
 
 def scope_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in class and path."""
-    return _cover(pool, _scope_terms)
+    return _cover(pool, lambda owner, asked: asked & _split_owners(owner.qualname) | asked & _split_set(owner.path))
 
 
 def asked_name(pool: Pool) -> Scores:
@@ -189,11 +189,12 @@ def _map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
     return np.array([values[owner.id] for owner in pool.owners])
 
 
-def _cover(pool: Pool, list_terms: Callable[[Outline], frozenset[str]]) -> Scores:
-    """Measure what part of the question, by the weights of its terms, is among the terms of each function."""
+def _cover(pool: Pool, list_held: Callable[[Outline, frozenset[str]], frozenset[str]]) -> Scores:
+    """Measure what part of the question, by the weights of its terms, is held by each function."""
     worth = dict(zip(pool.question.weights, pool.rarities.tolist(), strict=True))
-    covered = _map_owners(pool, lambda owner: sum(worth[term] for term in list_terms(owner) if term in worth))
-    return _divide(covered, pool.rarities.sum())
+    asked = frozenset(worth)
+    covered = _map_owners(pool, lambda owner: sum(map(worth.__getitem__, sorted(list_held(owner, asked)))))
+    return _divide(covered, float(pool.rarities.sum()))
 
 
 def _divide(values: Scores, total: float) -> Scores:
@@ -205,17 +206,24 @@ def _share(held: Collection[object], asked: Collection[object]) -> float:
     return sum(each in asked for each in held) / len(held) if held else 0.0
 
 
-def _name_terms(owner: Outline) -> frozenset[str]:
-    return frozenset(_split(owner.name))
-
-
-def _scope_terms(owner: Outline) -> frozenset[str]:
-    return frozenset(_split(owner.qualname.rpartition(".")[0]) + _split(owner.path.removesuffix(".py")))
-
-
 @lru_cache(maxsize=10_000)
 def _split(text: str) -> tuple[str, ...]:
     return tuple(split_terms(text.encode("utf-8", "replace")))
+
+
+@lru_cache(maxsize=10_000)
+def _pair(name: str) -> tuple[tuple[str, str], ...]:
+    return tuple(pairwise(_split(name)))
+
+
+@lru_cache(maxsize=10_000)
+def _split_set(text: str) -> frozenset[str]:
+    return frozenset(_split(text.removesuffix(".py")))
+
+
+@lru_cache(maxsize=10_000)
+def _split_owners(qualname: str) -> frozenset[str]:
+    return frozenset(_split(qualname.rpartition(".")[0]))
 
 
 def _scope_names(owner: Outline) -> set[str]:

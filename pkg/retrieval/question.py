@@ -11,7 +11,7 @@ from pkg.encode.stems import split_terms
 
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
 _WORD = r"[^\W\d]\w*"
-_FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/)+[\w-]*")
+_FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # but no and/or
 _NAME = re.compile(rf"(?<![\w.]){_WORD}(?:\.{_WORD})*")
 _LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]")  # a.b, a_b, _a, aB or HTMLParser
 _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD})*)\(")

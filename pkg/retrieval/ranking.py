@@ -51,40 +51,40 @@ class Weights:
     offset: float
 
 
-def rank_linear(pool: Pool, label: Label, weights: Weights | None = None) -> list[Ranked]:
-    """Order the candidates of a pool by the weighted sum of their features, best first, ties by id."""
+def rank_linear(pool: Pool, label: Label, k: int, weights: Weights | None = None) -> list[Ranked]:
+    """Give the k candidates of a pool with the highest weighted sum of features, best first, ties by id."""
     weights = weights or load_weights()[label]
     measured = measure_features(pool, label) * np.array(weights.values)
-    scores = _squeeze(measured.sum(axis=1) + weights.offset)
-    names = [feature.__name__ for feature in FEATURES[label]]
+    names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
     slope = weights.values[names.index("dense")] / measure_unit(pool.dense)
-    ranked = _order(pool, scores)
+    scores = _squeeze(measured.sum(axis=1) + weights.offset)
     return [
-        replace(each, parts=(*zip(names, measured[row].tolist(), strict=True), ("offset", weights.offset)), slope=slope)
-        for row, each in ranked
+        replace(each, parts=tuple(zip(names, [*measured[row].tolist(), weights.offset], strict=True)), slope=slope)
+        for row, each in _order(pool, scores, k)
     ]
 
 
-def rank_reciprocal(pool: Pool) -> list[Ranked]:
-    """Order the candidates of a pool by the sum of their reciprocal ranks in both searches, ties by id."""
+def rank_reciprocal(pool: Pool, k: int) -> list[Ranked]:
+    """Give the k candidates of a pool with the highest sum of reciprocal ranks in both searches, ties by id."""
     both = [1 / (RANK_OFFSET + 1 + _count_better(scores)) for scores in (pool.dense, pool.lexical)]
-    return [replace(each, slope=0.0) for _, each in _order(pool, both[0] + both[1])]
+    return [each for _, each in _order(pool, both[0] + both[1], k)]
 
 
-def _order(pool: Pool, scores: Scores) -> list[tuple[int, Ranked]]:
-    """Give the row and the candidate of each place, equal content folded into the first."""
-    rounded = np.round(scores, _DIGITS).tolist()
-    rows = sorted(range(len(rounded)), key=lambda row: (-rounded[row], pool.outlines[row].id))
-    ranked: dict[str, tuple[int, Ranked]] = {}
+def _order(pool: Pool, scores: Scores, k: int) -> list[tuple[int, Ranked]]:
+    """Give row and candidate of the first k places, equal content folded into the first."""
+    rounded, outlines = np.round(scores, _DIGITS).tolist(), pool.outlines
+    rows = sorted(range(len(rounded)), key=lambda row: (-rounded[row], outlines[row].id))
+    equals: dict[str, list[int]] = {}
     for row in rows:
-        outline, same = pool.outlines[row], pool.same_content[row]
-        if outline.content_hash in ranked:
-            first_row, first = ranked[outline.content_hash]
-            ranked[outline.content_hash] = first_row, replace(first, same_content=max(first.same_content, same, 1))
-        else:
-            cosine = float(pool.dense[row])
-            ranked[outline.content_hash] = row, Ranked(outline.id, rounded[row], cosine, outline.content_hash, same)
-    return list(ranked.values())
+        equals.setdefault(outlines[row].content_hash, []).append(row)
+    return [(same[0], _make_ranked(pool, rounded[same[0]], same)) for same in list(equals.values())[:k]]
+
+
+def _make_ranked(pool: Pool, score: float, rows: list[int]) -> Ranked:
+    """Make a candidate of the rows of one content, the best first; a search may have folded more than are here."""
+    outline = pool.outlines[rows[0]]
+    same = max(len(rows) - 1, *(pool.same_content[row] for row in rows))
+    return Ranked(outline.id, score, float(pool.dense[rows[0]]), outline.content_hash, same)
 
 
 def merge_ranked(lists: Iterable[Sequence[Ranked]]) -> list[Ranked]:

@@ -50,7 +50,7 @@ def _find_fused(
     labels = LABELS_OF_MODE[mode]
     pools = [collect_pool(store, question, query, label, k, _narrow(where, label)) for label in labels]
     lists = [
-        rank_linear(pool, label) if ranking == "linear" else rank_reciprocal(pool)
+        rank_linear(pool, label, k) if ranking == "linear" else rank_reciprocal(pool, k)
         for pool, label in zip(pools, labels, strict=True)
     ]
     ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])

@@ -36,7 +36,8 @@ def test_a_piece_of_code_names_nothing_in_particular() -> None:
         ("what is imported in kill_ring.py", ("kill_ring.py",)),
         ("explain spyder/plugins/run/confpage.py and base.py", ("spyder/plugins/run/confpage.py", "base.py")),
         ("what is in spyder/plugins/application/", ("spyder/plugins/application/",)),
-        ("read and write files", ()),
+        ("what is in spyder/plugins/run", ("spyder/plugins/run",)),
+        ("read and/or write CSC/CSR files", ()),
     ],
 )
 def test_files_and_folders_are_told_from_prose(text: str, files: tuple[str, ...]) -> None:

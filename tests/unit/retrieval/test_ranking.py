@@ -36,7 +36,7 @@ def make_pool(cosines: list[float], contents: list[str] | None = None) -> Pool:
 
 @given(COSINES)
 def test_scores_fall_with_the_rank_and_lie_between_0_and_1(cosines: list[float]) -> None:
-    ranked = rank_linear(make_pool(cosines), Label.FUNCTION)
+    ranked = rank_linear(make_pool(cosines), Label.FUNCTION, 99)
     scores = [each.score for each in ranked]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
@@ -45,32 +45,36 @@ def test_scores_fall_with_the_rank_and_lie_between_0_and_1(cosines: list[float])
 
 @given(COSINES)
 def test_the_parts_of_a_score_add_up_to_it(cosines: list[float]) -> None:
-    for each in rank_linear(make_pool(cosines), Label.FUNCTION):
+    for each in rank_linear(make_pool(cosines), Label.FUNCTION, 99):
         total = sum(value for _, value in each.parts)
         assert each.score == pytest.approx(1 / (1 + np.exp(-total)), abs=1e-8)
 
 
 @given(COSINES, st.floats(0, 1))
 def test_a_higher_cosine_never_lowers_a_score(cosines: list[float], gain: float) -> None:
-    for each in rank_linear(make_pool(cosines), Label.FUNCTION):
+    for each in rank_linear(make_pool(cosines), Label.FUNCTION, 99):
         assert each.score <= each.raise_score(gain) <= 1
 
 
 def test_equal_candidates_are_ordered_by_id() -> None:
-    ranked = rank_linear(make_pool([0.5, 0.5, 0.5]), Label.FUNCTION)
+    ranked = rank_linear(make_pool([0.5, 0.5, 0.5]), Label.FUNCTION, 99)
     assert [each.id for each in ranked] == ["0" * 15 + digit for digit in "012"]
 
 
 def test_equal_content_is_folded_into_the_best() -> None:
-    ranked = rank_linear(make_pool([0.1, 0.9, 0.5], ["same", "same", "other"]), Label.FUNCTION)
+    ranked = rank_linear(make_pool([0.1, 0.9, 0.5], ["same", "same", "other"]), Label.FUNCTION, 99)
     assert [(each.id[-1], each.same_content) for each in ranked] == [("1", 1), ("2", 0)]
+
+
+def test_only_the_first_k_are_given() -> None:
+    assert [each.id[-1] for each in rank_linear(make_pool([0.1, 0.9, 0.5]), Label.FUNCTION, 2)] == ["1", "2"]
 
 
 def test_reciprocal_ranks_prefer_what_both_searches_find() -> None:
     pool = make_pool([0.9, 0.8, 0.1, 0.0])
     words = np.zeros((4, len(pool.question.weights)))
     words[:, 0] = [0.0, 3.0, 2.0, 1.0]
-    ranked = rank_reciprocal(replace(pool, words=words))
+    ranked = rank_reciprocal(replace(pool, words=words), 99)
     assert ranked[0].id[-1] == "1"
     assert ranked[0].raise_score(0.5) == ranked[0].score
 
