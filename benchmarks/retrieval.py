@@ -1,6 +1,6 @@
 """Measure how well questions find their answers: BM25, lexical, dense and fused search, on four kinds of questions.
 
-    python benchmarks/retrieval.py --data FOLDER [--cache FOLDER] [--sets a,b,c,d,plain] [--encoders static,minilm]
+    python benchmarks/retrieval.py --data FOLDER [--cache FOLDER] [--sets a,b,c,d,plain] [--beside minilm]
 
 Questions: (a) docstrings, of 20,000 functions of 13 packages and the standard library; (b) CoSQA's, typed by people;
 (c) SpyderCodeQA's on the repository of spyder; (d) comments above blocks; and plain questions on three packages. Sets
@@ -14,8 +14,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import cast
 
+from beside_vectors import BesideStore, encode_functions
 from comment_questions import read_comment_questions
 from cosqa_questions import read_cosqa_questions
 from docstring_questions import read_docstring_questions
@@ -32,13 +35,13 @@ from pkg.encode.encoder import Encoder
 from pkg.encode.lexical import weigh_terms
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
+from pkg.graph.store import GraphStore
 from pkg.model import Label, Match, Node, NodeFilter
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import read_question
 from pkg.retrieval.search import find_nodes
 
-DEFAULT_ENCODER = "static"
-RANKINGS = {"fused": "linear", "fused by reciprocal rank": "rrf", "dense alone": "dense"}
+RANKINGS = {"static alone": "dense", "fused by reciprocal rank": "rrf", "fused": "linear"}
 
 Rank = Callable[[str], list[str]]  # question -> ids of nodes, best first
 
@@ -57,17 +60,27 @@ def read_sets(names: Sequence[str], data: Path, cache: Path) -> Iterator[Questio
         yield from read_plain_questions(cache)
 
 
-def list_systems(graph: Graph, chosen: QuestionSet, nodes: dict[str, Node], encoder: str) -> Iterator[tuple[str, Rank]]:
-    """Name the systems that an encoder's graph can be asked with, each with its search."""
-    if encoder == DEFAULT_ENCODER:
-        plain = PlainBM25(list(nodes), [node.content for node in nodes.values()])
-        yield "BM25 (rank-bm25)", lambda text: plain.rank(text, DEPTH)
-        label = Label.FUNCTION if chosen.mode == "function" else Label.BLOCK
-        yield "lexical alone", lambda text: _list_ids(graph.store.text_search(label, weigh_terms(text), DEPTH).matches)
+def list_systems(graph: Graph, chosen: QuestionSet, nodes: dict[str, Node]) -> Iterator[tuple[str, Rank]]:
+    """Name the systems that need no other encoder, each with its search."""
+    plain = PlainBM25(list(nodes), [node.content for node in nodes.values()])
+    yield "BM25 (rank-bm25)", lambda text: plain.rank(text, DEPTH)
+    label = Label.FUNCTION if chosen.mode == "function" else Label.BLOCK
+    yield "lexical alone", lambda text: _list_ids(graph.store.text_search(label, weigh_terms(text), DEPTH).matches)
     loaded = load_encoder(graph.store.encoder()[0])
     for name, ranking in RANKINGS.items():
-        system = name if encoder == DEFAULT_ENCODER else f"{encoder} {name}"
-        yield system, _make_search(graph, loaded, chosen.mode, ranking)
+        yield name, _make_search(graph, loaded, chosen.mode, ranking)
+
+
+def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> Iterator[tuple[str, Rank]]:
+    """Name the systems that take the vectors of functions from another encoder, and all else from the graph."""
+    loaded = load_encoder(name)
+    nodes = sorted(graph.store.nodes([Label.FUNCTION]), key=lambda node: node.id)
+    corpora = {source.name for source in graph.store.sources() if source.kind == "corpus"}
+    kept = cache / f"vectors-{chosen.name}-{name.partition(':')[0]}-{len(nodes)}.npy"
+    vectors = encode_functions(nodes, loaded, corpora, kept)
+    beside = Graph(cast(GraphStore, BesideStore(graph.store, [node.id for node in nodes], vectors)))
+    for system, ranking in (("alone", "dense"), ("fused", "linear")):
+        yield f"{name.partition(':')[0]} {system}", _make_search(beside, loaded, chosen.mode, ranking)
 
 
 def _list_ids(matches: Sequence[Match]) -> list[str]:
@@ -143,14 +156,15 @@ def _cover_lines(question: Question, ids: list[str], nodes: dict[str, Node]) -> 
     return len(wanted & held) / len(wanted)
 
 
-def measure_set(chosen: QuestionSet, encoder: str, work: Path) -> Iterator[tuple[str, Figures]]:
-    """Build the graph of a set with an encoder, and ask every system its questions."""
-    address = f"sqlite:///{work / chosen.name}-{encoder}.db"
-    built = run_pkg(["build", str(chosen.code), "--encoder", encoder, "--store", address, "--json"], work)
+def measure_set(chosen: QuestionSet, other: str | None, cache: Path, work: Path) -> Iterator[tuple[str, Figures]]:
+    """Build the graph of a set, and ask every system its questions."""
+    address = f"sqlite:///{work / chosen.name}.db"
+    built = run_pkg(["build", str(chosen.code), "--store", address, "--json"], work)
     with open_graph(address) as graph:
         nodes = read_nodes(graph, chosen.mode)
-        print(f"{chosen.name}: {len(nodes):,} nodes, {encoder} in {built.cpu:.1f} CPU-seconds", file=sys.stderr)
-        for system, rank in list_systems(graph, chosen, nodes, encoder):
+        print(f"{chosen.name}: {len(nodes):,} nodes in {built.cpu:.1f} CPU-seconds", file=sys.stderr)
+        beside = list_beside(graph, chosen, other, cache) if other and chosen.mode == "function" else ()
+        for system, rank in chain(list_systems(graph, chosen, nodes), beside):
             answers, milliseconds = ask_all(rank, chosen)
             figures = {"cpu_ms": round(milliseconds, 2), **describe(chosen, answers, nodes)}
             shown = {half: figures[half]["mrr@10"] for half in ("all", DEVELOPMENT, TEST)}
@@ -161,16 +175,13 @@ def measure_set(chosen: QuestionSet, encoder: str, work: Path) -> Iterator[tuple
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--sets", default="a,b,c,d,plain", help="which of the sets, with commas between")
-    parser.add_argument("--encoders", default=DEFAULT_ENCODER, help="which encoders, with commas between")
+    parser.add_argument("--beside", metavar="ENCODER", help="also rank functions by another encoder, such as minilm")
     parser.add_argument("--result", default="retrieval", help="name of the file of results")
     options = read_options(parser)
     figures: Figures = {"standard_library": STANDARD_LIBRARY, "sets": {}}
     with open_folder(options.cache) as (cache, work):
         for chosen in read_sets(options.sets.split(","), options.data, cache):
-            found: Figures = {}
-            figures["sets"][chosen.name] = found
-            for encoder in options.encoders.split(","):
-                found.update(measure_set(chosen, encoder, work))
+            figures["sets"][chosen.name] = dict(measure_set(chosen, options.beside, cache, work))
     write_result(options.result, figures)
 
 

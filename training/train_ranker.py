@@ -31,6 +31,9 @@ from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import read_question
 from pkg.retrieval.ranking import WEIGHTS
 
+LEAST = {"asked_name": 1.0, "asked_scope": 0.1, "asked_file": 1.0}
+"""Weights of what a question names, at least: about as much as the words of a name can bring together."""
+
 
 def read_sets(data: Path, cache: Path) -> Iterator[tuple[QuestionSet, tuple[Label, ...]]]:
     """Give the sets with the labels that they teach to rank."""
@@ -65,6 +68,24 @@ def _name_function(owner: Outline, chosen: QuestionSet) -> str:
     return owner.path if chosen.is_of_units else f"{owner.path}::{owner.qualname}"
 
 
+def keep_named(rankers: dict[Label, Ranker]) -> dict[Label, Ranker]:
+    """Let what a question names count for it, and for blocks as for functions.
+
+    Prose names other functions than the one that it describes: from docstrings alone a ranker would learn to avoid
+    what is named, and no set asks for blocks by name.
+    """
+    functions = [feature.__name__ for feature in FEATURES[Label.FUNCTION]]
+    kept = {}
+    for label, ranker in rankers.items():
+        weights = ranker.weights.copy()
+        for column, feature in enumerate(FEATURES[label]):
+            if feature.__name__ in LEAST:
+                learned = rankers[Label.FUNCTION].weights[functions.index(feature.__name__)]
+                weights[column] = max(learned, LEAST[feature.__name__])
+        kept[label] = Ranker(weights, ranker.offset)
+    return kept
+
+
 def write_weights(rankers: dict[Label, Ranker]) -> None:
     """Write the weights where the product reads them."""
     rows = {
@@ -93,7 +114,7 @@ def main() -> None:
                 for label in labels:
                     judged[label] += judge_set(graph, chosen, label)
             print(f"{chosen.name} collected", file=sys.stderr)
-    write_weights({label: fit_ranker(each) for label, each in judged.items()})
+    write_weights(keep_named({label: fit_ranker(each) for label, each in judged.items()}))
 
 
 if __name__ == "__main__":

@@ -59,11 +59,13 @@ def word_cover(pool: Pool) -> Scores:
     return _divide((pool.words > 0) @ pool.rarities, pool.rarities.sum())
 
 
+@lru_cache(maxsize=2)
 def name_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in the name of the function."""
     return _cover(pool, lambda owner, asked: asked & _split_set(owner.name))
 
 
+@lru_cache(maxsize=2)
 def name_share(pool: Pool) -> Scores:
     """Measure how much of the function's name stands in the question."""
     asked = frozenset(pool.question.terms)

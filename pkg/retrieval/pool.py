@@ -24,7 +24,7 @@ FUNCTIONS_OF_BLOCKS = 20  # best functions of the lexical search whose blocks ar
 Scores = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # the same only as itself, so that what is measured can be remembered
 class Pool:
     """The candidates of one label for one question; arrays have one value a candidate where they say nothing else."""
 

@@ -1,0 +1,53 @@
+"""Search a graph by the vectors of another encoder, of functions alone: a transformer takes hours for all blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.encoder import Encoder, Vectors
+from pkg.encode.headings import make_heading
+from pkg.graph.store import GraphStore
+from pkg.model import Label, Match, Matches, Node, NodeFilter
+
+
+class BesideStore:
+    """A store whose functions have other vectors; everything else is the store's own."""
+
+    def __init__(self, store: GraphStore, ids: Sequence[str], vectors: Vectors) -> None:
+        self._store = store
+        self._ids = ids
+        self._vectors = vectors
+        self._rows = {node_id: row for row, node_id in enumerate(ids)}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def vector_search(self, label: Label, vector: Vectors, k: int, where: NodeFilter | None = None) -> Matches:
+        """Find the k functions of the highest cosine, each content once; no set filters by anything."""
+        if label is not Label.FUNCTION or where not in (None, NodeFilter()):
+            return Matches((), len(self._ids), len(self._ids), 0)
+        cosines = self._vectors @ vector
+        best = np.argsort(-cosines, kind="stable")[:k]
+        matches = tuple(Match(self._ids[row], float(cosines[row])) for row in best)
+        return Matches(matches, len(self._ids), 0, 0)
+
+    def cosines(self, label: Label, ids: Sequence[str], vector: Vectors) -> npt.NDArray[np.float32]:
+        """Give the cosines of some functions; those whose content another stands for have that one's."""
+        return np.array([self._vectors[self._rows[each]] @ vector for each in ids], np.float32)
+
+
+def encode_functions(nodes: Sequence[Node], encoder: Encoder, corpora: set[str], kept: Path) -> Vectors:
+    """Encode functions with their headings, or read the vectors that an earlier run has kept."""
+    if not kept.exists():
+        texts = [node.content.encode("utf-8", "replace") for node in nodes]
+        headings = [make_heading("" if node.source in corpora else node.path, node.qualname) for node in nodes]
+        unfinished = kept.with_suffix(".tmp.npy")
+        np.save(unfinished, encoder.encode(texts, headings))
+        unfinished.rename(kept)
+    vectors: Vectors = np.load(kept)
+    return vectors
