@@ -193,14 +193,14 @@ class Graph:
         return self.store.export(vectors)
 
     def _load_encoder(self) -> Encoder:
+        from pkg.build.reencode import choose_encoder
         from pkg.encode.registry import load_encoder
         from pkg.errors import StoreMissingError
 
         if self._encoder is None:
-            name, _ = self.store.encoder()
-            if not name:
+            if not self.store.encoder()[0]:
                 raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
-            self._encoder = load_encoder(name)
+            self._encoder = load_encoder(choose_encoder(self.store, None))
         return self._encoder
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -56,6 +56,9 @@ def install_sentences(prompts: dict[str, str] | None = None, scores: Any = None)
     class CrossEncoder:
         def __init__(self, name: str, **options: Any) -> None:
             note_loading(name, options)
+            self.config = SimpleNamespace(
+                architectures=["BertModel" if name == "bare" else "BertForSequenceClassification"]
+            )
 
         def predict(self, pairs: Sequence[tuple[str, str]], **options: Any) -> Any:
             uses.pairs += pairs

@@ -18,7 +18,7 @@ from pkg.build.export import open_export
 from pkg.build.inputs import Input, LoadedUnit, RawUnit
 from pkg.build.known import KnownUnits
 from pkg.build.todo import compare
-from pkg.errors import PathError, StoreFullError, StoreMissingError
+from pkg.errors import PathError, StoreFullError, StoreMissingError, UsageError
 from pkg.model import Label, Skip
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1
     encoder, dimension = store.encoder()
     if not encoder:
         raise StoreMissingError(f"no graph in {store.address} yet; run: pkg build PATH")
+    _check_offline(encoder)
     options = BuildOptions(encoder, jobs)
     with _fill_folder(Path(folder)) as place, closing(CsvFiles(place)) as files, closing(BulkWriter(files)) as writer:
         with _spool_units(store) as path, open_export(path) as inputs:
@@ -58,6 +59,18 @@ def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1
         writer.finish(encoder, dimension, SCHEMA_VERSION)
         write_guide(place, files, encoder, dimension)
         return BulkReport(str(place), dict(sorted(files.nodes.items())), dict(sorted(files.relations.items())))
+
+
+def _check_offline(encoder: str) -> None:
+    """Refuse to make vectors again that a service made: nobody was asked whether the code may be sent once more."""
+    from pkg.encode.registry import find_service
+
+    address = find_service(encoder)
+    if address is not None:
+        raise UsageError(
+            f"the vectors of encoder '{encoder}' come from {address}, and these files would send all code there again;"
+            " build into the server instead: pkg build PATH --store neo4j://host --encoder NAME"
+        )
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkg.encode.sentence import explain_missing, go_offline
-from pkg.errors import EncoderAnswerError, MissingExtraError
+from pkg.errors import EncoderAnswerError, EncoderError, MissingExtraError
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -31,9 +31,20 @@ class SentencePairModel:
         except ImportError:
             raise MissingExtraError("sentence-transformers", "st", "ordering hits by a model") from None
         try:
-            return CrossEncoder(self.name, local_files_only=True)
+            model = CrossEncoder(self.name, local_files_only=True)
         except Exception as fault:  # the package raises what the parts of a model raise
             raise explain_missing(self.name, "CrossEncoder", fault) from fault
+        self._check_kind(model)
+        return model
+
+    def _check_kind(self, model: CrossEncoder) -> None:
+        """Refuse a bare encoder, for which the package would make up the weights of a score."""
+        kinds = getattr(getattr(model, "config", None), "architectures", None) or ()
+        if kinds and all(kind.endswith("Model") for kind in kinds):
+            raise EncoderError(
+                f"the model '{self.name}' encodes texts and scores no pairs (seen: {', '.join(kinds)}); expected a"
+                " cross-encoder, such as cross-encoder/ms-marco-MiniLM-L6-v2"
+            )
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Score how well each text answers a question: from 0 to 1, higher is better."""

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from toy_models import LetterModel, embed_letters, register_toys
 from trees import SHOP, open_graph_at, write_tree
 
+from pkg.api import Graph
 from pkg.build import BuildOptions, build
+from pkg.build.bulk import export_bulk
 from pkg.encode.registry import DEFAULT_ENCODER
-from pkg.errors import EncoderError, MissingExtraError, UsageError
+from pkg.errors import EncoderError, EncoderMismatchError, MissingExtraError, UsageError
 from pkg.graph.embedded import EmbeddedStore
 from pkg.model import EMBEDDED_LABELS
 
@@ -177,6 +180,23 @@ def test_what_is_in_the_cache_is_not_asked_for(tree: Path, store: EmbeddedStore,
     with closing(open_graph_at(tmp_path / "other.db")) as fresh:
         assert build(str(tree), fresh, options).written == 3
     assert len(asked) == 1
+
+
+def test_files_for_an_import_send_nothing(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
+    build(str(tree), store, BuildOptions("far:m", agree=ask(True, [])))
+    with pytest.raises(UsageError, match="would send all code there again; build into the server instead"):
+        export_bulk(store, tmp_path / "files")
+
+
+def test_a_question_to_a_graph_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store: EmbeddedStore) -> None:
+    build(str(tree), store)
+    with store.write() as writer:
+        ids = {label: [node.id for node in store.nodes([label])] for label in EMBEDDED_LABELS}
+        writer.put_encoder("gone", 4)
+        for label, some in ids.items():
+            writer.put_vectors(label, dict.fromkeys(some, np.ones(4, np.float16)))
+    with pytest.raises(EncoderMismatchError, match=f"'gone' with 4 .* does not have; .* --encoder {DEFAULT_ENCODER}"):
+        Graph(store).query("total")
 
 
 def test_an_address_that_is_not_encrypted_is_said(tree: Path, store: EmbeddedStore) -> None:

@@ -79,6 +79,14 @@ def test_pairs_are_scored_between_0_and_1() -> None:
         assert uses.pairs == [("why", "a"), ("why", "a" * 1000)]
 
 
+def test_a_model_for_embeddings_scores_no_pairs() -> None:
+    with (
+        install_sentences(),
+        pytest.raises(EncoderError, match=r"'bare' encodes texts and scores no pairs \(seen: BertModel\)"),
+    ):
+        SentencePairModel("bare").score("why", ["a"])
+
+
 @pytest.mark.parametrize("answer", [[1.0], [[1.0, 2.0], [3.0, 4.0]], [1.0, float("nan")]])
 def test_a_model_that_gives_no_scores_is_named(answer: object) -> None:
     with (
