@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pkg.rerank.nouns import Candidate, Task
     from pkg.rerank.options import RerankOptions
     from pkg.retrieval.deps import Answer
+    from pkg.retrieval.options import QueryOptions
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -124,7 +125,7 @@ class Graph:
 
     def __init__(self, store: GraphStore) -> None:
         self.store = store
-        self._encoder: Encoder | None = None
+        self._encoder: tuple[str, Encoder] | None = None  # with the name that the store knows it by
 
     def __enter__(self) -> Graph:
         return self
@@ -139,7 +140,7 @@ class Graph:
     def query(self, text: str, **options: Any) -> QueryResult:
         """Find what helps with a question; options are the fields of pkg.retrieval.query.QueryOptions."""
         from pkg.errors import UsageError
-        from pkg.retrieval.query import QueryOptions, run_query
+        from pkg.retrieval.query import QueryOptions
 
         try:
             chosen = QueryOptions(**options)
@@ -147,7 +148,14 @@ class Graph:
             raise UsageError(
                 f"{fault}; expected the fields of QueryOptions: {', '.join(QueryOptions.__slots__)}"
             ) from None
-        return _read_again(lambda: run_query(self.store, self._load_encoder(), text, chosen))
+        return _read_again(lambda: self._query(text, chosen))
+
+    def _query(self, text: str, options: QueryOptions) -> QueryResult:
+        """Ask one generation with its own encoder, which a build may have changed since the last question."""
+        from pkg.retrieval.query import run_query
+
+        with self.store.snapshot():
+            return run_query(self.store, self._load_encoder(), text, options)
 
     def deps(self, name: str | None = None, **options: Any) -> Answer:
         """Tell what depends on what; options are the fields of pkg.retrieval.deps.DepsOptions.
@@ -193,15 +201,17 @@ class Graph:
         return self.store.export(vectors)
 
     def _load_encoder(self) -> Encoder:
-        from pkg.build.reencode import choose_encoder
         from pkg.encode.registry import load_encoder
         from pkg.errors import StoreMissingError
 
-        if self._encoder is None:
-            if not self.store.encoder()[0]:
-                raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
-            self._encoder = load_encoder(choose_encoder(self.store, None))
-        return self._encoder
+        name, _ = self.store.encoder()
+        if not name:
+            raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
+        if self._encoder is None or self._encoder[0] != name:
+            from pkg.build.reencode import choose_encoder
+
+            self._encoder = name, load_encoder(choose_encoder(self.store, None))
+        return self._encoder[1]
 
 
 def _read_again(read: Callable[[], Found]) -> Found:

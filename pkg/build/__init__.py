@@ -128,7 +128,7 @@ def _take_encoder(store: GraphStore, encoder: str, options: BuildOptions, clock:
 
     if needs_reencoding(store, encoder):
         with clock.stage("reencode"):
-            reencoded = reencode(store, encoder, options.say)
+            reencoded = reencode(store, encoder, options.say, options.progress or (lambda done, total: None))
     else:
         reencoded = 0
     store.ensure_schema(*(store.encoder() if store.encoder()[0] == encoder else find_encoder(encoder)))

@@ -12,6 +12,7 @@ from pkg.graph.texts import read_import
 from pkg.model import EMBEDDED_LABELS, Label, Node
 
 if TYPE_CHECKING:
+    from pkg.build.todo import Progress
     from pkg.graph.store import EncoderWriter, GraphStore
 
 NODES_AT_ONCE = 500
@@ -40,18 +41,24 @@ def needs_reencoding(store: GraphStore, encoder: str) -> bool:
     return known not in ("", encoder)
 
 
-def reencode(store: GraphStore, encoder: str, say: Callable[[str], None]) -> int:
+def reencode(
+    store: GraphStore, encoder: str, say: Callable[[str], None], progress: Progress = lambda done, total: None
+) -> int:
     """Encode every node of the store anew, all in one write; give how many.
 
-    Readers find the old vectors until the write ends, and keep them when it fails.
+    Readers find the old vectors until the write ends, and keep them when it fails. progress is told the bytes of text.
     """
     known, _ = store.encoder()
     total = sum(store.stats().nodes.get(label.value, 0) for label in EMBEDDED_LABELS)
     say(f"{store.address} holds vectors of '{known}'; all {total:,} nodes are encoded anew with '{encoder}'")
-    name, dimension = find_encoder(encoder)
+    done = size = 0
     with store.write() as writer:
-        writer.put_encoder(name, dimension)
-        return sum(_put_batch(writer, encoder, label, batch) for label, batch in _list_batches(store))
+        writer.put_encoder(*find_encoder(encoder))
+        for label, batch in _list_batches(store):
+            done += _put_batch(writer, encoder, label, batch)
+            size += sum(len(text) for _, (text, _) in batch)
+            progress(size, 0)
+    return done
 
 
 def _put_batch(writer: EncoderWriter, encoder: str, label: Label, batch: Sequence[tuple[str, Text]]) -> int:

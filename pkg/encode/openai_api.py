@@ -64,7 +64,7 @@ class OpenAIModel:
             answer = client.embeddings.create(
                 model=self._model, input=[prefix + text for text in texts], encoding_format="float"
             )
-            return [row.embedding for row in sorted(answer.data or (), key=lambda row: row.index)]
+            return [row.embedding for row in sorted(answer.data or (), key=lambda row: row.index or 0)]
         except openai.APIStatusError as fault:
             raise self._translate(fault) from fault
         except openai.APIConnectionError as fault:  # a time-out is one of these
@@ -82,6 +82,8 @@ class OpenAIModel:
         status, message = fault.status_code, _read_message(fault)
         if status in _REFUSALS and _TOO_LONG.search(message):
             return TooLongError(message)
+        if getattr(fault, "code", None) == "insufficient_quota":
+            return EncoderError(f"{self._url} gives no more vectors ({status}: {message}); what came before is kept")
         if status in (408, 409, 429) or status >= 500:
             return EncoderBusyError(f"{self._url} is busy ({status}: {message}); try again later", _read_wait(fault))
         if status in (401, 403):

@@ -76,13 +76,13 @@ def _takes(kind: EncoderKind, detail: str) -> bool:
 
 
 def name_encoder(name: str) -> str:
-    """Write an encoder's name as a store remembers it: a folder is named from the root."""
+    """Write an encoder's name as a store remembers it: a folder from the root, an address without a last slash."""
     kind = find_kind(name)
     word, _, detail = name.partition(":")
     folder = Path(detail).expanduser()
     if detail and (kind.detail == "folder" or (kind.detail == "model" and folder.is_dir())):
         return f"{word}:{folder.resolve()}"
-    return name
+    return name.rstrip("/") if kind.detail == "address" else name
 
 
 def find_encoder(name: str) -> tuple[str, int]:

@@ -121,6 +121,26 @@ def test_a_limit_without_end_says_so(kind: str, server: EmbeddingServer) -> None
     assert len(slept) == 6
 
 
+def test_an_account_without_money_is_not_waited_for(server: EmbeddingServer) -> None:
+    body = {"error": {"message": "you exceeded your current quota", "code": "insufficient_quota"}}
+    server.always = lambda request: Reply(429, body)
+    encoder, slept = make_encoder("openai", server)
+    with pytest.raises(EncoderError, match=r"gives no more vectors \(429: you exceeded your current quota\)"):
+        encoder.encode([FUNCTION])
+    assert slept == []
+
+
+def test_rows_without_an_index_stand_in_their_order(server: EmbeddingServer) -> None:
+    encoder, _ = make_encoder("openai", server)
+    expected = encoder.encode([b"a", b"b"])
+
+    def forget(request: dict[str, Any]) -> Reply:
+        return wrap_rows([{"embedding": row["embedding"]} for row in answer_well(request).body["data"]])
+
+    server.always = forget
+    assert np.array_equal(encoder.encode([b"a", b"b"]), expected)
+
+
 def test_a_service_that_times_out_is_asked_again(
     kind: str, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,6 +188,17 @@ def test_files_for_an_import_send_nothing(tree: Path, store: EmbeddedStore, tmp_
         export_bulk(store, tmp_path / "files")
 
 
+def test_an_open_graph_asks_with_the_encoder_that_a_build_has_changed_to(
+    tree: Path, store: EmbeddedStore, models: dict[str, LetterModel]
+) -> None:
+    build(str(tree), store, BuildOptions("toy:first"))
+    graph = Graph(store)
+    graph.query("total")
+    build(str(tree), store, BuildOptions("toy:second"))
+    graph.query("total of the items")
+    assert [sum(models[name].queries) for name in ("toy:first", "toy:second")] == [1, 1]
+
+
 def test_a_question_to_a_graph_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store: EmbeddedStore) -> None:
     build(str(tree), store)
     with store.write() as writer:

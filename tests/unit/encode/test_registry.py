@@ -85,6 +85,10 @@ def test_a_folder_is_remembered_from_the_root(tmp_path: Path, monkeypatch: pytes
     assert name_encoder("st:other/model") == "st:other/model"
 
 
+def test_an_address_is_remembered_without_its_last_slash() -> None:
+    assert name_encoder("openai:m@http://localhost:1/v1/") == "openai:m@http://localhost:1/v1"
+
+
 @pytest.mark.parametrize(
     ("name", "package"),
     [
