@@ -1,0 +1,59 @@
+"""Changing the encoder of a graph on a server gives what the embedded store gives, vectors and answers included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import click
+import pytest
+from neo4j_servers import SERVERS
+from servers import open_empty_server
+from toy_models import register_toys
+from trees import write_rows
+
+from pkg.api import Graph
+from pkg.build import BuildOptions, build
+from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.neo4j.store import Neo4jStore
+from pkg.graph.verify import verify_stores
+
+PACKAGE = Path(click.__file__).parent
+QUESTION = "parse the arguments of a command"
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(autouse=True)
+def toys() -> Iterator[None]:
+    with register_toys():
+        yield
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[Neo4jStore]:
+    with closing(open_empty_server(request.param)()) as store:
+        yield store
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Iterator[EmbeddedStore]:
+    with closing(EmbeddedStore(tmp_path / "graph.db", create=True)) as store:
+        yield store
+
+
+def test_a_server_changes_its_encoder_as_the_embedded_store_does(
+    server: Neo4jStore, embedded: EmbeddedStore, tmp_path: Path
+) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", "import os\ndef add(a, b):\n    return a + b\n", "def add(a, b): pass\n")
+    for path in (str(rows), str(PACKAGE)):
+        build(path, server, BuildOptions())
+        build(path, embedded, BuildOptions("fake"))
+    assert Graph(server).query(QUESTION, mode="function").hits
+    report = build(str(PACKAGE), server, BuildOptions("fake"))
+    assert report.reencoded > 1000
+    assert (server.encoder(), server.check()) == (("fake", 256), [])
+    assert verify_stores(server, embedded, vectors=True).is_equal
+    answers = [Graph(store).query(QUESTION, mode="both", top_k=5).hits for store in (server, embedded)]
+    assert [hit.id for hit in answers[0]] == [hit.id for hit in answers[1]]
