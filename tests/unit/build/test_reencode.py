@@ -53,11 +53,11 @@ def count_embedded(store: EmbeddedStore) -> int:
     return sum(store.stats().nodes[label.value] for label in EMBEDDED_LABELS)
 
 
-@pytest.mark.parametrize("encoder", ["fake", "toy:m"])
+@pytest.mark.parametrize(("old", "encoder"), [(None, "fake"), (None, "toy:m"), ("fake", DEFAULT_ENCODER)])
 def test_a_changed_encoder_gives_the_graph_of_a_build_from_nothing(
-    tree: Path, rows: Path, store: EmbeddedStore, tmp_path: Path, encoder: str
+    tree: Path, rows: Path, store: EmbeddedStore, tmp_path: Path, old: str | None, encoder: str
 ) -> None:
-    build(str(rows), store)
+    build(str(rows), store, BuildOptions(old))
     build(str(tree), store)
     report = build(str(tree), store, BuildOptions(encoder))
     assert (report.written, report.unchanged, report.reencoded) == (0, 3, count_embedded(store))
