@@ -54,7 +54,7 @@ class IdentifierTable(dict[bytes, int]):
     def _fill(self) -> None:
         """Sum the words of all new identifiers at once."""
         while len(self) > len(self._rows):
-            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows[::2])))  # half as many again
         self._rows[[index for index, _ in self._fresh]] = 0
         pairs = [(index, word) for index, words in self._fresh for word in words]
         self._fresh = []
