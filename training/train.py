@@ -9,6 +9,8 @@ learned. Each long step keeps what it made in the work folder, and is not done a
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -36,6 +38,7 @@ from pkg.encode.static import StaticEncoder  # noqa: E402
 from pkg.encode.word_table import load_word_table  # noqa: E402
 
 DIMENSION, SEED = 192, 0
+WEIGHTS = ROOT / "pkg" / "encode" / "weights"
 
 
 def main() -> None:
@@ -59,6 +62,16 @@ def main() -> None:
         tell(f"{score}")
     card = Card(packages, pairs, scores, round(time.process_time() - start))
     write_card(card, options.weights, options.card)
+    if options.weights == WEIGHTS:
+        fit_ranker(options)
+
+
+def fit_ranker(options: argparse.Namespace) -> None:
+    """Fit the ranker on graphs that are built with the weights just written; a process of its own reads them anew."""
+    script = Path(__file__).with_name("train_ranker.py")
+    folders = ["--data", str(options.data), "--cache", str(options.cache)]
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'benchmarks'}"}
+    subprocess.run([sys.executable, str(script), *folders], env=environment, check=True)
 
 
 def score_static(sets: list[QuestionSet], weights: Path) -> list[Scores]:
@@ -97,7 +110,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder of the evaluation sets")
     parser.add_argument("--cache", type=Path, default=Path("~/.cache/pkg-benchmarks").expanduser(), help="downloads")
     parser.add_argument("--work", type=Path, default=Path("~/.cache/pkg-training").expanduser(), help="what is kept")
-    parser.add_argument("--weights", type=Path, default=ROOT / "pkg" / "encode" / "weights", help="where to write")
+    parser.add_argument("--weights", type=Path, default=WEIGHTS, help="where to write")
     parser.add_argument("--card", type=Path, default=ROOT / "training" / "MODEL_CARD.md", help="where to write")
     return parser.parse_args()
 
