@@ -12,7 +12,7 @@ CODE := $(wildcard pkg tests checks benchmarks examples training)
 QUESTION_1 := parse a color from a hex string
 ANSWER_1 := color.py, parse_rgb_hex
 QUESTION_2 := guess the lexer from the file name
-ANSWER_2 := syntax.py, Syntax.from_path
+ANSWER_2 := syntax.py, Syntax.guess_lexer
 QUESTION_3 := group matches of the same score
 ANSWER_3 := retrieval/search.py, _group_scores
 
