@@ -42,6 +42,7 @@ from pkg.retrieval.question import read_question
 from pkg.retrieval.search import find_nodes
 
 RANKINGS = {"static alone": "dense", "fused by reciprocal rank": "rrf", "fused": "linear"}
+NAMED_BELOW = 50  # questions of a set whose misses are listed by name
 
 Rank = Callable[[str], list[str]]  # question -> ids of nodes, best first
 
@@ -141,6 +142,8 @@ def describe(chosen: QuestionSet, answers: list[list[str]], nodes: dict[str, Nod
     figures: Figures = {"all": summarise_ranks(judged)}
     for half in (DEVELOPMENT, TEST):
         figures[half] = summarise_ranks([found for question, _, found in rows if question.half == half])
+    if len(rows) <= NAMED_BELOW:
+        figures["not_among_the_first_5"] = [asked.text for asked, _, found in rows if (found.rank or DEPTH) > 5]
     covered = {k: [_cover_lines(q, ids[:k], nodes) for q, ids, _ in rows if q.lines] for k in (1, 5)}
     if covered[1]:
         figures["lines_covered"] = {f"of the first {k}": round(statistics.mean(each), 4) for k, each in covered.items()}
