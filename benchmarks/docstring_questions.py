@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -51,13 +52,35 @@ def read_docstring_questions(cache: Path) -> QuestionSet:
     return keep_set(f"docstrings-{STANDARD_LIBRARY}", cache, "function", lambda folder: _make(cache, folder))
 
 
+def read_bare_questions(cache: Path) -> QuestionSet:
+    """Give the same questions about the same functions, none of which has a class, nor a path that says anything."""
+    return keep_set(f"bare-{STANDARD_LIBRARY}", cache, "function", lambda folder: _make_bare(cache, folder))
+
+
 def _make(cache: Path, folder: Path) -> Iterator[Question]:
-    found = {each.place: each for each in _drop_equals(_list_documented(cache))}
-    chosen = set(take_lowest(found, FUNCTIONS, "functions"))
-    kept = [each for place, each in found.items() if place in chosen]
+    kept = _choose_functions(cache)
     for path, functions in groupby(kept, key=lambda each: each.path):
         _write_file(folder / path, list(functions))
-    asked = {each.summary: place for place, each in found.items() if place in chosen and is_question(each.summary)}
+    yield from _choose_questions({each: each.place for each in kept})
+
+
+def _make_bare(cache: Path, folder: Path) -> Iterator[Question]:
+    places = {}
+    for number, each in enumerate(_choose_functions(cache)):
+        path, name = f"{number:05}.py", each.qualname.rpartition(".")[2]
+        (folder / path).write_text(textwrap.dedent(each.code.decode()), encoding="utf-8")
+        places[each] = f"{path}::{name}"
+    yield from _choose_questions(places)
+
+
+def _choose_functions(cache: Path) -> list[Documented]:
+    found = {each.place: each for each in _drop_equals(_list_documented(cache))}
+    chosen = set(take_lowest(found, FUNCTIONS, "functions"))
+    return [each for place, each in found.items() if place in chosen]
+
+
+def _choose_questions(places: dict[Documented, str]) -> Iterator[Question]:
+    asked = {each.summary: place for each, place in places.items() if is_question(each.summary)}
     for text in take_lowest(asked, QUESTIONS, "questions"):
         yield Question(text, (asked[text],))
 

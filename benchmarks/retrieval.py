@@ -1,11 +1,12 @@
 """Measure how well questions find their answers: BM25, lexical, dense and fused search, on four kinds of questions.
 
-    python benchmarks/retrieval.py --data FOLDER [--cache FOLDER] [--sets a,b,c,d,plain] [--beside minilm]
+    python benchmarks/retrieval.py --data FOLDER [--cache FOLDER] [--sets a,bare,b,c,d,plain] [--beside minilm]
 
-Questions: (a) docstrings, of 20,000 functions of 13 packages and the standard library; (b) CoSQA's, typed by people;
-(c) SpyderCodeQA's on the repository of spyder; (d) comments above blocks; and plain questions on three packages. Sets
-a to d are halved: the development half is what things were tuned on, the test half is what counts. Every system but
-plain BM25 is the product itself: a graph built by pkg build, asked through the search of pkg query.
+Questions: (a) docstrings, of 20,000 functions of 13 packages and the standard library, and (bare) the same without
+class and path; (b) CoSQA's, typed by people; (c) SpyderCodeQA's on the repository of spyder; (d) comments above
+blocks; and plain questions on three packages. Sets a to d are halved: the development half is what things were tuned
+on, the test half is what counts. Every system but plain BM25 is the product itself: a graph built by pkg build, asked
+through the search of pkg query.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import cast
 from beside_vectors import BesideStore, encode_functions
 from comment_questions import read_comment_questions
 from cosqa_questions import read_cosqa_questions
-from docstring_questions import read_docstring_questions
+from docstring_questions import read_bare_questions, read_docstring_questions
 from evaluation_code import STANDARD_LIBRARY
 from measure import Figures, make_parser, open_folder, read_options, run_pkg, write_result
 from plain_questions import read_plain_questions
@@ -51,6 +52,8 @@ def read_sets(names: Sequence[str], data: Path, cache: Path) -> Iterator[Questio
     """Read the sets that were asked for."""
     if "a" in names:
         yield read_docstring_questions(cache)
+    if "bare" in names:
+        yield read_bare_questions(cache)
     if "b" in names:
         yield read_cosqa_questions(data)
     if "c" in names:
@@ -177,7 +180,7 @@ def measure_set(chosen: QuestionSet, other: str | None, cache: Path, work: Path)
 
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--sets", default="a,b,c,d,plain", help="which of the sets, with commas between")
+    parser.add_argument("--sets", default="a,bare,b,c,d,plain", help="which of the sets, with commas between")
     parser.add_argument("--beside", metavar="ENCODER", help="also rank functions by another encoder, such as minilm")
     parser.add_argument("--result", default="retrieval", help="name of the file of results")
     options = read_options(parser)
