@@ -56,8 +56,8 @@ build_options = combine(
         "--encoder",
         envvar="PKG_ENCODER",
         metavar="NAME",
-        help="Encoder of the vectors: minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that of the"
-        " graph. Another one than before encodes the whole graph anew.",
+        help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that"
+        " of the graph. Another one than before encodes the whole graph anew.",
     ),
     click.option(
         "--yes", is_flag=True, help="Agree beforehand that code is sent to the service of --encoder, whatever it costs."
