@@ -82,7 +82,7 @@ def main(address: str, question: str) -> None:
     """Print what both retrievers find, and the answer of PKG itself."""
     with pkg.open_graph(address) as graph:
         encoder = load_encoder(graph.store.encoder()[0])
-        hits = graph.query(question, mode="function", top_k=1).hits
+        hits = graph.query(question, mode="function", top_k=1, ranking="dense").hits
     with open_driver(parse_address(address)) as driver:
         embedder = PkgEmbedder(encoder)
         for item in search_vectors(driver, embedder, question):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
+READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a budget may end before more
+
 
 @dataclass(frozen=True, slots=True)
 class OpenedHit:
@@ -31,13 +33,19 @@ class OpenedHit:
 def open_hits(
     store: GraphStore, encoder: Encoder, query: Vectors, ranked: Sequence[Ranked], options: QueryOptions
 ) -> Iterator[OpenedHit]:
-    """Yield a hit for each candidate, best first; nothing is fetched or pruned before it is asked for."""
+    """Yield a hit for each candidate, best first; nothing is pruned before it is asked for, and little is fetched."""
     corpora = {source.name for source in store.sources() if source.kind == "corpus"}
-    for rank, match in zip(count(1), ranked, strict=False):
-        node = store.get([match.id])[0]
+    for rank, (match, node) in zip(count(1), _read_nodes(store, ranked), strict=False):
         heading = make_heading("" if node.source in corpora else node.path, node.qualname)
         pruned = _prune_node(store, encoder, query, node, heading, options.prune_steps) if options.prune else None
         yield OpenedHit(_make_hit(rank, match, node, pruned), node, tuple(_explain(rank, match, node, pruned)))
+
+
+def _read_nodes(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, Node]]:
+    """Read the nodes of candidates some at a time: a server is waited for once, not for each."""
+    for start in range(0, len(ranked), READ_AT_ONCE):
+        some = ranked[start : start + READ_AT_ONCE]
+        yield from zip(some, store.get([each.id for each in some]), strict=True)
 
 
 def _prune_node(store: GraphStore, encoder: Encoder, query: Vectors, node: Node, heading: str, steps: int) -> Pruned:

@@ -75,4 +75,4 @@ def test_ten_hits_cost_no_more_statements_than_two(
             run_query(server, load_encoder("static"), question, QueryOptions(top_k=top_k, source=PACKAGE.name))
         counts.append(len(asked) / len(QUESTIONS))
     assert counts[1] <= counts[0] + 4  # functions inside of hits, and guesses by name, take a few more
-    assert counts[1] <= 12
+    assert counts[1] <= 16  # with those of the fused search: vectors, blocks and outlines of candidates

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
-MATCHES_AT_ONCE = 50  # matches of a search whose texts, blocks and calls are fetched together
+MOST_TOGETHER = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
 HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
 
@@ -64,7 +64,7 @@ class Neo4jStore:
         self._driver = open_driver(self._address, ask)
         self._reader = Reader(self._driver, self._address)
         self._kept: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by what was asked
-        self._matched: set[str] = set()  # found while the snapshot lasts
+        self._together: set[str] = set()  # fetched in company while the snapshot lasts
         self._terms = ServerTexts(self._reader, self.address, self.get, self.subtree)
         self._schema = Schema(self._driver, self._address, self._reader, watch)
         try:
@@ -155,20 +155,20 @@ class Neo4jStore:
             with self._reader.snapshot():
                 yield
         finally:
-            self._kept, self._matched = None, set()
+            self._kept, self._together = None, set()
 
     def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str]) -> Found:
         """Run a statement on ids or names and give what it finds for each.
 
-        A snapshot keeps them, and for one match of a search asks about all of them: whoever looks at the matches one
-        by one waits for the server once.
+        A snapshot keeps them, and for one of several nodes that were fetched by one call asks about all of them:
+        whoever looks at the hits of a question one by one waits for the server once.
         """
         kept = {} if self._kept is None else self._kept.setdefault((statement, *ready), {})
         missing = {each for each in ids if each not in kept}
         if not missing:
             return kept
-        if not missing.isdisjoint(self._matched):
-            missing.update(each for each in self._matched if each not in kept)
+        if not missing.isdisjoint(self._together):
+            missing.update(each for each in self._together if each not in kept)
         kept.update((each, []) for each in missing)
         for each, found in self._reader.run(statement, ids=sorted(missing), ready=ready)[0]["found"]:
             kept[each].append(found)
@@ -242,10 +242,7 @@ class Neo4jStore:
                     f"the query vector has {len(vector)} dimensions; {self.address} holds {view.dimension}"
                     f" (encoder '{view.encoder}'); encode the query with that encoder"
                 )
-            found = VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
-        if self._kept is not None and label in cypher.PIECE_LABELS:
-            self._matched.update(match.id for match in found.matches[:MATCHES_AT_ONCE])
-        return found
+            return VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
 
     def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""
@@ -286,6 +283,8 @@ class Neo4jStore:
             return []
         with self._reader.snapshot() as view:
             wanted = dict.fromkeys(each for each in ids if each.isascii())
+            if self._kept is not None and 1 < len(wanted) <= MOST_TOGETHER:
+                self._together.update(wanted)
             common = self._ask_each(cypher.GET_COMMON, list(wanted), view.ready)
             missing = [each for each in wanted if not common[each]]
             rare = self._ask_each(cypher.GET_RARE, missing, view.ready)
