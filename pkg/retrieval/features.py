@@ -97,7 +97,7 @@ def scope_cover(pool: Pool) -> Scores:
 def asked_name(pool: Pool) -> Scores:
     """Tell whether the question names the function: 1, or .5 where it names another class or module with it."""
     names = [name.split(".") for name in pool.question.names]
-    return _map_owners(pool, lambda owner: max((_match_name(owner, parts) for parts in names), default=0.0))
+    return _map_owners(pool, lambda owner: max(_match_name(owner, parts) for parts in names)) if names else _zeros(pool)
 
 
 def asked_scope(pool: Pool) -> Scores:
@@ -109,6 +109,8 @@ def asked_scope(pool: Pool) -> Scores:
 def asked_file(pool: Pool) -> Scores:
     """Tell whether the question names the file."""
     files = pool.question.files
+    if not files:
+        return _zeros(pool)
     return _map_owners(pool, lambda owner: float(any(_is_in_file(owner.path, name) for name in files)))
 
 
@@ -187,6 +189,8 @@ def _reciprocal_rank(scores: Scores) -> Scores:
 
 def _map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
     """Measure each function once, however many of its blocks are candidates."""
+    if pool.owners is pool.outlines:
+        return np.array([measure(owner) for owner in pool.owners])
     values = {owner.id: measure(owner) for owner in {each.id: each for each in pool.owners}.values()}
     return np.array([values[owner.id] for owner in pool.owners])
 

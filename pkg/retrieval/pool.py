@@ -96,11 +96,12 @@ def _score(
     owners = _find_owners(store, outlines)
     known = {match.id: match.score for match in near.matches}
     dense = _read_cosines(store, outlines, query, known)
+    candidates = tuple(outlines)
     is_own = owners == outlines
     return Pool(
         question,
-        tuple(outlines),
-        tuple(owners),
+        candidates,
+        candidates if is_own else tuple(owners),
         dense,
         *_read_words(store, owners, question),
         dense if is_own else _read_cosines(store, owners, query, {}),
