@@ -34,6 +34,10 @@ class Code(IntEnum):
     READ = 13  # an attribute that is neither called nor assigned to, (0, 0)
     GLOBAL = 14  # the names, (0, 0)
     NONLOCAL = 15  # the names, (0, 0)
+    ITEM = 16  # of an item that is read, what it is of, (0, 0)
+    PUT = 17  # of an item that is assigned to, what it is of, (0, 0)
+    DELETE = 18  # of an item that is deleted, what it is of, (0, 0)
+    CONTAINS = 19  # of `in`, what is looked through, (0, 0)
 
 
 _FACT = struct.Struct("<6I")

@@ -31,12 +31,21 @@ _QUERY = Query(
     (attribute) @read
     (global_statement) @global
     (nonlocal_statement) @nonlocal
+    (subscript value: (_) @of) @item
+    (assignment left: (subscript) @put)
+    (augmented_assignment left: (subscript) @both)
+    (for_statement left: (subscript) @put)
+    (_ [(pattern_list (subscript) @put) (tuple_pattern (subscript) @put) (list_pattern (subscript) @put)])
+    (delete_statement [(subscript) @delete (expression_list (subscript) @delete)])
+    (comparison_operator operators: ["in" "not in"] (_) @contains .)
     """,
 )
 _SPANS = {
     "assign": Code.ASSIGN, "annotate": Code.ANNOTATE, "for": Code.FOR, "except": Code.EXCEPT, "return": Code.RETURN,
     "raise": Code.RAISE,
 }  # fmt: skip
+_USES = {"put": (Code.PUT,), "both": (Code.ITEM, Code.PUT), "delete": (Code.DELETE,)}
+_READ = (Code.ITEM,)
 _STATEMENTS = {"global": Code.GLOBAL, "nonlocal": Code.NONLOCAL}
 
 
@@ -48,6 +57,8 @@ def find_facts(root: Node) -> bytes:
 def _list_facts(root: Node) -> Iterator[Fact]:
     reads: dict[tuple[int, int], None] = {}
     taken: set[tuple[int, int]] = set()  # attributes that are called or assigned to
+    items: dict[tuple[int, int], tuple[int, int]] = {}  # what each is of
+    uses: dict[tuple[int, int], tuple[Code, ...]] = {}  # of items that are not just read
     for _, found in QueryCursor(_QUERY).matches(root):
         if "read" in found:
             (node,) = found["read"]
@@ -57,6 +68,12 @@ def _list_facts(root: Node) -> Iterator[Fact]:
             start, end = callee.start_byte, callee.end_byte
             taken.add((start, end))
             yield start, Code.CALL, start, end, arguments.start_byte, arguments.end_byte
+        elif "item" in found:
+            (node,), (value,) = found["item"], found["of"]
+            items[node.start_byte, node.end_byte] = value.start_byte, value.end_byte
+        elif "contains" in found:
+            start, end = found["contains"][0].start_byte, found["contains"][0].end_byte
+            yield start, Code.CONTAINS, start, end, 0, 0
         elif "body" in found:
             yield _make_scope(found)
         elif "comprehension" in found:
@@ -69,6 +86,9 @@ def _list_facts(root: Node) -> Iterator[Fact]:
         else:
             ((name, nodes),) = ((name, nodes) for name, nodes in found.items() if name != "target")
             node = nodes[0]
+            if name in _USES:
+                uses[node.start_byte, node.end_byte] = _USES[name]
+                continue
             while node.type == "assignment" and (right := node.child_by_field_name("right")) is not None:
                 node = right  # a = b = value
             if name in _STATEMENTS:
@@ -80,6 +100,9 @@ def _list_facts(root: Node) -> Iterator[Fact]:
             yield (place[0] if target else node.start_byte), _SPANS[name], *place, node.start_byte, node.end_byte
     for start, end in reads.keys() - taken:
         yield start, Code.READ, start, end, 0, 0
+    for place, (start, end) in items.items():
+        for code in uses.get(place, _READ):
+            yield start, code, start, end, 0, 0
 
 
 def _make_scope(found: dict[str, list[Node]]) -> Fact:

@@ -11,6 +11,7 @@ from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site
 from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound
 from pkg.graph.resolve.parameters import Caller
+from pkg.graph.resolve.special_calls import ASKING, SpecialCalls
 from pkg.graph.resolve.values import (
     CLASSES,
     FUNCTION,
@@ -31,7 +32,7 @@ _NOT_CALLING = ("functools.wraps", "functools.update_wrapper", "functools.partia
 class CallSites:
     """Bind call sites; what they give to parameters and containers is noted on the way."""
 
-    def __init__(self, evaluator: Evaluator, callees: CalleeFinder) -> None:
+    def __init__(self, evaluator: Evaluator, callees: CalleeFinder, special_calls: SpecialCalls) -> None:
         self._hierarchy = evaluator.hierarchy
         self._names = evaluator.names
         self._methods = evaluator.methods
@@ -39,6 +40,7 @@ class CallSites:
         self._container_calls = evaluator.container_calls
         self._parameters = evaluator.parameters
         self._callees = callees
+        self._special_calls = special_calls
 
     def bind(self, site: Site) -> Iterator[Outcome]:
         """Bind one call."""
@@ -49,6 +51,8 @@ class CallSites:
                 if value[0] == LIBRARY:
                     may_call = may_call or _may_call(value[1])
                     yield Library(value[1])
+                    if value[1] in ASKING:
+                        yield from self._special_calls.bind_builtin(site, ASKING[value[1]])
                 else:
                     yield from self._bind_value(site, value, callees.rule, callees.confidence)
         if may_call:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pkg.facts import Code
 from pkg.graph.resolve.call_sites import CallSites
@@ -15,6 +15,7 @@ from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
 from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound, settle
 from pkg.graph.resolve.properties import Properties
 from pkg.graph.resolve.sites import find_properties, list_sites
+from pkg.graph.resolve.special_calls import SpecialCalls
 from pkg.graph.resolve.values import CONTAINER, EMPTY, Values
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
@@ -27,9 +28,10 @@ class Binder(Evaluator):
         super().__init__(modules, is_plain)
         self._property_names = find_properties(modules)
         properties = Properties(self)
-        call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names))
-        implicit = ImplicitCalls(self, call_sites)
-        self._rules: dict[Code, Callable[[Site], Iterator[Outcome]]] = {
+        special_calls = SpecialCalls(self)
+        call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)
+        implicit = ImplicitCalls(self, call_sites, special_calls)
+        self._rules: dict[Code, Callable[[Site], Iterable[Outcome]]] = {
             Code.CALL: call_sites.bind,
             Code.READ: properties.bind_read,
             Code.ASSIGN: properties.bind_write,
@@ -37,6 +39,7 @@ class Binder(Evaluator):
             Code.WITH: implicit.bind_context,
             Code.RAISE: implicit.bind_raise,
             Code.DEFINITION: implicit.bind_decorators,
+            **dict.fromkeys((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS), special_calls.bind_operation),
         }
         self.solver.add_rule("site", self._bind_site)
         self.solver.add_rule("store", self._put_store)

@@ -138,7 +138,10 @@ class Hierarchy:
         order = self.order(scope)
         if after is not None:
             order = order[order.index(after) + 1 :] if after in order else ()
-        return next((each for each in order if name in each.names), None)
+        for each in order:  # a loop, for this is asked more than anything else of classes
+            if name in each.names:
+                return each
+        return None
 
     def find_overrides(self, scope: Scope, name: str) -> list[Scope]:
         """Find the derived classes that define an attribute anew; of many, none is told."""

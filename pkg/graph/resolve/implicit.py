@@ -4,48 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pkg.confidence import CERTAIN, LIKELY
+from pkg.confidence import CERTAIN
 from pkg.graph.resolve.call_sites import CallSites
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site, name_decorator
 from pkg.graph.resolve.names import NAMELESS
 from pkg.graph.resolve.outcomes import MADE_DECORATOR, Outcome, Target
-from pkg.graph.resolve.values import CLASS, CLASSES, OBJECTS, TYPED, Value, target_of
+from pkg.graph.resolve.special_calls import SpecialCalls
+from pkg.graph.resolve.values import CLASS, CLASSES, OBJECTS, Value, target_of
 
-_ITERATING, _ADVANCING = ("__iter__", "__aiter__"), ("__next__", "__anext__")
 _ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 
 
 class ImplicitCalls:
     """Bind the sites where Python itself calls something."""
 
-    def __init__(self, evaluator: Evaluator, call_sites: CallSites) -> None:
-        self._methods = evaluator.methods
+    def __init__(self, evaluator: Evaluator, call_sites: CallSites, special_calls: SpecialCalls) -> None:
         self._expressions = evaluator.expressions
         self._decorators = evaluator.decorators
         self._call_sites = call_sites
+        self._special_calls = special_calls
 
     def bind_loop(self, site: Site) -> Iterator[Target]:
         """Bind a loop over an object to the methods that give its items."""
         for value in self._find_objects(site):
-            for method in self._find_special(value, _ITERATING):
-                yield _run(method, value)
-                for iterator in self._methods.call(method):
-                    if iterator[0] in OBJECTS:
-                        yield from (_run(each, value) for each in self._find_special(iterator, _ADVANCING))
+            yield from self._special_calls.iterate(value)
 
     def bind_context(self, site: Site) -> Iterator[Target]:
         """Bind a with statement to the methods that enter and leave its context."""
         for value in self._find_objects(site):
-            yield from (_run(method, value) for method in self._find_special(value, _ENTERING))
+            yield from self._special_calls.find(value, _ENTERING)
 
     def _find_objects(self, site: Site) -> Iterator[Value]:
         values = self._expressions.evaluate(site.scope, site.start, site.end)
         return (value for value in values if value[0] in OBJECTS)
-
-    def _find_special(self, value: Value, names: tuple[str, ...]) -> Iterator[Value]:
-        for name in names:
-            yield from self._methods.find_special(value, name)
 
     def bind_raise(self, site: Site) -> Iterator[Target]:
         """Bind the raise of a class, which makes an object of it; the raise of an object calls nothing."""
@@ -71,7 +63,3 @@ class ImplicitCalls:
                     self._decorators.hand_over(value, frozenset({(CLASS, definition)}))
                 if value[0] == CLASS:
                     yield from self._call_sites.construct(site, value, CERTAIN)
-
-
-def _run(method: Value, owner: Value) -> Target:
-    return Target(method[1], "special method", LIKELY if owner[0] == TYPED else CERTAIN)

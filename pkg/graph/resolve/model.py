@@ -13,6 +13,8 @@ from pkg.model import Class, Function, Import
 
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 
+_TAKING = ("function", "lambda")  # scopes that have parameters
+
 Path = tuple["int | str", ...]
 """The way to a part of a value that is unpacked: positions, and "from:to" for what a starred target takes."""
 
@@ -94,7 +96,7 @@ class Scope:
     @cached_property
     def signature(self) -> Head:
         """Read the head; a class or module has no parameters."""
-        if self.kind not in ("function", "lambda"):
+        if self.kind not in _TAKING:
             return Head()
         return read_head(self.module.text[slice(*self.head)])
 
@@ -152,7 +154,7 @@ class Scope:
         """Tell whether a name is local here."""
         if name in self.global_names or name in self.nonlocal_names:
             return False
-        return name in self.names or name in self.parameter_names
+        return name in self.names or (self.kind in _TAKING and name in self.parameter_names)
 
 
 @dataclass(eq=False)

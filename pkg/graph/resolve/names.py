@@ -34,6 +34,8 @@ class Names:
 
     def find_owner(self, scope: Scope, name: str) -> Scope:
         """Find the scope that a name belongs to; the module's where none binds it."""
+        if scope.parent is None:
+            return scope
         found = self._owners.get((scope, name))
         if found is None:
             found = self._owners[scope, name] = _climb(scope, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from pkg.confidence import CERTAIN, LIKELY, POSSIBLE, rank_confidence
@@ -49,9 +50,11 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
         best = [target for target in best if target.rule != MADE_DECORATOR]
         best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
     sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)
-    if code == Code.DEFINITION:
-        sure = min(sure, 1)
-    settled: list[Outcome] = [_lower(target, sure, bool(others)) for target in best]
+    if code == Code.DEFINITION:  # one decorator may have two definitions of its name
+        names = Counter(target.scope.name for target in best if target.rule != "constructor")
+        settled: list[Outcome] = [_lower(target, names[target.scope.name], bool(others)) for target in best]
+    else:
+        settled = [_lower(target, sure, bool(others)) for target in best]
     return [*settled, *others] or ([Unbound(Reason.RESULT)] if code == Code.CALL else [])
 
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 
 from pkg.facts import Code, unpack_facts
 from pkg.graph.resolve.model import Binding, ModuleScopes, Path, Scope, Site, Store
-from pkg.graph.resolve.parsing import locate, parse_expression
+from pkg.graph.resolve.parsing import DOTTED, locate, parse_expression
 from pkg.model import Class, Function, Import
 
 _NAME = re.compile(rb"[^\W\d]\w*\Z")
 _DEFINITION, _IMPORT = "definition", "import"
 _IMPORT_CODE = 99  # of imports among facts
+_CODES = dict(enumerate(Code))
 _BINDING_CODES = frozenset((Code.ASSIGN, Code.ANNOTATE, Code.FOR, Code.WITH, Code.EXCEPT))
 
 
@@ -55,8 +56,11 @@ class _Walk:
                 scope.sites.append(Site(scope, Code.CALL, a, b, (c, d)))
             elif code == Code.READ:
                 scope.sites.append(Site(scope, Code.READ, a, b))
+            elif code >= Code.ITEM and code != _IMPORT_CODE:
+                if DOTTED.match(self._text[a:b]):
+                    scope.sites.append(Site(scope, _CODES[code], a, b))
             elif code in _BINDING_CODES:
-                self._bind(scope, Code(code), a, b, c, d)
+                self._bind(scope, _CODES[code], a, b, c, d)
             elif code <= Code.COMPREHENSION:
                 self._open(scope, code, (a, b), d)
             else:

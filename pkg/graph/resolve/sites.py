@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from pkg.facts import Code
 from pkg.graph.resolve.model import ModuleScopes, Site
@@ -20,9 +21,10 @@ def list_sites(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Sit
 
     Attributes that no class of the repository defines as a property are not looked at.
     """
+    read, text = _encode(properties), module.text
     for scope in module.scopes:
         for site in scope.sites:
-            if site.code != Code.READ or _name_attribute(module.text, site) in properties:
+            if site.code != Code.READ or text[text.rfind(b".", 0, site.end) + 1 : site.end].strip() in read:
                 yield site
     yield from _list_writes(module, properties)
     for scope in module.scopes:
@@ -40,8 +42,9 @@ def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:
         yield "imported", module.root, place
 
 
-def _name_attribute(text: bytes, site: Site) -> str:
-    return text[text.rfind(b".", 0, site.end) + 1 : site.end].strip().decode("utf-8", "replace")
+@lru_cache(maxsize=1)
+def _encode(names: frozenset[str]) -> frozenset[bytes]:
+    return frozenset(name.encode("utf-8", "replace") for name in names)
 
 
 def _list_writes(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Site]:

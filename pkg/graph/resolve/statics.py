@@ -73,13 +73,21 @@ def describe_exports(module: ModuleScopes) -> tuple[object, ...]:
 
 def count_calls(modules: Iterable[ModuleScopes]) -> Counter[str]:
     """Count calls and decorators by the last name of what is called."""
+    modules = list(modules)
     uses: Counter[str] = Counter()
+    for called, count in Counter(_list_called(modules)).items():  # bytes, for few of them differ
+        uses[called.decode("utf-8", "replace")] += count
+    for module in modules:
+        for scope in module.scopes:
+            for decorator in scope.decorators:
+                uses[name_decorator(decorator)] += 1
+    return uses
+
+
+def _list_called(modules: Iterable[ModuleScopes]) -> Iterator[bytes]:
     for module in modules:
         text = module.text
         for scope in module.scopes:
             for site in scope.sites:
                 if site.code == Code.CALL:
-                    uses[text[site.start : site.end].rpartition(b".")[2].strip().decode("utf-8", "replace")] += 1
-            for decorator in scope.decorators:
-                uses[name_decorator(decorator)] += 1
-    return uses
+                    yield text[site.start : site.end].rpartition(b".")[2].strip()

@@ -58,6 +58,24 @@ def test_only_attributes_that_are_neither_called_nor_assigned_to_are_read() -> N
     assert [first for code, first, _ in facts if code == Code.READ] == ["a.read"]
 
 
+@pytest.mark.parametrize(
+    ("text", "uses"),
+    [
+        ("x = a[1][2]\n", [("ITEM", "a"), ("ITEM", "a[1]")]),
+        ("a[1] = b[2] = x\n", [("PUT", "a"), ("PUT", "b")]),
+        ("a[1], (b[2], *c) = x\n", [("PUT", "a"), ("PUT", "b")]),
+        ("for a[1] in x: pass\n", [("PUT", "a")]),
+        ("a[1] += x\n", [("ITEM", "a"), ("PUT", "a")]),
+        ("del a[1], b.c[2]\n", [("DELETE", "a"), ("DELETE", "b.c")]),
+        ("x in a or x not in b.c\n", [("CONTAINS", "a"), ("CONTAINS", "b.c")]),
+        ("x is a, x == b\n", []),
+    ],
+)
+def test_the_uses_of_items_are_told_apart(text: str, uses: list[tuple[str, str]]) -> None:
+    found = sorted((code.name, first) for code, first, _ in list_facts(text) if code >= Code.ITEM)
+    assert found == sorted(uses)
+
+
 def test_every_manager_of_a_with_in_brackets_is_a_fact() -> None:
     facts = list_facts("with (one() as a, two() as b): pass\n")
     assert [fact[1:] for fact in facts if fact[0] == Code.WITH] == [("a", "one()"), ("b", "two()")]

@@ -58,3 +58,9 @@ def test_what_cannot_be_bound_is_kept_with_its_reason() -> None:
     ]
     assert len({call.id for call in unbound}) == 3
     assert {resolved.names[call.owner] for call in unbound} == {"main.run"}
+
+
+def test_a_decorator_with_two_definitions_is_no_certain_call() -> None:
+    text = "def mark(f):\n    return f\n\nif __debug__:\n    def mark(f):\n        return f\n\n@mark\ndef run(): pass\n"
+    found = resolve_tree({"main.py": text}).pairs(RelationType.CALLS)
+    assert found["main", "main.mark"].confidence == "likely"
