@@ -66,8 +66,8 @@ def list_systems(graph: Graph, chosen: QuestionSet, nodes: dict[str, Node]) -> I
     """Name the systems that need no other encoder, each with its search."""
     plain = PlainBM25(list(nodes), [node.content for node in nodes.values()])
     yield "BM25 (rank-bm25)", lambda text: plain.rank(text, DEPTH)
-    label = Label.FUNCTION if chosen.mode == "function" else Label.BLOCK
-    yield "lexical alone", lambda text: _list_ids(graph.store.text_search(label, weigh_terms(text), DEPTH).matches)
+    if chosen.mode == "function":  # blocks have no terms of their own: a ranking of them is made from that of functions
+        yield "lexical alone", lambda text: _list_ids(_search_words(graph, text))
     loaded = load_encoder(graph.store.encoder()[0])
     for name, ranking in RANKINGS.items():
         yield name, _make_search(graph, loaded, chosen.mode, ranking)
@@ -83,6 +83,10 @@ def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> It
     beside = Graph(cast(GraphStore, BesideStore(graph.store, [node.id for node in nodes], vectors)))
     for system, ranking in (("alone", "dense"), ("fused", "linear")):
         yield f"{name.partition(':')[0]} {system}", _make_search(beside, loaded, chosen.mode, ranking)
+
+
+def _search_words(graph: Graph, text: str) -> Sequence[Match]:
+    return graph.store.text_search(Label.FUNCTION, weigh_terms(text), DEPTH).matches
 
 
 def _list_ids(matches: Sequence[Match]) -> list[str]:
