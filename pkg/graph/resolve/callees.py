@@ -78,9 +78,10 @@ class CalleeFinder:
 
     def _find_named(self, scope: Scope, name: str) -> Callees:
         values = self._names.look_up(scope, name)
-        if all(value[0] == LIBRARY for value in values):
-            return Callees(values, "library", CERTAIN)
-        return Callees(values, *self._judge_name(scope, name))
+        for value in values:
+            if value[0] != LIBRARY:
+                return Callees(values, *self._judge_name(scope, name))
+        return Callees(values, "library", CERTAIN)
 
     def _judge_name(self, scope: Scope, name: str) -> tuple[str, str]:
         """Say by which rule a bare name is bound, and how sure that is."""
@@ -141,7 +142,7 @@ class CalleeFinder:
 
 def _is_abstract(value: Value) -> bool:
     """Tell whether a method is there to be overridden: an object has another in its place."""
-    return value[0] == METHOD and value[1] is not None and "abstractmethod" in value[1].decorator_names
+    return value[0] == METHOD and value[1] is not None and value[1].is_abstract
 
 
 def _is_private(name: str) -> bool:

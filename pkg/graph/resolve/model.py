@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,9 @@ from pkg.model import Class, Function, Import
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 
 _TAKING = ("function", "lambda")  # scopes that have parameters
+
+_TEXT = rb"[rR]?(?P<quotes>\"{3}|'{3}|\"|')(?:(?!(?P=quotes)).)*(?P=quotes)\s*"
+_RAISING = re.compile(rb"\s*(?:" + _TEXT + rb")?raise\s+NotImplementedError\b", re.DOTALL)
 
 Path = tuple["int | str", ...]
 """The way to a part of a value that is unpacked: positions, and "from:to" for what a starred target takes."""
@@ -125,6 +129,14 @@ class Scope:
     def is_property(self) -> bool:
         """Tell whether reading it as an attribute calls it."""
         return any(name.endswith("property") for name in self.decorator_names)
+
+    @cached_property
+    def is_abstract(self) -> bool:
+        """Tell whether a method is there to be overridden: it says so, or does nothing but raise."""
+        if "abstractmethod" in self.decorator_names:
+            return True
+        text, start, end = self.module.text, self.head[1], self.code_end
+        return text.find(b"NotImplementedError", start, end) >= 0 and _RAISING.match(text, start, end) is not None
 
     @cached_property
     def receiver(self) -> str | None:

@@ -54,12 +54,12 @@ def _climb(scope: Scope, name: str) -> Scope:
 
 
 def list_final(scope: Scope, name: str) -> Sequence[Binding]:
-    """Give the bindings of a name that count when the code of its module or class has run.
+    """Give the bindings of a name that count when the code of its module, class or function has run.
 
     One that stands in no branch puts an end to those before it.
     """
     found = scope.names.get(name, ())
-    if len(found) < 2 or scope.kind not in ("module", "class"):
+    if len(found) < 2 or scope.kind not in ("module", "class", "function"):
         return found
     ordered = sorted(found, key=lambda each: each.at)
     last = max((i for i, each in enumerate(ordered) if stands_alone(scope, each)), default=0)
@@ -67,7 +67,7 @@ def list_final(scope: Scope, name: str) -> Sequence[Binding]:
 
 
 def stands_alone(scope: Scope, binding: Binding) -> bool:
-    """Tell whether a binding stands in no branch: at the margin of its module or class."""
+    """Tell whether a binding stands in no branch: at the margin of its module, class or function."""
     if binding.code == Code.ANNOTATE:
         return False
     if binding.scope is not None and not NAMELESS.isdisjoint(binding.scope.decorator_names):

@@ -18,6 +18,7 @@ class Results:
         self._annotations = annotations
         self._expressions = expressions
         self._is_plain = context.is_plain
+        self._solver = context.solver
         context.solver.add_rule("result", self._read_returned)
         context.solver.add_rule("yield", self._read_yielded)
 
@@ -28,12 +29,20 @@ class Results:
             return self._expressions.evaluate(function, function.head[1], function.code_end)
         found: set[Value] = set()
         for start, end in function.returns:
-            found |= self._expressions.evaluate(function, start, end)
+            found |= self._read_last(function, start, end)
         annotation = function.signature.returns
         if annotation is not None and not is_silent(annotation):
             kept = {value for value in found if value[0] not in (UNKNOWN, LIBRARY)}
             return self._annotations.read(function, annotation) | kept
         return frozenset(found)
+
+    def _read_last(self, function: Scope, start: int, end: int) -> Values:
+        """Give the values of a returned expression: of a name that was bound anew before, what it stands for last."""
+        name = function.module.text[start:end].decode("utf-8", "replace")
+        bindings = function.names.get(name, ())
+        if len(bindings) < 2 or any(binding.at > start for binding in bindings):
+            return self._expressions.evaluate(function, start, end)
+        return self._solver.get(("final", function, name))
 
     def _read_yielded(self, function: Scope) -> Values:
         if self._is_plain:
