@@ -40,7 +40,7 @@ class Results:
         """Give the values of a returned expression: of a name that was bound anew before, what it stands for last."""
         name = function.module.text[start:end].decode("utf-8", "replace")
         bindings = function.names.get(name, ())
-        if len(bindings) < 2 or any(binding.at > start for binding in bindings):
+        if len(bindings) < 2 or name in function.parameter_names or any(each.at > start for each in bindings):
             return self._expressions.evaluate(function, start, end)
         return self._solver.get(("final", function, name))
 
