@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pkg.encode.identifiers import number_identifiers
 from pkg.encode.lexical import Field, FieldWeights
 from pkg.encode.stems import stem_cached
-from pkg.encode.words import TABLE_LIMIT, blank_separators
+from pkg.encode.words import TABLE_LIMIT
 from pkg.graph.terms import Numbers, TermRows, expand_runs, quantise
 from pkg.terms import hash_term
 
@@ -77,12 +78,8 @@ class FieldReader:
 
     def _read_identifiers(self, text: bytes) -> tuple[Numbers, Numbers]:
         """Give the table index and the start offset of every identifier of a text, both [identifiers]."""
-        blanked = blank_separators(text)
-        tokens = blanked.split()
         self._table.make_room()
-        identifiers = np.fromiter(map(self._table.__getitem__, tokens), np.int64, len(tokens))
-        inside = np.frombuffer(b" " + blanked, np.uint8) > 32
-        return identifiers, np.flatnonzero(inside[1:] & ~inside[:-1])
+        return number_identifiers(text, self._table)
 
 
 def _count(groups: Numbers, hashes: Numbers, nodes: int) -> FieldCounts:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Vectors
 from pkg.encode.stems import stem_cached
 from pkg.encode.word_table import TEXT, WordTable
+from pkg.encode.words import blank_separators
 
 MAX_WORDS = 10  # words of one identifier that count: generated names may have hundreds
 CACHE_LIMIT = 60_000  # identifiers kept with their sums, two bytes for each number
+
+
+def number_identifiers(text: bytes, table: Mapping[bytes, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Give what a table says of each identifier of a text, and where that starts: both int64 [identifiers]."""
+    blanked = blank_separators(text)
+    tokens = blanked.split()
+    numbers = np.fromiter(map(table.__getitem__, tokens), np.int64, len(tokens))
+    inside = np.frombuffer(b" " + blanked, np.uint8) > 32
+    return numbers, np.flatnonzero(inside[1:] & ~inside[:-1])
 
 
 class IdentifierTable(dict[bytes, int]):

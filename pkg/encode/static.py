@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Spans, Vectors
-from pkg.encode.identifiers import IdentifierTable
+from pkg.encode.identifiers import IdentifierTable, number_identifiers
 from pkg.encode.word_table import NAME, PLACE, WordTable, load_word_table
-from pkg.encode.words import blank_separators
 
 GROUP = 64  # spans encoded by one matrix product: larger groups waste work on words that the others lack
 STEPS = 4096.0  # steps from 0 to 1 that a weighted sum is rounded to: some ten times finer than half precision
@@ -83,12 +82,8 @@ class StaticEncoder:
 
     def _read_identifiers(self, text: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Give the number and the start offset of every identifier of a text, both [identifiers]."""
-        blanked = blank_separators(text)
-        tokens = blanked.split()
         self._identifiers.make_room()
-        identifiers = np.fromiter(map(self._identifiers.__getitem__, tokens), np.int64, len(tokens))
-        inside = np.frombuffer(b" " + blanked, np.uint8) > 32
-        return identifiers, np.flatnonzero(inside[1:] & ~inside[:-1])
+        return number_identifiers(text, self._identifiers)
 
     def _sum_group(
         self, identifiers: npt.NDArray[np.int64], first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
