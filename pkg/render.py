@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pkg.build import BuildReport
-    from pkg.doctor import Finding
+    from pkg.doctor.finding import Finding
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.model import Hit, QueryResult

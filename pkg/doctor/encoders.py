@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pkg.doctor import Finding
+from pkg.doctor.finding import Finding
 from pkg.errors import PkgError
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pkg.doctor.finding import Finding
 from pkg.errors import PkgError, StoreMissingError
 
 if TYPE_CHECKING:
@@ -30,16 +30,6 @@ _PACKAGES = (  # module, what it is for, how to get it
 
 
 AskPassword = Callable[[str], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at: ok, missing (an option that is not there) or broken (PKG needs it)."""
-
-    name: str
-    state: str
-    detail: str
-    advice: str = ""
 
 
 def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
@@ -154,7 +144,7 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
 
 
 def _examine_encoders() -> Iterator[Finding]:
-    from pkg.doctor_encoders import examine_encoders
+    from pkg.doctor.encoders import examine_encoders
 
     return examine_encoders()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.doctor import Finding
-from pkg.doctor_encoders import examine_encoders
+from pkg.doctor.encoders import examine_encoders
+from pkg.doctor.finding import Finding
 from pkg.encode.registry import DEFAULT_ENCODER, KINDS
 
 
