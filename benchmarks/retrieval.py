@@ -37,13 +37,15 @@ from pkg.encode.lexical import weigh_terms
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.graph.store import GraphStore
-from pkg.model import Label, Match, Node, NodeFilter
+from pkg.model import BLOCK_KINDS, Label, Match, Node, NodeFilter
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import read_question
 from pkg.retrieval.search import find_nodes
 
 RANKINGS = {"static alone": "dense", "fused by reciprocal rank": "rrf", "fused": "linear"}
 NAMED_BELOW = 50  # questions of a set whose misses are listed by name
+INNER = frozenset(BLOCK_KINDS[1:])
+"""What `--blocks inner` searches: a comment stands above such a block, never above a body."""
 
 Rank = Callable[[str], list[str]]  # question -> ids of nodes, best first
 
@@ -62,15 +64,17 @@ def read_sets(names: Sequence[str], data: Path, cache: Path) -> Iterator[Questio
         yield from readers[name]()
 
 
-def list_systems(graph: Graph, chosen: QuestionSet, nodes: dict[str, Node]) -> Iterator[tuple[str, Rank]]:
-    """Name the systems that need no other encoder, each with its search."""
+def list_systems(
+    graph: Graph, chosen: QuestionSet, nodes: dict[str, Node], where: NodeFilter
+) -> Iterator[tuple[str, Rank]]:
+    """Name the systems that need no other encoder, each with its search among the nodes that pass a filter."""
     plain = PlainBM25(list(nodes), [node.content for node in nodes.values()])
     yield "BM25 (rank-bm25)", lambda text: plain.rank(text, DEPTH)
     if chosen.mode == "function":  # blocks have no terms of their own: a ranking of them is made from that of functions
         yield "lexical alone", lambda text: _list_ids(_search_words(graph, text))
     loaded = load_encoder(graph.store.encoder()[0])
     for name, ranking in RANKINGS.items():
-        yield name, _make_search(graph, loaded, chosen.mode, ranking)
+        yield name, _make_search(graph, loaded, chosen.mode, ranking, where)
 
 
 def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> Iterator[tuple[str, Rank]]:
@@ -82,7 +86,7 @@ def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> It
     vectors = encode_functions(nodes, loaded, corpora, kept)
     beside = Graph(cast(GraphStore, BesideStore(graph.store, [node.id for node in nodes], vectors)))
     for system, ranking in (("alone", "dense"), ("fused", "linear")):
-        yield f"{name.partition(':')[0]} {system}", _make_search(beside, loaded, chosen.mode, ranking)
+        yield f"{name.partition(':')[0]} {system}", _make_search(beside, loaded, chosen.mode, ranking, NodeFilter())
 
 
 def _search_words(graph: Graph, text: str) -> Sequence[Match]:
@@ -93,14 +97,14 @@ def _list_ids(matches: Sequence[Match]) -> list[str]:
     return [match.id for match in matches]
 
 
-def _make_search(graph: Graph, encoder: Encoder, mode: str, ranking: str) -> Rank:
+def _make_search(graph: Graph, encoder: Encoder, mode: str, ranking: str, where: NodeFilter) -> Rank:
     def search(text: str) -> list[str]:
         try:
             query = encode_question(encoder, text)
         except QueryError:
             return []
         with graph.store.snapshot():
-            found = find_nodes(graph.store, read_question(text), query, mode, DEPTH, NodeFilter(), ranking)
+            found = find_nodes(graph.store, read_question(text), query, mode, DEPTH, where, ranking)
         return [each.id for each in found.ranked]
 
     return search
@@ -172,12 +176,22 @@ def measure_set(chosen: QuestionSet, other: str | None, cache: Path, work: Path)
         nodes = read_nodes(graph, chosen.mode)
         print(f"{chosen.name}: {len(nodes):,} nodes in {built.cpu:.1f} CPU-seconds", file=sys.stderr)
         beside = list_beside(graph, chosen, other, cache) if other and chosen.mode == "function" else ()
-        for system, rank in chain(list_systems(graph, chosen, nodes), beside):
-            answers, milliseconds = ask_all(rank, chosen)
-            figures = {"cpu_ms": round(milliseconds, 2), **describe(chosen, answers, nodes)}
-            shown = {half: figures[half]["mrr@10"] for half in ("all", DEVELOPMENT, TEST)}
-            print(f"{chosen.name}: {system}: {shown}, {milliseconds:.1f} CPU-ms", file=sys.stderr)
-            yield system, figures
+        for system, rank in chain(list_systems(graph, chosen, nodes, NodeFilter()), beside):
+            yield system, measure_system(system, rank, chosen, nodes)
+        inner = (
+            {node_id: node for node_id, node in nodes.items() if node.kind in INNER} if chosen.mode == "block" else {}
+        )
+        for system, rank in list_systems(graph, chosen, inner, NodeFilter(kinds=INNER)) if inner else ():
+            yield f"{system}, inner blocks", measure_system(f"{system}, inner blocks", rank, chosen, inner)
+
+
+def measure_system(system: str, rank: Rank, chosen: QuestionSet, nodes: dict[str, Node]) -> Figures:
+    """Ask one system all questions of a set."""
+    answers, milliseconds = ask_all(rank, chosen)
+    figures = {"cpu_ms": round(milliseconds, 2), **describe(chosen, answers, nodes)}
+    shown = {half: figures[half]["mrr@10"] for half in ("all", DEVELOPMENT, TEST)}
+    print(f"{chosen.name}: {system}: {shown}, {milliseconds:.1f} CPU-ms", file=sys.stderr)
+    return figures
 
 
 def main() -> None:

@@ -62,10 +62,10 @@ def reencode(
 
 
 def _put_batch(writer: EncoderWriter, encoder: str, label: Label, batch: Sequence[tuple[str, Text]]) -> int:
-    import numpy as np
+    from pkg.encode.encoder import halve_vectors
 
     texts, headings = zip(*(text for _, text in batch), strict=True)
-    vectors = load_encoder(encoder).encode(texts, headings).astype(np.float16)
+    vectors = halve_vectors(load_encoder(encoder).encode(texts, headings))
     writer.put_vectors(label, dict(zip((identity for identity, _ in batch), vectors, strict=True)))
     return len(batch)
 

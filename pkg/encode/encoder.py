@@ -45,6 +45,12 @@ class AdditiveEncoder(Encoder, Protocol):
         """Encode the text without one span at a time: float32 [len(cuts), dimension]."""
 
 
+def halve_vectors(vectors: Vectors) -> npt.NDArray[np.float16]:
+    """Round vectors to the half precision in which a graph keeps them; no zero is negative, which CSV files lose."""
+    halves: npt.NDArray[np.float16] = vectors.astype(np.float16) + np.float16(0)
+    return halves
+
+
 def encode_spans(encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
     """Encode each span of a text, in one pass where the encoder can."""
     if isinstance(encoder, AdditiveEncoder):

@@ -46,8 +46,10 @@ class LexicalIndex:
         counts, hashes, impacts = postings
         if len(counts) > MAX_ROWS:
             raise ValueError(f"{len(counts):,} nodes are more than one index holds, {MAX_ROWS:,}")
-        rows = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
-        keys = hashes.astype(np.uint64) << np.uint64(32) | rows << np.uint64(8) | impacts
+        keys = hashes.astype(np.uint64)  # changed in place: there are millions
+        keys <<= np.uint64(32)
+        keys |= np.repeat(np.arange(len(counts), dtype=np.uint64) << np.uint64(8), counts)
+        keys |= impacts
         keys.sort()
         sorted_hashes = (keys >> np.uint64(32)).astype(np.uint32)
         starts = np.flatnonzero(np.diff(sorted_hashes, prepend=~sorted_hashes[:1]))

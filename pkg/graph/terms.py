@@ -8,7 +8,7 @@ rare a term is in the graph comes in when a question is asked, so that a change 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ OCTAVE = 16  # levels of impact from one frequency to its double: 4.4 % each, wh
 _STEP = 1.0442737824274138  # the 16th root of 2
 _LOWEST = 2.0**-10  # frequency of level 0: a word once in a long body; that of level 255 is above 60, a name is at 7
 _HEADER = 16  # bytes: how many functions, imports and terms, and a zero
+GROUP_BYTES = 4_000_000  # expanded blobs that are read at a time
 _PACKED_FROM = 512  # bytes; smaller blobs do not shrink enough to pay for the time
 
 Numbers = npt.NDArray[np.int64]
@@ -40,6 +41,10 @@ class NodeKeys(NamedTuple):
 
     ids: npt.NDArray[np.uint64]
     contents: npt.NDArray[np.uint64]
+
+
+Unpacked = tuple[Numbers, NodeKeys, TermRows]
+"""How many nodes each blob has, and what they are, one blob after another."""
 
 
 @lru_cache(maxsize=1)
@@ -70,15 +75,37 @@ def pack_terms(functions: int, keys: NodeKeys, rows: TermRows) -> bytes:
     return b"\1" + zlib.compress(plain, 1) if len(plain) >= _PACKED_FROM else b"\0" + plain
 
 
-def unpack_terms(blobs: Iterable[bytes], label: Label) -> tuple[Numbers, NodeKeys, TermRows]:
+def unpack_terms(blobs: Iterable[bytes], label: Label) -> Unpacked:
     """Unpack the nodes of a label, one blob after another: the number of nodes of each blob, and what they are."""
     try:
-        plain = [_unpack(blob) for blob in blobs]
-        return _read_joined(plain, label)
+        groups = [_read_joined(plain, label) for plain in _group(map(_unpack, blobs))]
+        return _join_columns(groups) if len(groups) > 1 else groups[0]
     except (zlib.error, TypeError, ValueError, IndexError) as fault:
         raise StoreCorruptError(
             f"the store holds terms that cannot be read ({fault}); move it away and run pkg build again"
         ) from fault
+
+
+def _group(plain: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Cut expanded blobs into groups, at least one: what is computed of a group takes many times its memory."""
+    group: list[bytes] = []
+    size = 0
+    for each in plain:
+        group.append(each)
+        size += len(each)
+        if size > GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    yield group
+
+
+def _join_columns(groups: list[Unpacked]) -> Unpacked:
+    counts, keys, rows = zip(*groups, strict=True)
+    return (
+        np.concatenate(counts),
+        NodeKeys(*map(np.concatenate, zip(*keys, strict=True))),
+        TermRows(*map(np.concatenate, zip(*rows, strict=True))),
+    )
 
 
 def _unpack(blob: bytes) -> bytes:
@@ -88,7 +115,7 @@ def _unpack(blob: bytes) -> bytes:
     return zlib.decompress(blob[1:]) if blob[:1] == b"\1" else blob[1:]
 
 
-def _read_joined(plain: list[bytes], label: Label) -> tuple[Numbers, NodeKeys, TermRows]:
+def _read_joined(plain: list[bytes], label: Label) -> Unpacked:
     """Read all columns of all blobs, each by one gathering of its runs, and keep the nodes of the label."""
     sizes = np.array([len(each) for each in plain], np.int64)
     starts = np.cumsum(sizes) - sizes
