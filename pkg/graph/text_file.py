@@ -33,7 +33,7 @@ def write_text_segment(path: Path, stamp: str, segment: TextSegment) -> None:
             file.write(MAGIC + header + b"\n")
             for column in columns.values():
                 file.write(bytes(-file.tell() % _ALIGNED))
-                file.write(column.tobytes())
+                file.write(np.ascontiguousarray(column).data)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

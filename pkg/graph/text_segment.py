@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -123,12 +123,16 @@ def _parse(identity: str) -> int:
 
 def make_text_segment(stored: Iterable[StoredTerms], label: Label) -> TextSegment:
     """Make the segment of functions or of imports from the terms of all fragments."""
-    fragments, owners, blobs = [], [], []
-    for number, source, blob in stored:
-        fragments.append(number)
-        owners.append(source)
-        blobs.append(blob)
-    counts, keys, rows = unpack_terms(blobs, label)
+    fragments: list[int] = []
+    owners: list[str] = []
+
+    def take_blobs() -> Iterator[bytes]:  # one after another, for together they fill the memory
+        for number, source, blob in stored:
+            fragments.append(number)
+            owners.append(source)
+            yield blob
+
+    counts, keys, rows = unpack_terms(take_blobs(), label)
     names = tuple(sorted(set(owners)))
     places = {name: place for place, name in enumerate(names)}
     return TextSegment(
