@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from weakref import finalize
 
 import numpy as np
 
@@ -46,6 +47,7 @@ class VectorCache:
         with suppress(OSError, sqlite3.Error):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _open(path)
+            finalize(self, self._connection.close)  # an encoder lives as long as its process, or until it is forgotten
 
     def find(self, keys: Iterable[bytes], dimension: int | None) -> dict[bytes, Vectors]:
         """Give the vectors that are there, each float32 [dimension]; those of another length are no vectors of ours."""
