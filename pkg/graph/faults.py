@@ -13,6 +13,12 @@ _FULL = ("disk is full", "readonly", "read-only", "unable to open", "disk i/o er
 _CORRUPT = ("malformed", "not a database", "corrupt", "no such table", "no such column", "could not decode")
 
 
+def check_replaced(replaced: int, total: int) -> None:
+    """Refuse to end a change of the encoder with vectors of two encoders."""
+    if replaced != total:
+        raise StoreError(f"{replaced:,} of {total:,} vectors are of the new encoder; expected all; run the build again")
+
+
 @contextmanager
 def translate_faults(address: str) -> Iterator[None]:
     """Raise a StoreError in the place of sqlite3 and OS errors; the message names the store."""

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.errors import NodeNotFoundError
+from pkg.graph.folding import Rows, count_equal, pick_leaders
 from pkg.graph.lexical import LexicalIndex, Mask, Scores, TextParts, find_top
 from pkg.graph.terms import unpack_terms
 from pkg.model import Label, Match, Matches
 
 FIRST_LOOK = 64  # nodes beyond k that are looked at first; more follow when folding eats them up
 
-Rows = npt.NDArray[np.int64]
 StoredTerms = tuple[int, str, bytes]  # number of a fragment, its source, its packed terms
 
 
@@ -53,7 +53,9 @@ class TextSegment:
             return Matches((), total, filtered, 0)
         scores = self.index.score(terms)
         leaders = self._find_leaders(scores, k, keep)
-        counts = self._count_equal(leaders, scores, keep)
+        counts = count_equal(
+            self.contents, leaders, lambda near: (scores[near] > 0) & (True if keep is None else keep[near])
+        )
         found = zip(self.ids[leaders].tolist(), scores[leaders].tolist(), counts, strict=True)
         matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
         return Matches(matches, total, filtered, sum(match.same_content for match in matches))
@@ -92,24 +94,10 @@ class TextSegment:
         look = k + FIRST_LOOK
         while True:
             top = find_top(scores, look, keep)
-            top = top[np.lexsort((self.ids[top], -scores[top]))]
-            _, first = np.unique(self.contents[top], return_index=True)
-            if len(first) >= k or len(top) < look:
-                leaders: Rows = top[np.sort(first)[:k]]
-                return leaders
+            leaders = top[pick_leaders(self.ids[top], scores[top], self.contents[top])]
+            if len(leaders) >= k or len(top) < look:
+                return leaders[:k]
             look *= 4
-
-    def _count_equal(self, leaders: Rows, scores: Scores, keep: Mask | None) -> list[int]:
-        """Count the nodes of each leader's content that score and pass, itself included.
-
-        The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
-        """
-        is_wanted = np.zeros(1 << 16, np.bool_)
-        is_wanted[self.contents[leaders].astype("<u2")] = True
-        near = np.flatnonzero(is_wanted[np.ascontiguousarray(self.contents).view("<u2")[::4]])
-        near = near[(scores[near] > 0) & (True if keep is None else keep[near])]
-        found, counts = np.unique(self.contents[near], return_counts=True)
-        return [int(count) for count in counts[np.searchsorted(found, self.contents[leaders])]]
 
 
 def _parse(identity: str) -> int:

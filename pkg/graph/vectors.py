@@ -17,6 +17,7 @@ import numpy.typing as npt
 import simsimd
 
 from pkg.errors import StoreCorruptError
+from pkg.graph.folding import count_equal, pick_leaders
 from pkg.model import Match, Matches
 
 COLUMNS = {
@@ -58,9 +59,10 @@ class Segment:
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
         candidates = self._drop_beaten(candidates, scores, 2 * error)
         exact = score_vectors(fetch(self.columns["number"][candidates].tolist()), query)
-        leaders = self._fold(candidates, exact)[:k]
-        counts = self._count_equal(candidates[leaders], keep)
-        ids = self.columns["id"].view("<u8")[candidates[leaders]].tolist()
+        hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
+        leaders = pick_leaders(numbers, exact, hashes[candidates])[:k]
+        counts = count_equal(hashes, candidates[leaders], None if keep is None else keep.__getitem__)
+        ids = numbers[leaders].tolist()
         found = zip(ids, exact[leaders].tolist(), counts, strict=True)
         matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
@@ -96,24 +98,6 @@ class Segment:
         best = np.full(len(candidates), -np.inf, np.float32)
         np.maximum.at(best, groups, scores[candidates])
         return candidates[scores[candidates] >= best[groups] - margin]
-
-    def _fold(self, candidates: npt.NDArray[np.int64], exact: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """Give the places of the best candidate of each content, best first, ties by id."""
-        order = np.lexsort((self.columns["id"].view("<u8")[candidates], -exact))
-        _, first = np.unique(self.columns["hash"][candidates[order]], return_index=True)
-        return order[np.sort(first)]
-
-    def _count_equal(self, leaders: npt.NDArray[np.int64], keep: Mask | None) -> list[int]:
-        """Count the entries of each leader's content that pass, itself included.
-
-        The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
-        """
-        hashes = self.columns["hash"]
-        is_wanted = np.zeros(1 << 16, np.bool_)
-        is_wanted[hashes[leaders].astype("<u2")] = True
-        near = np.flatnonzero(is_wanted[np.ascontiguousarray(hashes).view("<u2")[::4]])
-        found, counts = np.unique(hashes[near if keep is None else near[keep[near]]], return_counts=True)
-        return [int(count) for count in counts[np.searchsorted(found, hashes[leaders])]]
 
 
 Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, source, fragment, kind, vector

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph import sql
+from pkg.graph.faults import check_replaced
 from pkg.graph.link_rows import LinkWriter
 from pkg.graph.rows import dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.graph.unit import Fragment, UnitGraph, UnitLinks, hash_bytes, hash_key, name_library
@@ -143,11 +144,8 @@ class EmbeddedWriter:
 
     def _check_replaced(self) -> None:
         """Refuse to end with vectors of two encoders."""
-        total = self._run(sql.COUNT_ALL_VECTORS).fetchone()[0]
-        if self._replaced is not None and self._replaced != total:
-            raise StoreError(
-                f"{self._replaced:,} of {total:,} vectors are of the new encoder; expected all; run the build again"
-            )
+        if self._replaced is not None:
+            check_replaced(self._replaced, self._run(sql.COUNT_ALL_VECTORS).fetchone()[0])
 
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkg.errors import StoreError
+from pkg.graph.faults import check_replaced
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
@@ -206,10 +207,7 @@ class Neo4jWriter:
         """Refuse to end with vectors of two encoders."""
         ready = [record["name"] for record in self._main.run(cypher.LIST_READY)]
         total = sum(self._count(label, name) for name in ready for label in EMBEDDED_LABELS)
-        if self._replaced != total:
-            raise StoreError(
-                f"{self._replaced:,} of {total:,} vectors are of the new encoder; expected all; run the build again"
-            )
+        check_replaced(self._replaced, total)
 
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.

@@ -1,0 +1,33 @@
+"""Let the best of nodes of equal content stand for all of them, the same way in dense and in lexical search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.int64]
+Hashes = npt.NDArray[Any]  # 64 bits each, signed or not
+
+
+def pick_leaders(ids: npt.NDArray[np.uint64], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
+    """Give the places of the best of each content, best first, ties by id."""
+    order = np.lexsort((ids, -scores))
+    _, first = np.unique(hashes[order], return_index=True)
+    leaders: Rows = order[np.sort(first)]
+    return leaders
+
+
+def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDArray[np.bool_]] | None) -> list[int]:
+    """Count the entries of each leader's content that pass, itself included.
+
+    The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
+    """
+    is_wanted = np.zeros(1 << 16, np.bool_)
+    is_wanted[hashes[leaders].astype("<u2")] = True
+    near = np.flatnonzero(is_wanted[np.ascontiguousarray(hashes).view("<u2")[::4]])
+    near = near if passes is None else near[passes(near)]
+    found, counts = np.unique(hashes[near], return_counts=True)
+    return [int(count) for count in counts[np.searchsorted(found, hashes[leaders])]]
