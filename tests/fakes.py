@@ -254,7 +254,7 @@ class FakeStore:
         scored = [(_cosine(entry.vector, vector), entry.node) for entry in passing if entry.vector is not None]
         return _rank(scored, k, len(entries), len(entries) - len(passing))
 
-    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         entries = [self._get_entry(node_id) for node_id in ids]
         return np.array([_cosine(each.vector, vector) for each in entries if each.vector is not None], np.float32)
 
@@ -311,15 +311,13 @@ class FakeStore:
             raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id that a query gave")
         return entry
 
-    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
-        entries = self._now.read()
-        found = [entries[each].node for each in ids if each in entries]
-        return {node.id: _outline(node) for node in found if node.label in (Label.FUNCTION, Label.BLOCK)}
-
-    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
-        entries, outer = self._now.read(), set(functions)
+    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+        entries, outer = self._now.read(), set(blocks_of)
+        found = [entries[each] for each in ids if each in entries]
+        found = [entry for entry in found if entry.node.label in (Label.FUNCTION, Label.BLOCK)]
         blocks = [entry for entry in entries.values() if entry.node.label is Label.BLOCK]
-        return [_outline(entry.node) for entry in blocks if _find_function(entries, entry) in outer]
+        found += [entry for entry in blocks if _find_function(entries, entry) in outer]
+        return {entry.node.id: _outline(entry.node) for entry in found}
 
     def subtree(self, node_id: str) -> list[Node]:
         outer = self._get_entry(node_id).node

@@ -191,8 +191,8 @@ class EmbeddedStore:
                 f" (encoder '{self._get_meta('encoder')}'); encode the query with that encoder"
             )
 
-    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""
+    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Give the true cosine of each of some embedded nodes, [len(ids)]; an unknown id is a NodeNotFoundError."""
         from pkg.graph.vectors import join_vectors, score_vectors
 
         with translate_faults(self.address), self.snapshot():
@@ -245,15 +245,11 @@ class EmbeddedStore:
             f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
         )
 
-    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks by id, those of unknown ids left out."""
+    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks by id, and of the blocks of some functions."""
         with translate_faults(self.address), self.snapshot():
-            return {each.id: each for each in list_outlines(self._connection, ids)}
-
-    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
-        """List the outlines of the blocks of some functions, those of inner functions left out."""
-        with translate_faults(self.address), self.snapshot():
-            return list_blocks(self._connection, functions)
+            found = [*list_outlines(self._connection, ids), *list_blocks(self._connection, blocks_of)]
+        return {each.id: each for each in found}
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

@@ -24,6 +24,8 @@ def list_blocks(connection: sqlite3.Connection, functions: Sequence[str]) -> lis
 
 
 def _list(connection: sqlite3.Connection, statement: str, ids: Sequence[str]) -> list[Outline]:
+    if not ids:
+        return []
     asked = json.dumps([parse_id(each) for each in ids])
     return [_make_outline(row) for row in connection.execute(statement, (asked,))]
 

@@ -136,8 +136,8 @@ class GraphStore(Protocol):
     ) -> Matches:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
 
-    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""
+    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Give the true cosine of each of some embedded nodes, [len(ids)]; an unknown id is a NodeNotFoundError."""
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id.
@@ -161,11 +161,11 @@ class GraphStore(Protocol):
     def get(self, ids: Sequence[str]) -> list[Node]:
         """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
 
-    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks by id, those of unknown ids left out; cheaper than the nodes."""
+    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks by id, and of the blocks of some functions; cheaper than the nodes.
 
-    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
-        """List the outlines of the blocks of some functions, but not of functions inside them."""
+        Unknown ids are left out, and so are the blocks of functions inside those functions.
+        """
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

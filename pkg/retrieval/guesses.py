@@ -49,6 +49,8 @@ class NameGuesser:
 
     def _search(self, source: str, name: str) -> Node | None:
         vector = self._encoder.encode([name.encode("utf-8", "replace")])[0]
+        if not vector.any():  # a name without words is like every other
+            return None
         found = self._store.vector_search(Label.FUNCTION_NAME, vector, NEAREST, NodeFilter(source)).matches
         near = [match.id for match in found if match.score >= NAME_FLOOR]
         same = format_id(hash_key(source, Label.FUNCTION_NAME.value, name))

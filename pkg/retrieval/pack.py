@@ -36,7 +36,7 @@ def count_tokens(text: str) -> int:
     It is no model's own tokenizer: it needs no vocabulary, takes white space as free, and on Python code is meant to
     be of the right size, not exact. Text without spaces between words counts low.
     """
-    return sum(1 for _ in _TOKEN.finditer(text))
+    return len(_TOKEN.findall(text))
 
 
 def pack_hits(opened: Iterable[OpenedHit], complete: Complete, budget: int, total: int) -> Packed:

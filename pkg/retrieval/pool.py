@@ -55,12 +55,11 @@ def collect_pool(
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:
         found.append(worded)
-    outlines = store.outlines([match.id for match in _drop_repeated(found)])
-    if label is Label.BLOCK:
-        blocks = store.blocks_of([match.id for match in worded[:FUNCTIONS_OF_BLOCKS]])
-        outlines |= {each.id: each for each in blocks if where.kinds is None or each.kind in where.kinds}
     counts = {match.id: match.same_content for match in _drop_repeated(found)}
-    return _score(store, question, query, near, list(outlines.values()), counts)
+    functions = [match.id for match in worded[:FUNCTIONS_OF_BLOCKS]] if label is Label.BLOCK else []
+    outlines = store.outlines(list(counts), functions).values()
+    passing = [each for each in outlines if each.id in counts or where.kinds is None or each.kind in where.kinds]
+    return _score(store, question, query, near, passing, counts)
 
 
 def _search_words(store: GraphStore, question: Question, k: int, where: NodeFilter) -> tuple[Match, ...]:
@@ -94,17 +93,17 @@ def _score(
 ) -> Pool:
     """Look up the owners of the candidates, and all their scores."""
     owners = _find_owners(store, outlines)
-    known = {match.id: match.score for match in near.matches}
-    dense = _read_cosines(store, outlines, query, known)
+    cosines = {match.id: match.score for match in near.matches}
+    missing = sorted({each.id for each in (*outlines, *owners)} - cosines.keys())
+    cosines.update(zip(missing, store.cosines(missing, query).tolist(), strict=True))
     candidates = tuple(outlines)
-    is_own = owners == outlines
     return Pool(
         question,
         candidates,
-        candidates if is_own else tuple(owners),
-        dense,
+        candidates if owners == outlines else tuple(owners),
+        np.array([cosines[each.id] for each in outlines], np.float64),
         *_read_words(store, owners, question),
-        dense if is_own else _read_cosines(store, owners, query, {}),
+        np.array([cosines[each.id] for each in owners], np.float64),
         tuple(counts.get(each.id, 0) for each in outlines),
         near.searched,
         near.filtered,
@@ -117,15 +116,6 @@ def _find_owners(store: GraphStore, outlines: list[Outline]) -> list[Outline]:
     ids = {each.id: format_id(find_owner(int(each.id, 16), each.name)) for each in blocks}
     functions = store.outlines(sorted(set(ids.values()))) if ids else {}
     return [functions.get(ids.get(each.id, ""), each) for each in outlines]
-
-
-def _read_cosines(store: GraphStore, outlines: list[Outline], query: Vectors, known: dict[str, float]) -> Scores:
-    scores = dict(known)
-    for label in (Label.FUNCTION, Label.BLOCK):
-        missing = sorted({each.id for each in outlines if each.label is label and each.id not in scores})
-        if missing:
-            scores.update(zip(missing, store.cosines(label, missing, query).tolist(), strict=True))
-    return np.array([scores[each.id] for each in outlines], np.float64)
 
 
 def _read_words(store: GraphStore, functions: list[Outline], question: Question) -> tuple[Scores, Scores]:

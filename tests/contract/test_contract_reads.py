@@ -365,8 +365,9 @@ def test_blocks_of_functions_are_those_that_hang_from_them(store: GraphStore) ->
     fill(store, {"a.py": NESTED, **FILES})
     functions = [node.id for node in store.nodes([Label.FUNCTION])]
     blocks = {node.id for node in store.nodes([Label.BLOCK])}
-    owners = {each.id: function for function in functions for each in store.blocks_of([function])}
+    owners = {each: function for function in functions for each in store.outlines([], [function])}
     assert set(owners) == blocks
-    assert sorted(each.id for each in store.blocks_of(functions)) == sorted(blocks)
+    assert set(store.outlines([], functions)) == blocks
+    assert set(store.outlines(functions, functions)) == blocks | set(functions)
     for block, function in owners.items():
         assert block in {node.id for node in store.subtree(function)}

@@ -146,12 +146,12 @@ def test_scores_of_given_functions_are_those_of_the_search(filled: GraphStore) -
 def test_cosines_of_given_nodes_are_those_of_the_search(filled: GraphStore, label: Label) -> None:
     query = encode("read the settings of a path")
     found = filled.vector_search(label, query, 99).matches
-    cosines = filled.cosines(label, [match.id for match in reversed(found)], query)
+    cosines = filled.cosines([match.id for match in reversed(found)], query)
     assert cosines.dtype == np.float32
     assert cosines.tolist() == pytest.approx([match.score for match in reversed(found)], abs=1e-6)
-    twice = filled.cosines(label, [found[0].id] * 2, query)
+    twice = filled.cosines([found[0].id] * 2, query)
     assert twice.tolist() == pytest.approx([found[0].score] * 2, abs=1e-6)
-    assert filled.cosines(label, [], query).tolist() == []
+    assert filled.cosines([], query).tolist() == []
 
 
 @pytest.mark.parametrize("unknown", ["0" * 16, "no id", "", "ф" * 16, "00000000000000000"])
@@ -160,7 +160,7 @@ def test_an_unknown_id_has_no_score(filled: GraphStore, unknown: str) -> None:
     with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
         filled.text_parts([known, unknown], weigh_terms("copy"))
     with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
-        filled.cosines(Label.FUNCTION, [known, unknown], encode("copy"))
+        filled.cosines([known, unknown], encode("copy"))
 
 
 @pytest.mark.parametrize("label", LABELS)

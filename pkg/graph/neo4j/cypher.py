@@ -81,7 +81,9 @@ when it looks at 125 in this index, and .94 at 209 in the default one, for a fif
 """
 CREATE_FILTERED_INDEX = """CYPHER 25 CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
     WITH [n.source] OPTIONS {{indexConfig: {{`vector.dimensions`: {dimension:d}, `vector.similarity_function`: 'cosine',
-    `vector.quantization.enabled`: false, `vector.default_search_expansion_factor`: 10.0}}}}"""
+    `vector.quantization.enabled`: false, `vector.default_search_expansion_factor`: 3.0}}}}"""
+"""It looks at three times as many nodes as are asked for, of which the ten best overlap by .98 with the true ones of
+194,000 blocks; ten times as many make that .995, for 75 % more time."""
 SHOW_CONSTRAINTS = "SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'pkg_' RETURN name"
 SHOW_INDEXES = "SHOW INDEXES YIELD name WHERE name STARTS WITH 'pkg_' RETURN name"
 DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"
@@ -306,11 +308,13 @@ INSIDE_UNIT = f"""UNWIND [$id] AS id {_BY_ID} WITH n AS u MATCH (u)-[h:{HOLDS}]-
     RETURN {_NODE} AS node ORDER BY held, fragment, n.start, n.end DESC, n.position"""
 GET_CALLS = f"""UNWIND $ids AS id {_PIECE_BY_ID} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
     RETURN collect([id, [f.calls, n.start_line, n.end_line, first_line]]) AS found"""
-_OUTLINE = """RETURN collect([n.id, [each IN labels(n) WHERE each IN ['Function', 'Block']][0], n.source,
-    coalesce(n.path, path), n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash]) AS found"""
-LIST_OUTLINES = f"UNWIND $ids AS id {_find_by_id((Label.FUNCTION, Label.BLOCK))} {_PLACE} {_OUTLINE}"
-LIST_BLOCKS = f"""UNWIND $ids AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
-    MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) {_PLACE} {_OUTLINE}"""
+LIST_OUTLINES = f"""CALL () {{ UNWIND $ids AS id {_find_by_id((Label.FUNCTION, Label.BLOCK))} RETURN n
+    UNION UNWIND $functions AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
+        MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) RETURN n }}
+    WITH n, CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
+        RETURN u.path AS path ORDER BY path, h.line LIMIT 1 }}) ELSE n.path END AS path
+    RETURN collect([n.id, [each IN labels(n) WHERE each IN ['Function', 'Block']][0], n.source,
+        path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready
     CALL (u, names) {{ MATCH (u)-[e:IMPORTS]->(n) WHERE n.source IN $ready
@@ -363,29 +367,24 @@ EXPORT_TYPE = """MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source
 
 _PASSES = """n.source IN $names AND ($kinds IS NULL OR n.kind IN $kinds)
     AND ($fragments IS NULL OR n.fragment IN $fragments)"""
-_FOUND = "RETURN collect([n.id, n.content_hash, score]) AS found"
+_SAME = f"COUNT {{{{ MATCH (m:{{label}} {{{{content_hash: n.content_hash}}}}) WHERE {_PASSES.replace('n.', 'm.')} }}}}"
+_FOUND = f"RETURN collect([n.id, n.content_hash, score, n.embedding, {_SAME}]) AS found"
 FRAGMENTS_AT = f"""MATCH (u:File|Row) WHERE u.source IN $names AND u.path =~ $pattern MATCH (u)-[:{HOLDS}]->(f)
     RETURN collect(DISTINCT f.id) AS fragments"""
 COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
-GET_VECTORS = f"""CALL () {{{{ UNWIND $ids AS id MATCH (n:{{label}} {{{{id: id}}}})
-        RETURN collect([id, n.embedding]) AS vectors }}}}
-    CALL () {{{{ UNWIND $contents AS content MATCH (n:{{label}}) WHERE n.content_hash = content AND {_PASSES}
-        WITH content, count(n) AS count RETURN collect([content, count]) AS same }}}}
-    RETURN vectors, same"""
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
     WITH n, CASE WHEN any(x IN n.embedding WHERE x <> 0) THEN vector.similarity.cosine(n.embedding, $vector)
         ELSE 0.5 END AS score ORDER BY score DESC, n.id
     LIMIT $look {_FOUND}"""
 SCAN_ALL = f"MATCH (n:{{label}}) WHERE {_PASSES} WITH n, 0.5 AS score ORDER BY n.id LIMIT $look {_FOUND}"
-QUERY_INDEX = f"""CALL db.index.vector.queryNodes($index, $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
+QUERY_INDEX = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
     {_FOUND}"""
 LIST_TERMS = f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready AND f.terms IS NOT NULL
     RETURN f.id AS id, f.source AS source, f.terms AS terms"""
-GET_COSINES = """UNWIND $ids AS id MATCH (n:{label} {{id: id}}) WHERE n.source IN $ready
+GET_COSINES = f"""UNWIND $ids AS id {_find_by_id(EMBEDDED_LABELS)} WITH id, n WHERE n.embedding IS NOT NULL
     RETURN collect([id, n.embedding]) AS vectors"""
 
 
-def search_index(label: Label) -> str:
-    """Write the search of a vector index that filters by source inside the index (2026.x)."""
-    return f"""CYPHER 25 MATCH (n:{label.value}) SEARCH n IN (VECTOR INDEX {name_vector_index(label)} FOR $vector
+SEARCH_INDEX = f"""CYPHER 25 MATCH (n:{{label}}) SEARCH n IN (VECTOR INDEX {{index}} FOR $vector
     WHERE n.source IN $names LIMIT $look) SCORE AS score WHERE {_PASSES} {_FOUND}"""
+"""The search of a vector index that filters by source inside the index (2026.x)."""

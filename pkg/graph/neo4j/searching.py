@@ -1,7 +1,7 @@
 """Nearest neighbours on the server: by the index of one label, which is asked for more until k of k remain.
 
-The index ranks by (1 + cosine) / 2 (A-15) and is approximate; the vectors of those that may be among the k best are
-fetched, so that scores are true cosines in double precision and equal scores are ordered by id, as in every store.
+The index ranks by (1 + cosine) / 2 (A-15) and is approximate; vectors come with what it finds, so that scores are true
+cosines in double precision and equal scores are ordered by id, as in every store.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from pkg.graph.neo4j.writing import count_key
 from pkg.graph.vectors import score_vectors
 from pkg.model import Label, Match, Matches, NodeFilter
 
-LOOK, LOOK_FILTERED = 12, 10  # candidates looked at first, for each that is asked for: on 5.26 and on 2026.x, whose
-# indexes look ten times as far by themselves; of 203,000 blocks, the ten best overlap by .95 and .98 with the true ones
-LEAST_K = 10
+LOOK = 120  # candidates looked at first; where more are asked for, a fifth more than those
 INDEX_LIMIT = 10_000  # hits that 2026.x gives at most, whatever is asked
 EXACT_BELOW = 2_000  # nodes that pass a filter and are all compared: cheaper than asking the index, and exact
 SAME_SCORE = 1e-6  # how far the server's single precision can be off
@@ -36,6 +34,8 @@ class _Found(NamedTuple):
     id: str
     content: str
     score: float
+    vector: list[float]
+    equal: int  # nodes of this content that pass, itself included
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Candidate:
     id: str
     content: str
     score: float  # true cosine
-    count: int  # of the nodes of this content that pass
+    equal: int
 
 
 class VectorSearch:
@@ -65,8 +65,8 @@ class VectorSearch:
         allowed = self._count_allowed(filters)
         if k < 1 or not allowed:
             return Matches((), self._total, self._total - allowed, 0)
-        leaders = _fold(self._find_candidates(vector, k, allowed, filters))[:k]
-        matches = tuple(Match(leader.id, leader.score, leader.count - 1) for leader in leaders)
+        leaders = self._find_leaders(vector, k, allowed, filters)
+        matches = tuple(Match(leader.id, leader.score, leader.equal - 1) for leader in leaders)
         return Matches(matches, self._total, self._total - allowed, sum(match.same_content for match in matches))
 
     def _find_filters(self) -> dict[str, Any]:
@@ -84,17 +84,15 @@ class VectorSearch:
         found = self._reader.run(cypher.COUNT_PASSING.format(label=self._label.value), **filters)
         return int(found[0]["count"])
 
-    def _find_candidates(self, vector: Vector, k: int, allowed: int, filters: dict[str, Any]) -> list[_Candidate]:
+    def _find_leaders(self, vector: Vector, k: int, allowed: int, filters: dict[str, Any]) -> list[_Candidate]:
         """Look at more and more of the nearest until k of distinct content stand clear of those not looked at."""
-        look = (LOOK_FILTERED if self._has_filters else LOOK) * max(min(k, allowed), LEAST_K)
+        look = max(LOOK, min(k, allowed) * 6 // 5)
         ask = self._scan if allowed <= EXACT_BELOW or not vector.any() else self._ask_index
         while True:
             found = ask(vector, look, filters)
-            candidates = self._score(_pick_near(found, k), vector, filters)
-            leaders = _fold(candidates)
-            is_all = len(found) >= allowed
-            if is_all or (len(leaders) >= k and _lowest(found) < leaders[k - 1].score - SAME_SCORE):
-                return candidates
+            leaders = _fold(_score(found, vector))
+            if len(found) >= allowed or (len(leaders) >= k and _is_clear(found, leaders[k - 1], vector)):
+                return leaders[:k]
             if len(found) < look or look * 4 > INDEX_LIMIT:  # the index does not hold or does not give them all
                 ask = self._scan
             look *= 4
@@ -102,36 +100,19 @@ class VectorSearch:
     def _scan(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[_Found]:
         """Let the server compare all nodes that pass; a question without words is as far from all."""
         statement = cypher.SCAN_VECTORS if vector.any() else cypher.SCAN_ALL
-        parameters = filters | {"vector": vector.tolist(), "look": look}
-        return self._list(statement.format(label=self._label.value), **parameters)
-
-    def _list(self, statement: str, **parameters: Any) -> list[_Found]:
-        return [_Found(*each) for each in self._reader.run(statement, **parameters)[0]["found"]]
+        return self._list(statement, vector, filters, look=look)
 
     def _ask_index(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[_Found]:
-        index = cypher.name_vector_index(self._label)
-        parameters = filters | {"vector": vector.tolist(), "look": look}
         if self._has_filters:
-            return self._list(cypher.search_index(self._label), **parameters)
+            return self._list(cypher.SEARCH_INDEX, vector, filters, look=look)
         share = self._of_sources / max(self._total, 1)
         ask = min(int(look / max(share, 0.01)) + 1, self._total)  # so many that look of them pass, if spread evenly
-        return self._list(cypher.QUERY_INDEX, index=index, ask=ask, **parameters)
+        return self._list(cypher.QUERY_INDEX, vector, filters, ask=ask)
 
-    def _score(self, near: list[_Found], query: Vector, filters: dict[str, Any]) -> list[_Candidate]:
-        """Give the true cosines of some candidates, and what else has their content."""
-        if not near:
-            return []
-        contents = {each.id: each.content for each in near}
-        parameters = filters | {"ids": list(contents), "contents": sorted(set(contents.values()))}
-        found = self._reader.run(cypher.GET_VECTORS.format(label=self._label.value), **parameters)[0]
-        same = dict(found["same"])
-        vectors = np.array([vector for _, vector in found["vectors"]], np.float32).astype(np.float16)
-        scored = zip((each for each, _ in found["vectors"]), score_vectors(vectors, query).tolist(), strict=True)
-        return [
-            _Candidate(each, contents[each], score, same[contents[each]])
-            for each, score in scored
-            if contents[each] in same  # else a write has ended meanwhile, which the end of the snapshot tells
-        ]
+    def _list(self, statement: str, vector: Vector, filters: dict[str, Any], **parameters: int) -> list[_Found]:
+        written = statement.format(label=self._label.value, index=cypher.name_vector_index(self._label))
+        found = self._reader.run(written, vector=vector.tolist(), **filters, **parameters)
+        return [_Found(*each) for each in found[0]["found"]]
 
 
 def to_java_pattern(glob: str) -> str:
@@ -142,15 +123,11 @@ def to_java_pattern(glob: str) -> str:
     return pattern
 
 
-def _pick_near(found: list[_Found], k: int) -> list[_Found]:
-    """Leave out what cannot be among the k best of distinct content, however the server has rounded."""
-    best: dict[str, float] = {}
-    for each in found:
-        best[each.content] = max(each.score, best.get(each.content, 0.0))
-    if len(best) <= k:
-        return found
-    least = sorted(best.values())[-k] - SAME_SCORE  # of (1 + cosine) / 2, so twice as much of the cosine
-    return [each for each in found if each.score >= least]
+def _score(found: list[_Found], query: Vector) -> list[_Candidate]:
+    """Give what was found its true cosine."""
+    vectors = np.array([each.vector for each in found], np.float32).astype(np.float16).reshape(len(found), len(query))
+    scores = score_vectors(vectors, query).tolist()
+    return [_Candidate(each.id, each.content, score, each.equal) for each, score in zip(found, scores, strict=True)]
 
 
 def _fold(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -161,14 +138,16 @@ def _fold(candidates: list[_Candidate]) -> list[_Candidate]:
     return list(leaders.values())
 
 
-def _lowest(found: list[_Found]) -> float:
-    """Give the lowest cosine that the server reports (A-15)."""
-    return min(2 * each.score - 1 for each in found) if found else -1.0
+def _is_clear(found: list[_Found], last: _Candidate, vector: Vector) -> bool:
+    """Tell whether nothing beyond what was found can come before the last candidate that is wanted (A-15).
+
+    To a question without words all nodes are equal, and come by id.
+    """
+    return not vector.any() or min(2 * each.score - 1 for each in found) < last.score - SAME_SCORE
 
 
-def fetch_cosines(reader: Reader, label: Label, ids: Sequence[str], query: Vector) -> dict[str, float]:
-    """Give the true cosines of those of some nodes of a label that exist, by id, asking the server once."""
-    statement = cypher.GET_COSINES.format(label=label.value)
-    found = reader.run(statement, ids=sorted(set(ids)), ready=reader.view.ready)[0]["vectors"]
+def fetch_cosines(reader: Reader, ids: Sequence[str], query: Vector) -> dict[str, float]:
+    """Give the true cosines of those of some embedded nodes that exist, by id, asking the server once."""
+    found = reader.run(cypher.GET_COSINES, ids=sorted(set(ids)), ready=reader.view.ready)[0]["vectors"]
     vectors = np.array([vector for _, vector in found], np.float32).astype(np.float16).reshape(len(found), len(query))
     return dict(zip((each for each, _ in found), score_vectors(vectors, query).tolist(), strict=True))

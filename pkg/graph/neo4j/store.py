@@ -244,14 +244,14 @@ class Neo4jStore:
                 )
             return VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
 
-    def cosines(self, label: Label, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each of some nodes of a label, [len(ids)]; an unknown id is a NodeNotFoundError."""
+    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Give the true cosine of each of some embedded nodes, [len(ids)]; an unknown id is a NodeNotFoundError."""
         import numpy as np
 
         from pkg.graph.neo4j.searching import fetch_cosines
 
         with self._reader.snapshot():
-            found = fetch_cosines(self._reader, label, [each for each in ids if each.isascii()], vector)
+            found = fetch_cosines(self._reader, [each for each in ids if each.isascii()], vector)
         self._check_known(ids, found)
         return np.array([found[each] for each in ids], np.float32)
 
@@ -299,18 +299,12 @@ class Neo4jStore:
                     f"no node '{each}' in {self.address}; expected an id of 16 hex digits that a query gave"
                 )
 
-    def outlines(self, ids: Sequence[str]) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks by id, those of unknown ids left out."""
-        return {each.id: each for each in self._list_outlines(cypher.LIST_OUTLINES, ids)}
-
-    def blocks_of(self, functions: Sequence[str]) -> list[Outline]:
-        """List the outlines of the blocks of some functions, those of inner functions left out."""
-        return self._list_outlines(cypher.LIST_BLOCKS, functions)
-
-    def _list_outlines(self, statement: str, ids: Sequence[str]) -> list[Outline]:
+    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks by id, and of the blocks of some functions."""
         with self._reader.snapshot() as view:
-            found = self._reader.run(statement, ids=list(ids), ready=view.ready)[0]["found"]
-        return [make_outline(*each) for each in found]
+            parameters = {"ids": list(ids), "functions": list(blocks_of), "ready": view.ready}
+            found = self._reader.run(cypher.LIST_OUTLINES, **parameters)[0]["found"]
+        return {each.id: each for each in starmap(make_outline, found)}
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
