@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.graph.neo4j import cypher
 from pkg.graph.rows import parse_id
+from pkg.graph.text_cache import TextCache
 from pkg.model import Label, Node
 
 if TYPE_CHECKING:
     from pkg.graph.neo4j.session import Reader
     from pkg.graph.text_segment import StoredTerms, TextSegment
-
-KEPT = Label.FUNCTION  # what every question searches; the terms of imports are fetched when they are asked for
 
 
 class ServerTexts:
@@ -34,11 +33,9 @@ class ServerTexts:
         get_inside: Callable[[str], list[Node]],
     ) -> None:
         self._reader = reader
-        self._address = address
         self.read_nodes = get_nodes
         self._get_inside = get_inside
-        self._stamp = ""
-        self._segments: dict[Label, TextSegment] = {}
+        self._cache = TextCache(partial(find_cache_file, address), self._list_stored)
 
     def read_inside(self, node: Node) -> list[Node]:
         """Read what lies inside a node."""
@@ -54,32 +51,9 @@ class ServerTexts:
 
     def open_terms(self, label: Label) -> TextSegment:
         """Give the terms of the functions or imports of the generation that is read now."""
-        stamp = self._reader.view.stamp
-        if not stamp or stamp != self._stamp:
-            self._stamp, self._segments = stamp, {}
-        if label not in self._segments:
-            self._segments[label] = self._open_file(stamp) if label is KEPT and stamp else self._fetch(label)
-        return self._segments[label]
+        return self._cache.open_terms(self._reader.view.stamp, label)
 
-    def _open_file(self, stamp: str) -> TextSegment:
-        """Map the file of the cache; fetch the terms anew when it is of another generation."""
-        from pkg.graph.text_file import read_text_segment, write_text_segment
-
-        path = find_cache_file(self._address)
-        segment = read_text_segment(path, stamp)
-        if segment is None:
-            segment = self._fetch(KEPT)
-            with suppress(OSError):  # a place that cannot be written: the terms stay in memory
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_text_segment(path, stamp, segment)
-        return segment
-
-    def _fetch(self, label: Label) -> TextSegment:
-        from pkg.graph.text_segment import make_text_segment
-
-        return make_text_segment(self._stream(), label)
-
-    def _stream(self) -> Iterator[StoredTerms]:
+    def _list_stored(self) -> Iterator[StoredTerms]:
         for record in self._reader.stream(cypher.LIST_TERMS, ready=self._reader.view.ready):
             yield parse_id(record["id"]), record["source"], record["terms"]
 
