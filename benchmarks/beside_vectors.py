@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Encoder, Vectors
-from pkg.encode.headings import make_heading
+from pkg.encode.headings import Headings
 from pkg.graph.store import GraphStore
 from pkg.model import Label, Match, Matches, Node, NodeFilter
 
@@ -41,13 +41,12 @@ class BesideStore:
         return np.array([self._vectors[self._rows[each]] @ vector for each in ids], np.float32)
 
 
-def encode_functions(nodes: Sequence[Node], encoder: Encoder, corpora: set[str], kept: Path) -> Vectors:
+def encode_functions(nodes: Sequence[Node], encoder: Encoder, headings: Headings, kept: Path) -> Vectors:
     """Encode functions with their headings, or read the vectors that an earlier run has kept."""
     if not kept.exists():
         texts = [node.content.encode("utf-8", "replace") for node in nodes]
-        headings = [make_heading("" if node.source in corpora else node.path, node.qualname) for node in nodes]
         unfinished = kept.with_suffix(".tmp.npy")
-        np.save(unfinished, encoder.encode(texts, headings))
+        np.save(unfinished, encoder.encode(texts, list(map(headings.of, nodes))))
         unfinished.rename(kept)
     vectors: Vectors = np.load(kept)
     return vectors

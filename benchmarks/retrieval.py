@@ -33,6 +33,7 @@ from spyder_questions import read_spyder_questions
 
 from pkg.api import Graph, open_graph
 from pkg.encode.encoder import Encoder
+from pkg.encode.headings import Headings
 from pkg.encode.lexical import weigh_terms
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
@@ -81,9 +82,8 @@ def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> It
     """Name the systems that take the vectors of functions from another encoder, and all else from the graph."""
     loaded = load_encoder(name)
     nodes = sorted(graph.store.nodes([Label.FUNCTION]), key=lambda node: node.id)
-    corpora = {source.name for source in graph.store.sources() if source.kind == "corpus"}
     kept = cache / f"vectors-{chosen.name}-{name.partition(':')[0]}-{len(nodes)}.npy"
-    vectors = encode_functions(nodes, loaded, corpora, kept)
+    vectors = encode_functions(nodes, loaded, Headings(graph.store.sources()), kept)
     beside = Graph(cast(GraphStore, BesideStore(graph.store, [node.id for node in nodes], vectors)))
     for system, ranking in (("alone", "dense"), ("fused", "linear")):
         yield f"{name.partition(':')[0]} {system}", _make_search(beside, loaded, chosen.mode, ranking, NodeFilter())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pkg.encode.headings import make_heading
+from pkg.encode.headings import Headings
 from pkg.encode.registry import DEFAULT_ENCODER, find_encoder, load_encoder, name_encoder
 from pkg.errors import EncoderMismatchError, UsageError
 from pkg.graph.texts import read_import
@@ -72,12 +72,12 @@ def _put_batch(writer: EncoderWriter, encoder: str, label: Label, batch: Sequenc
 
 def _list_batches(store: GraphStore) -> Iterator[tuple[Label, list[tuple[str, Text]]]]:
     """Give the id and the text of every embedded node, some of one label at a time."""
-    corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+    headings = Headings(store.sources())
     for label in EMBEDDED_LABELS:
         batch: list[tuple[str, Text]] = []
         size = 0
         for node in store.nodes([label]):
-            text = read_text(node, node.source in corpora)
+            text = read_text(node, headings)
             if batch and (len(batch) >= NODES_AT_ONCE or size + len(text[0]) > BYTES_AT_ONCE):
                 yield label, batch
                 batch, size = [], 0
@@ -92,12 +92,12 @@ def list_texts(store: GraphStore) -> Iterator[Sequence[Text]]:
     return ([text for _, text in batch] for _, batch in _list_batches(store))
 
 
-def read_text(node: Node, is_of_corpus: bool) -> Text:
+def read_text(node: Node, headings: Headings) -> Text:
     """Give the text of a stored node as a build encodes it, with its heading (A-06)."""
     if node.label is Label.FUNCTION_NAME:
         text, heading = node.name, ""
     elif node.label is Label.IMPORT:
         text, heading = read_import(node.properties).statement, ""
     else:
-        text, heading = node.content, make_heading("" if is_of_corpus else node.path, node.qualname)
+        text, heading = node.content, headings.of(node)
     return text.encode("utf-8", "replace"), heading

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from pkg.encode.headings import make_heading
+from pkg.encode.headings import Headings
 from pkg.retrieval.ranking import Ranked
 
 if TYPE_CHECKING:
@@ -28,10 +28,9 @@ def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence
     Their scores are those of the model, so they no longer tell of words and cosines; the cosine stays beside.
     """
     read, rest = ranked[: max(LOOK, k)], ranked[max(LOOK, k) :]
-    corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+    headings = Headings(store.sources())
     nodes = store.get([each.id for each in read])
-    headings = [make_heading("" if node.source in corpora else node.path, node.qualname) for node in nodes]
-    texts = [f"{heading}\n{node.content}" for heading, node in zip(headings, nodes, strict=True)]
+    texts = [f"{headings.of(node)}\n{node.content}" for node in nodes]
     scores = model.score(text, texts) if texts else []
     order = sorted(range(len(read)), key=lambda place: (-scores[place], place))
     best = [replace(read[place], score=scores[place], parts=(), slope=0.0) for place in order]

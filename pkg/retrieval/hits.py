@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from pkg.encode.headings import make_heading
+from pkg.encode.headings import Headings
 from pkg.model import Hit, Label, Node
 from pkg.retrieval.options import QueryOptions
 from pkg.retrieval.prune import Branch, Pruned, prune
@@ -34,9 +34,9 @@ def open_hits(
     store: GraphStore, encoder: Encoder, query: Vectors, ranked: Sequence[Ranked], options: QueryOptions
 ) -> Iterator[OpenedHit]:
     """Yield a hit for each candidate, best first; nothing is pruned before it is asked for, and little is fetched."""
-    corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+    headings = Headings(store.sources())
     for rank, (match, node) in zip(count(1), _read_nodes(store, ranked), strict=False):
-        heading = make_heading("" if node.source in corpora else node.path, node.qualname)
+        heading = headings.of(node)
         pruned = _prune_node(store, encoder, query, node, heading, options.prune_steps) if options.prune else None
         yield OpenedHit(_make_hit(rank, match, node, pruned), node, tuple(_explain(rank, match, node, pruned)))
 

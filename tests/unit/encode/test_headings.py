@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.encode.headings import make_heading
+from pkg.encode.headings import Headings, make_heading
+from pkg.model import Label, Node, Source
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,13 @@ from pkg.encode.headings import make_heading
 )
 def test_a_heading_is_the_module_and_the_qualified_name(path: str, qualname: str, heading: str) -> None:
     assert make_heading(path, qualname) == heading
+
+
+@pytest.mark.parametrize(("source", "heading"), [("shop", "shop/cart Cart.add"), ("rows", "Cart.add")])
+def test_a_stored_node_has_the_path_of_its_file_in_the_heading_but_not_the_name_of_its_row(
+    source: str, heading: str
+) -> None:
+    headings = Headings([Source("shop", "repository", "/shop"), Source("rows", "corpus", "/rows.jsonl")])
+    where = (0, 12, 1, 1, 0)
+    node = Node("1", Label.FUNCTION, source, "shop/cart.py", "add", "Cart.add", None, *where, "def add(): 0", "2")
+    assert headings.of(node) == heading
