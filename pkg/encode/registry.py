@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.encode.service import SERVICES, is_here, split_address
+from pkg.encode.service import SERVICES, Service, is_here, split_address
 from pkg.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -60,68 +60,77 @@ KINDS = {
 }
 
 
-def find_kind(name: str) -> EncoderKind:
-    """Give the kind of an encoder; a UsageError for what is no encoder."""
+@dataclass(frozen=True, slots=True)
+class _ParsedName:
+    """The name of an encoder, taken apart."""
+
+    word: str  # before the colon
+    kind: EncoderKind
+    model: str  # or its folder
+    url: str | None = None
+    service: Service | None = None  # that the model is behind
+
+
+def _parse_name(name: str) -> _ParsedName:
     word, colon, detail = name.partition(":")
     kind = KINDS.get(word)
     if kind is None or bool(colon) != bool(detail) or not _takes(kind, detail):
         raise UsageError(f"no encoder '{name}'; expected one of: {', '.join(each.form for each in KINDS.values())}")
-    if kind.detail == "address":
-        split_address(detail, word)
-    return kind
+    if word not in SERVICES:
+        return _ParsedName(word, kind, detail)
+    return _ParsedName(word, kind, *split_address(detail, word), SERVICES[word])
 
 
 def _takes(kind: EncoderKind, detail: str) -> bool:
     return not detail if not kind.detail else bool(detail) or kind.detail == "folder"
 
 
+def find_kind(name: str) -> EncoderKind:
+    """Give the kind of an encoder; a UsageError for what is no encoder."""
+    return _parse_name(name).kind
+
+
 def name_encoder(name: str) -> str:
     """Write an encoder's name as a store remembers it: a folder from the root, an address without a last slash."""
-    kind = find_kind(name)
-    word, _, detail = name.partition(":")
-    folder = Path(detail).expanduser()
-    if detail and (kind.detail == "folder" or (kind.detail == "model" and folder.is_dir())):
-        return f"{word}:{folder.resolve()}"
-    return name.rstrip("/") if kind.detail == "address" else name
+    parsed = _parse_name(name)
+    if parsed.service:
+        return name.rstrip("/")
+    folder = Path(parsed.model).expanduser()
+    is_folder = parsed.kind.detail == "folder" or (parsed.kind.detail == "model" and folder.is_dir())
+    return f"{parsed.word}:{folder.resolve()}" if parsed.model and is_folder else name
 
 
 def find_encoder(name: str) -> tuple[str, int]:
     """Give the name and dimension of an encoder; where its model alone knows the dimension, it is made and asked."""
-    kind, name = find_kind(name), name_encoder(name)
-    word, _, detail = name.partition(":")
-    known = SERVICES[word].dimensions.get(split_address(detail, word)[0]) if word in SERVICES else kind.dimension
+    name = name_encoder(name)
+    parsed = _parse_name(name)
+    known = parsed.service.dimensions.get(parsed.model) if parsed.service else parsed.kind.dimension
     return name, known or load_encoder(name).dimension
 
 
 def find_service(name: str) -> str | None:
     """Give the address that texts are sent to; None for an encoder that keeps them on this machine."""
-    find_kind(name)
-    word, _, detail = name.partition(":")
-    if word not in SERVICES:
-        return None
-    url = SERVICES[word].choose_url(split_address(detail, word)[1])
-    return None if is_here(url) else url
+    parsed = _parse_name(name)
+    url = parsed.service.choose_url(parsed.url) if parsed.service else None
+    return None if url is None or is_here(url) else url
 
 
 def check_ready(name: str) -> None:
     """Raise what using an encoder would raise for want of a package, a file or a key, before anything is encoded."""
-    kind = find_kind(name)
-    word, _, detail = name.partition(":")
-    for package in kind.list_missing():
-        raise MissingExtraError(package, kind.extra, f"the encoder '{name}'")
-    if kind.detail == "folder":
+    parsed = _parse_name(name)
+    for package in parsed.kind.list_missing():
+        raise MissingExtraError(package, parsed.kind.extra, f"the encoder '{name}'")
+    if parsed.kind.detail == "folder":
         load_encoder(name)
-    if word in SERVICES:
-        service = SERVICES[word]
-        service.read_key(service.choose_url(split_address(detail, word)[1]))
+    if parsed.service:
+        parsed.service.read_key(parsed.service.choose_url(parsed.url))
 
 
 @lru_cache(maxsize=4)
 def load_encoder(name: str) -> Encoder:
     """Make an encoder, once in a process."""
-    kind = find_kind(name)
-    make: Callable[..., Encoder] = getattr(import_module(kind.module), kind.maker)
-    word, _, detail = name.partition(":")
-    if not kind.detail:
+    parsed = _parse_name(name)
+    make: Callable[..., Encoder] = getattr(import_module(parsed.kind.module), parsed.kind.maker)
+    if not parsed.kind.detail:
         return make()
-    return make(name, *split_address(detail, word)) if word in SERVICES else make(name, detail or None)
+    return make(name, parsed.model, parsed.url) if parsed.service else make(name, parsed.model or None)
