@@ -17,7 +17,7 @@ from pkg.encode.answer import check_answer
 from pkg.encode.encoder import Vectors
 from pkg.encode.model import TextModel, TooLongError
 from pkg.encode.retry import call_patiently
-from pkg.encode.vector_cache import VectorCache, make_key
+from pkg.encode.vector_cache import VectorCache, find_cache_path, make_key
 from pkg.errors import EncoderError
 
 PROBE = "def probe(): pass"  # what a service is asked for, so that it shows the length of its vectors
@@ -149,6 +149,11 @@ class BatchedEncoder:
         vectors = self._embed([text[: len(text) // 2]], is_query)
         self.counts.cut = before + 1  # one text, however often it was halved
         return vectors
+
+
+def make_caching_encoder(model: TextModel) -> BatchedEncoder:
+    """Make the encoder around a model, with the vectors that this user has from earlier runs."""
+    return BatchedEncoder(model, VectorCache(find_cache_path()))
 
 
 def _dress(text: bytes, heading: str) -> str:

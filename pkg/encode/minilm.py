@@ -6,7 +6,6 @@ depend on what it was encoded with. Texts run side by side instead.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -18,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.batched import BatchedEncoder
-from pkg.encode.vector_cache import VectorCache, find_cache_path
+from pkg.encode.batched import BatchedEncoder, make_caching_encoder
 from pkg.errors import EncoderError, MissingExtraError
+from pkg.parallel import count_cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -41,7 +40,7 @@ _TOKENIZER_PACKAGES = (
 
 def make_encoder(name: str, folder: str | None) -> BatchedEncoder:
     """Make the encoder of the files in a folder, or of those that installed packages carry."""
-    return BatchedEncoder(MiniLM(name, *find_files(folder)), VectorCache(find_cache_path()))
+    return make_caching_encoder(MiniLM(name, *find_files(folder)))
 
 
 def find_files(folder: str | None) -> tuple[Path, Path]:
@@ -141,7 +140,7 @@ class MiniLM:
         """Embed texts, questions like documents: float32 [len(texts), 384]."""
         tokens = [_cut_tokens(each.ids) for each in self._tokenizer.encode_batch(list(texts))]
         session = self._session
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(count_cores()) as pool:
             return np.stack(list(pool.map(lambda ids: _run(session, ids), tokens)))
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pkg.encode.batched import BatchedEncoder
+from pkg.encode.batched import BatchedEncoder, make_caching_encoder
 from pkg.encode.model import TooLongError, estimate_tokens
 from pkg.encode.prefixes import find_prefix
+from pkg.encode.retry import read_wait
 from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
-from pkg.encode.vector_cache import VectorCache, find_cache_path
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _REFUSALS = (400, 413, 422, 500)  # what servers answer to a text that is too lo
 
 def make_encoder(name: str, model: str, url: str | None) -> BatchedEncoder:
     """Make the encoder of a model behind a service."""
-    return BatchedEncoder(OpenAIModel(name, model, SERVICES["openai"].choose_url(url)), VectorCache(find_cache_path()))
+    return make_caching_encoder(OpenAIModel(name, model, SERVICES["openai"].choose_url(url)))
 
 
 class OpenAIModel:
@@ -85,7 +85,9 @@ class OpenAIModel:
         if getattr(fault, "code", None) == "insufficient_quota":
             return EncoderError(f"{self._url} gives no more vectors ({status}: {message}); what came before is kept")
         if status in (408, 409, 429) or status >= 500:
-            return EncoderBusyError(f"{self._url} is busy ({status}: {message}); try again later", _read_wait(fault))
+            return EncoderBusyError(
+                f"{self._url} is busy ({status}: {message}); try again later", read_wait(fault.response.headers)
+            )
         if status in (401, 403):
             return EncoderError(f"{self._url} refuses the key ({status}: {message}); set OPENAI_API_KEY to a valid one")
         if status == 404:
@@ -97,11 +99,3 @@ def _read_message(fault: APIStatusError) -> str:
     body = fault.body
     message = body.get("message") if isinstance(body, dict) else None
     return str(message or fault.message)[:300]
-
-
-def _read_wait(fault: APIStatusError) -> float | None:
-    """Read how many seconds a service asks to wait; None where it does not say."""
-    try:
-        return float(fault.response.headers["retry-after"])
-    except (KeyError, ValueError):
-        return None

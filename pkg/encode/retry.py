@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from pkg.errors import EncoderBusyError
@@ -24,3 +24,12 @@ def call_patiently(call: Callable[[], Found], sleep: Callable[[float], None] = t
             sleep(min(wait if fault.wait is None else max(fault.wait, 0.0), LONGEST_WAIT))
             wait *= 2
     return call()
+
+
+def read_wait(headers: Mapping[str, str]) -> float | None:
+    """Read from the headers of an answer how many seconds a service asks to wait; None where it does not say."""
+    lowered = {str(name).lower(): value for name, value in headers.items()}
+    try:
+        return float(lowered["retry-after"])
+    except (KeyError, ValueError):
+        return None

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.batched import BatchedEncoder
+from pkg.encode.batched import BatchedEncoder, make_caching_encoder
 from pkg.encode.prefixes import find_prefix
-from pkg.encode.vector_cache import VectorCache, find_cache_path
 from pkg.errors import EncoderError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _OFFLINE = {
 
 def make_encoder(name: str, model: str) -> BatchedEncoder:
     """Make the encoder of a model, by its name on the model hub or by its folder."""
-    return BatchedEncoder(SentenceModel(name, model), VectorCache(find_cache_path()))
+    return make_caching_encoder(SentenceModel(name, model))
 
 
 def go_offline() -> None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pkg.encode.batched import BatchedEncoder
+from pkg.encode.batched import BatchedEncoder, make_caching_encoder
 from pkg.encode.model import TooLongError, estimate_tokens
+from pkg.encode.retry import read_wait
 from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
-from pkg.encode.vector_cache import VectorCache, find_cache_path
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ WINDOW = 32_000  # of all newer models
 
 def make_encoder(name: str, model: str, url: str | None) -> BatchedEncoder:
     """Make the encoder of a model of Voyage AI."""
-    return BatchedEncoder(VoyageModel(name, model, url), VectorCache(find_cache_path()))
+    return make_caching_encoder(VoyageModel(name, model, url))
 
 
 class VoyageModel:
@@ -67,7 +67,7 @@ class VoyageModel:
             answer = client.embed(list(texts), model=self._model, input_type=kind, truncation=True)
         except (error.RateLimitError, error.ServiceUnavailableError, error.ServerError, error.TryAgain) as fault:
             raise EncoderBusyError(
-                f"{self._url} is busy ({_describe(fault)}); try again later", _read_wait(fault)
+                f"{self._url} is busy ({_describe(fault)}); try again later", read_wait(fault.headers)
             ) from fault
         except (error.Timeout, error.APIConnectionError) as fault:
             raise EncoderBusyError(f"{self._url} does not answer ({_describe(fault)}); try again later") from fault
@@ -99,12 +99,3 @@ class VoyageModel:
 
 def _describe(fault: VoyageError) -> str:
     return f"{fault.http_status}: {fault}"[:300] if fault.http_status else str(fault)[:300]
-
-
-def _read_wait(fault: VoyageError) -> float | None:
-    """Read how many seconds the service asks to wait; None where it does not say."""
-    headers = {str(name).lower(): value for name, value in fault.headers.items()}
-    try:
-        return float(headers["retry-after"])
-    except (KeyError, ValueError):
-        return None
