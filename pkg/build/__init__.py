@@ -126,12 +126,12 @@ def _take_encoder(store: GraphStore, encoder: str, options: BuildOptions, clock:
     from pkg.build.reencode import needs_reencoding, reencode
     from pkg.encode.registry import find_encoder
 
-    if needs_reencoding(store, encoder):
+    known, dimension = store.encoder()
+    reencoded = 0
+    if needs_reencoding(known, encoder):
         with clock.stage("reencode"):
             reencoded = reencode(store, encoder, options.say, options.progress or (lambda done, total: None))
-    else:
-        reencoded = 0
-    store.ensure_schema(*(store.encoder() if store.encoder()[0] == encoder else find_encoder(encoder)))
+    store.ensure_schema(*((known, dimension) if known == encoder else find_encoder(encoder)))
     return reencoded
 
 

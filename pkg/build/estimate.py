@@ -81,7 +81,7 @@ def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
     encoder = load_encoder(name)
     assert isinstance(encoder, BatchedEncoder), "only services send texts"
     census = _Census(encoder)
-    if needs_reencoding(store, name):
+    if needs_reencoding(store.encoder()[0], name):
         for batch in list_texts(store):
             census.encode([text for text, _ in batch], [heading for _, heading in batch])
     is_stream = found.source.root == "-"

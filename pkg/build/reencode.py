@@ -35,9 +35,8 @@ def choose_encoder(store: GraphStore, wanted: str | None) -> str:
         ) from None
 
 
-def needs_reencoding(store: GraphStore, encoder: str) -> bool:
-    """Tell whether the store holds vectors of another encoder."""
-    known, _ = store.encoder()
+def needs_reencoding(known: str, encoder: str) -> bool:
+    """Tell whether a store whose encoder is known holds vectors of another one; "" is that of a new store."""
     return known not in ("", encoder)
 
 

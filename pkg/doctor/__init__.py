@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pkg.doctor.encoders import examine_encoders
 from pkg.doctor.finding import Finding
 from pkg.errors import PkgError, StoreMissingError
 
@@ -39,7 +40,7 @@ def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
         _examine_python(),
         _examine_sqlite(),
         *_examine_place(store, ask),
-        *_examine_encoders(),
+        *examine_encoders(),
         *_examine_tools(),
         *_examine_packages(),
     ]
@@ -141,12 +142,6 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
     if not faults:
         yield Finding("store", "ok", f"{address}, generation {generation}, integrity check clean")
-
-
-def _examine_encoders() -> Iterator[Finding]:
-    from pkg.doctor.encoders import examine_encoders
-
-    return examine_encoders()
 
 
 def _examine_tools() -> Iterator[Finding]:

@@ -37,11 +37,10 @@ class ImportLinks:
 
     def _resolve(self, place: int, record: Import) -> End | None:
         found = self._binder.map.find_import(self._module.path, record)
+        kind = "unknown" if record.name else "module"
         if not found:
-            kind = "unknown" if record.name else "module"
             return None if record.level else self._link_library(record.module, kind)
         if record.name is None or record.name == "*":
-            kind = "unknown" if record.name else "module"
             return (self._ids.of_file(found.module), kind) if found.module is not None else None
         values = self._binder.solver.get(("imported", self._module.root, place))
         end = self._pick_value(values) if len(values) == 1 else None
