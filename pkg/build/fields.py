@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from pkg.encode.identifiers import number_identifiers
 from pkg.encode.lexical import Field, FieldWeights
-from pkg.encode.stems import stem_cached
-from pkg.encode.words import TABLE_LIMIT
+from pkg.encode.stems import TABLE_LIMIT, stem_cached
 from pkg.graph.terms import Numbers, TermRows, expand_runs, quantise
 from pkg.terms import hash_term
 

@@ -10,10 +10,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pkg.encode.words import TABLE_LIMIT, blank_separators, split_identifier
+from pkg.encode.words import blank_separators, split_identifier
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
+
+TABLE_LIMIT = 100_000  # identifiers remembered, some 20 MB
 
 
 def split_terms(text: bytes) -> list[str]:
@@ -22,7 +24,7 @@ def split_terms(text: bytes) -> list[str]:
 
 
 class _StemTable(dict[bytes, tuple[str, ...]]):
-    """Remember the terms of identifiers, as pkg.encode.words does their words."""
+    """Remember the terms of identifiers; a dictionary, because a function call for each would cost twice as much."""
 
     def __missing__(self, identifier: bytes) -> tuple[str, ...]:
         if len(self) > TABLE_LIMIT:
@@ -41,4 +43,4 @@ def _load_stemmer() -> Stemmer:
 
 
 stem_cached = _StemTable().__getitem__
-"""Give the terms of one identifier, remembered."""
+"""Give the terms of one identifier, remembered: real code repeats its identifiers thousands of times."""

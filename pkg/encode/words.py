@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-TABLE_LIMIT = 100_000  # identifiers remembered, some 20 MB
 MAX_WORD = 40  # longer runs are encoded data, not words
 
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
@@ -42,7 +41,7 @@ def _split_case(run: str) -> list[str]:
 
 def split_words(text: bytes) -> list[str]:
     """List the words of a text in order, repeats included."""
-    return [word for identifier in blank_separators(text).split() for word in split_cached(identifier)]
+    return [word for identifier in blank_separators(text).split() for word in split_identifier(identifier)]
 
 
 def fold_plural(word: str) -> str:
@@ -52,17 +51,3 @@ def fold_plural(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     return word[:-2] if word.endswith(("sses", "shes", "xes")) else word[:-1]
-
-
-class _SplitTable(dict[bytes, tuple[str, ...]]):
-    """Remember how identifiers split; a dictionary, because a function call for each would cost twice as much."""
-
-    def __missing__(self, identifier: bytes) -> tuple[str, ...]:
-        if len(self) > TABLE_LIMIT:
-            self.clear()
-        words = self[identifier] = split_identifier(identifier)
-        return words
-
-
-split_cached = _SplitTable().__getitem__
-"""split_identifier, remembered: real code repeats its identifiers thousands of times."""

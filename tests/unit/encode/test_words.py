@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.encode.words import MAX_WORD, blank_separators, fold_plural, split_cached, split_identifier, split_words
+from pkg.encode.words import MAX_WORD, blank_separators, fold_plural, split_identifier, split_words
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,6 @@ def test_blanking_keeps_the_length_and_every_byte_of_identifiers(text: bytes) ->
     for before, after in zip(text, blanked, strict=True):
         is_letter = before >= 0x80 or chr(before).isalnum() or before == ord("_")
         assert after == (before if is_letter else ord(" "))
-
-
-@given(st.text(max_size=20))
-def test_splitting_remembered_is_splitting(text: str) -> None:
-    identifier = text.encode("utf-8", "surrogatepass")
-    assert split_cached(identifier) == split_cached(identifier) == split_identifier(identifier)
 
 
 @given(st.from_regex(r"[A-Za-z_0-9]{0,20}", fullmatch=True))
