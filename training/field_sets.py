@@ -11,8 +11,8 @@ from mining import is_question, read_paragraphs, read_wheel
 from question_sets import DEVELOPMENT, QuestionSet, hash_text
 from shared_data import read_rows
 
-from pkg.build.field_spans import FieldSpans
-from pkg.build.fields import FieldCounts, FieldReader, FieldSpan, Range
+from pkg.build.field_spans import FieldSpans, JoinedFields
+from pkg.build.fields import FieldCounts, FieldReader
 from pkg.encode.lexical import Field
 from pkg.extract.python import extract_unit
 from pkg.model import CodeUnit, Function
@@ -34,30 +34,21 @@ class _Collector:
     """Collect the fields of many files, to count their terms in one pass."""
 
     def __init__(self) -> None:
-        self._spans: list[FieldSpan] = []
-        self._comments: list[Range] = []
-        self._texts: list[bytes] = []
-        self._end = 0
-        self.functions = 0
+        self._joined = JoinedFields()
 
     def add(self, path: str, code: CodeUnit, left_out: Sequence[Field] = ()) -> Iterator[tuple[int, Function]]:
         """Add the functions of a file, without some of their fields; give each with its number."""
         fields = FieldSpans(code.text, 0, path, code.blocks, code.comments)
-        first = self.functions
         for index, definition in enumerate(code.definitions):
             if isinstance(definition, Function):
+                yield self._joined.nodes + fields.nodes, definition
                 fields.add_function(index, definition)
-                yield self.functions, definition
-                self.functions += 1
-        kept = [span for span in fields.spans if span[3] not in left_out]
-        self._spans += [(self._end + start, self._end + end, first + node, field) for start, end, node, field in kept]
-        self._comments += [(self._end + start, self._end + end) for start, end in fields.comments]
-        self._texts.append(fields.text)
-        self._end += len(fields.text) + 1
+        fields.spans = [span for span in fields.spans if span[3] not in left_out]
+        self._joined.add(fields)
 
     def count(self) -> FieldCounts:
         """Count the terms of everything collected."""
-        return FieldReader().count(b"\n".join(self._texts), self._spans, self._comments, self.functions)
+        return self._joined.count(FieldReader())
 
 
 def read_question_set(chosen: QuestionSet) -> FieldSet:

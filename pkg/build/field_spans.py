@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pkg.build.fields import FieldReader, FieldSpan, Range
+from pkg.build.fields import FieldCounts, FieldReader, FieldSpan, Range
 from pkg.encode.headings import make_heading
 from pkg.encode.lexical import Field, load_field_weights
 from pkg.graph.terms import TermRows
@@ -66,20 +66,38 @@ class FieldSpans:
         self.spans.append((*place, self.nodes, field))
 
 
+class JoinedFields:
+    """Join the texts of several fragments and move their fields along, to count all in one pass."""
+
+    def __init__(self) -> None:
+        self.nodes = 0
+        self._texts: list[bytes] = []
+        self._end = 0
+        self._spans: list[FieldSpan] = []
+        self._comments: list[Range] = []
+
+    def add(self, fields: FieldSpans) -> None:
+        """Add the fields of one more fragment; its nodes are numbered after those before."""
+        offset, first, text = self._end, self.nodes, fields.text
+        self._spans += [(offset + start, offset + end, first + node, field) for start, end, node, field in fields.spans]
+        self._comments += [(offset + start, offset + end) for start, end in fields.comments]
+        self._texts.append(text)
+        self._end += len(text) + 1
+        self.nodes += fields.nodes
+
+    def count(self, reader: FieldReader) -> FieldCounts:
+        """Count the terms of all of them."""
+        return reader.count(b"\n".join(self._texts), self._spans, self._comments, self.nodes)
+
+
 def read_terms(reader: FieldReader, fragments: Sequence[FieldSpans]) -> list[TermRows]:
-    """Count and weigh the terms of several fragments in one pass over their joined texts; give those of each."""
-    spans: list[FieldSpan] = []
-    comments: list[Range] = []
-    offset = first = 0
-    texts = [fragment.text for fragment in fragments]
-    for fragment, text in zip(fragments, texts, strict=True):
-        spans += [(offset + start, offset + end, first + node, field) for start, end, node, field in fragment.spans]
-        comments += [(offset + start, offset + end) for start, end in fragment.comments]
-        offset += len(text) + 1
-        first += fragment.nodes
-    counts, hashes, impacts = reader.count(b"\n".join(texts), spans, comments, first).weigh(load_field_weights())
+    """Count and weigh the terms of several fragments in one pass; give those of each."""
     if not fragments:
         return []
+    joined = JoinedFields()
+    for fragment in fragments:
+        joined.add(fragment)
+    counts, hashes, impacts = joined.count(reader).weigh(load_field_weights())
     of_each = np.split(counts, np.cumsum([fragment.nodes for fragment in fragments])[:-1])
     cuts = np.cumsum([each.sum() for each in of_each], dtype=np.int64)[:-1]
     rows = zip(of_each, np.split(hashes, cuts), np.split(impacts, cuts), strict=True)
