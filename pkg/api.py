@@ -5,29 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.build import BuildOptions, BuildReport, Progress, build_export
 from pkg.build import build as run_build
 from pkg.config import default_store
-from pkg.errors import StoreChangedError
+from pkg.errors import StoreChangedError, UsageError
 from pkg.graph.stores import open_store
 from pkg.rerank.nouns import Ranking
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.trace import TraceReport
     from pkg.graph.verify import Verification
     from pkg.model import Node, QueryResult, Skip
     from pkg.rerank.nouns import Candidate, Task
-    from pkg.rerank.options import RerankOptions
     from pkg.retrieval.deps import Answer
     from pkg.retrieval.options import QueryOptions
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
 Found = TypeVar("Found")
+Options = TypeVar("Options", bound="DataclassInstance")
 
 
 def build(
@@ -91,9 +94,10 @@ def rerank(
     examples: what is known beside the query, as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
     options: the fields of pkg.rerank.options.RerankOptions. For many queries keep a pkg.rerank.reranker.Reranker.
     """
+    from pkg.rerank.options import RerankOptions
     from pkg.rerank.reranker import Reranker
 
-    with Reranker(_choose_rerank_options(options)) as reranker:
+    with Reranker(_make_options(RerankOptions, options)) as reranker:
         return reranker.rerank(query, candidates, examples=examples)
 
 
@@ -101,23 +105,21 @@ def rerank_stream(
     tasks: AsyncIterable[Task | Skip] | Iterable[Task | Skip], **options: Any
 ) -> AsyncIterator[Ranking | Skip]:
     """Rank tasks as they come, one after the other; a task that cannot be ranked comes out as a Skip."""
+    from pkg.rerank.options import RerankOptions
     from pkg.rerank.reranker import Reranker
     from pkg.rerank.stream import rank_stream
 
-    chosen = _choose_rerank_options(options)
+    chosen = _make_options(RerankOptions, options)
     return rank_stream(lambda: Reranker(chosen), tasks)
 
 
-def _choose_rerank_options(options: dict[str, Any]) -> RerankOptions:
-    from pkg.errors import UsageError
-    from pkg.rerank.options import RerankOptions
-
+def _make_options(kind: type[Options], given: dict[str, Any]) -> Options:
+    """Make the options of a use case; a UsageError that lists their fields for what is none."""
     try:
-        return RerankOptions(**options)
+        return kind(**given)
     except TypeError as fault:
-        raise UsageError(
-            f"{fault}; expected the fields of RerankOptions: {', '.join(RerankOptions.__slots__)}"
-        ) from None
+        names = ", ".join(each.name for each in fields(kind))
+        raise UsageError(f"{fault}; expected the fields of {kind.__name__}: {names}") from None
 
 
 class Graph:
@@ -139,15 +141,9 @@ class Graph:
 
     def query(self, text: str, **options: Any) -> QueryResult:
         """Find what helps with a question; options are the fields of pkg.retrieval.query.QueryOptions."""
-        from pkg.errors import UsageError
         from pkg.retrieval.query import QueryOptions
 
-        try:
-            chosen = QueryOptions(**options)
-        except TypeError as fault:
-            raise UsageError(
-                f"{fault}; expected the fields of QueryOptions: {', '.join(QueryOptions.__slots__)}"
-            ) from None
+        chosen = _make_options(QueryOptions, options)
         return _read_again(lambda: self._query(text, chosen))
 
     def _query(self, text: str, options: QueryOptions) -> QueryResult:
@@ -162,15 +158,9 @@ class Graph:
 
         name: path:line, a path, a dotted module, a qualified or a bare name of a function or class.
         """
-        from pkg.errors import UsageError
         from pkg.retrieval.deps import DepsOptions, run_deps
 
-        try:
-            chosen = DepsOptions(**options)
-        except TypeError as fault:
-            raise UsageError(
-                f"{fault}; expected the fields of DepsOptions: {', '.join(DepsOptions.__slots__)}"
-            ) from None
+        chosen = _make_options(DepsOptions, options)
         return _read_again(lambda: run_deps(self.store, name, chosen))
 
     def trace(self, command: str, *, source: str | None = None) -> TraceReport:
