@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -39,6 +39,9 @@ def combine(*options: Decorator) -> Decorator:
     return add
 
 
+jobs_option = partial(click.option, "--jobs", envvar="PKG_JOBS", type=click.IntRange(0), default=0, show_default=True)
+"""How many work at one time; help says what they are."""
+
 build_options = combine(
     click.option(
         "--source",
@@ -62,14 +65,7 @@ build_options = combine(
     click.option(
         "--yes", is_flag=True, help="Agree beforehand that code is sent to the service of --encoder, whatever it costs."
     ),
-    click.option(
-        "--jobs",
-        envvar="PKG_JOBS",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        help="Worker processes; 0 takes one for each processor when there is enough to do.",
-    ),
+    jobs_option(help="Worker processes; 0 takes one for each processor when there is enough to do."),
     click.option(
         "--max-file-size",
         envvar="PKG_MAX_FILE_SIZE",

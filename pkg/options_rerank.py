@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pkg.options import combine
+from pkg.options import combine, jobs_option
 
 rerank_options = combine(
     click.option(
@@ -30,14 +30,7 @@ rerank_options = combine(
         type=click.Choice(["process", "docker", "none"]),
         help="Where candidates run; default: process on Linux, docker elsewhere. none protects nothing.",
     ),
-    click.option(
-        "--jobs",
-        envvar="PKG_JOBS",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        help="Tasks and candidates at one time; 0 takes one for each processor.",
-    ),
+    jobs_option(help="Tasks and candidates at one time; 0 takes one for each processor."),
     click.option("--inputs", type=click.IntRange(0), help="Calls on which candidates are compared; default: 24."),
     click.option(
         "--cpu-seconds",

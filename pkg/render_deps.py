@@ -119,7 +119,7 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
     yield from draw_branches(tree)
     if answer.coverage.same_name is not None:
         yield _text("no callers found")
-    yield from _view_coverage(answer.coverage)
+    yield from _view_end(0, answer.coverage)
 
 
 @view_deps.register(Chains)
@@ -133,8 +133,7 @@ def _view_chains(answer: Chains) -> Iterator[RenderableType]:
         yield _text(
             f"no chain of calls from {answer.start.qualname} to {answer.end.qualname} within {answer.depth} hops"
         )
-    yield from _view_left_out(answer.left_out)
-    yield from _view_coverage(answer.coverage)
+    yield from _view_end(answer.left_out, answer.coverage)
 
 
 @view_deps.register(Impact)
@@ -154,8 +153,7 @@ def _view_impact(answer: Impact) -> Iterator[RenderableType]:
     yield _text(
         f"{answer.total:,} may break, {answer.tests:,} of them tests, {answer.possible:,} through possible links only"
     )
-    yield from _view_left_out(answer.left_out)
-    yield from _view_coverage(answer.coverage)
+    yield from _view_end(answer.left_out, answer.coverage)
 
 
 @view_deps.register(Cycles)
@@ -172,8 +170,7 @@ def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
         yield from draw_branches(tree)
     counts = f"{answer.imports:,} cycles of imports, {answer.calls:,} of calls"
     yield _text(f"{counts}; {answer.recursive:,} functions call themselves")
-    yield from _view_left_out(answer.left_out)
-    yield from _view_coverage(answer.coverage)
+    yield from _view_end(answer.left_out, answer.coverage)
 
 
 @view_deps.register(Unused)
@@ -182,8 +179,7 @@ def _view_unused(answer: Unused) -> Iterator[RenderableType]:
         line = _say_place(each.place)
         yield line.append(f"  {show_controls('; '.join(each.doubts))}" if each.doubts else "  no doubt found", "dim")
     yield _text(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
-    yield from _view_left_out(answer.left_out)
-    yield from _view_coverage(answer.coverage)
+    yield from _view_end(answer.left_out, answer.coverage)
 
 
 @view_deps.register(ImportTable)
@@ -204,16 +200,12 @@ def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
     yield records
     yield _text(f"{answer.total:,} imports in {answer.files:,} files")
     yield totals
-    yield from _view_left_out(answer.left_out)
-    yield from _view_coverage(answer.coverage)
+    yield from _view_end(answer.left_out, answer.coverage)
 
 
-def _view_left_out(count: int) -> Iterator[RenderableType]:
-    if count:
-        yield style_words(f"and {count:,} more; see --limit", "dim")
-
-
-def _view_coverage(coverage: CallCoverage) -> Iterator[RenderableType]:
+def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]:
+    if left_out:
+        yield style_words(f"and {left_out:,} more; see --limit", "dim")
     yield style_words(say_coverage(coverage), "dim")
     for note in coverage.notes:
         yield style_words(f"  {note}", "dim")
