@@ -10,7 +10,6 @@ import click
 import pytest
 from neo4j_servers import SERVERS
 from servers import open_empty_server
-from toy_models import register_toys
 from trees import write_rows
 
 from pkg.api import Graph
@@ -22,13 +21,7 @@ from pkg.graph.verify import verify_stores
 PACKAGE = Path(click.__file__).parent
 QUESTION = "parse the arguments of a command"
 
-pytestmark = pytest.mark.server
-
-
-@pytest.fixture(autouse=True)
-def toys() -> Iterator[None]:
-    with register_toys():
-        yield
+pytestmark = [pytest.mark.server, pytest.mark.usefixtures("models")]
 
 
 @pytest.fixture(params=SERVERS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from embedding_server import EmbeddingServer, Reply, answer_well, serve_embeddings
-from trees import SHOP, open_graph_at, write_tree
+from trees import open_graph_at
 
 from pkg.api import Graph
 from pkg.build import BuildOptions, build
@@ -25,17 +25,6 @@ def server() -> Iterator[EmbeddingServer]:
     load_encoder.cache_clear()
     with serve_embeddings() as running:
         yield running
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with closing(open_graph_at(tmp_path / "graph.db")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    return write_tree(tmp_path / "repo", SHOP)
 
 
 def list_sent(server: EmbeddingServer) -> list[str]:

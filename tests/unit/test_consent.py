@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from toy_models import LetterModel, register_toys
-from trees import SHOP, write_tree
+from toy_models import LetterModel
 
 from pkg.cli import main
 
-
-@pytest.fixture(autouse=True)
-def models() -> Iterator[dict[str, LetterModel]]:
-    with register_toys() as made:
-        yield made
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    return write_tree(tmp_path / "repo", SHOP)
+pytestmark = pytest.mark.usefixtures("models")
 
 
 def run(tree: Path, *words: str, answer: str | None = None) -> Result:

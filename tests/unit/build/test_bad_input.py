@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from trees import list_ids, open_graph_at, write_tree
+from trees import list_ids, write_tree
 
 from pkg.build import BuildOptions, build
 from pkg.errors import PathError
@@ -16,12 +14,6 @@ from pkg.graph.embedded import EmbeddedStore
 from pkg.model import Skip
 
 GOOD = "def good(): return 1\n"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with closing(open_graph_at(tmp_path / "graph.db")) as opened:
-        yield opened
 
 
 def list_reasons(store: EmbeddedStore) -> dict[str, str]:

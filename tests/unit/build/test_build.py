@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,17 +15,6 @@ from pkg.errors import EncoderMismatchError, StoreError, UsageError
 from pkg.extract.files import CLOCK_TICK_NS
 from pkg.graph.embedded import EmbeddedStore
 from pkg.model import Label
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    return write_tree(tmp_path / "repo", SHOP)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with closing(open_graph_at(tmp_path / "graph.db")) as opened:
-        yield opened
 
 
 def build_afresh(tree: Path, place: Path) -> list[str]:

@@ -8,7 +8,6 @@ import io
 import json
 import random
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -25,12 +24,6 @@ from pkg.model import Label, RelationType
 ADD = "def add(a, b):\n    return a + b"
 ADD_IN_PROSE = f"Here it is:\n\n```python\n{ADD}\n```\n\nIt adds."
 SUB = "import math\n\ndef sub(a, b):\n    if a:\n        return a - b\n    return -b"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with closing(open_graph_at(tmp_path / "graph.db")) as opened:
-        yield opened
 
 
 def build_afresh(corpus: Path, place: Path) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_models import LetterModel, embed_letters, register_toys
-from trees import SHOP, open_graph_at, write_tree
+from toy_models import LetterModel, embed_letters
+from trees import open_graph_at
 
 from pkg.api import Graph
 from pkg.build import BuildOptions, build
@@ -19,30 +19,15 @@ from pkg.errors import EncoderError, EncoderMismatchError, MissingExtraError, Us
 from pkg.graph.embedded import EmbeddedStore
 from pkg.model import EMBEDDED_LABELS
 
+pytestmark = pytest.mark.usefixtures("models")
+
 ROWS = '{"output": "import os, sys\\ndef add(a, b):\\n    if a:\\n        return a + b\\n"}\n' * 2
-
-
-@pytest.fixture(autouse=True)
-def models() -> Iterator[dict[str, LetterModel]]:
-    with register_toys() as made:
-        yield made
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    return write_tree(tmp_path / "repo", SHOP)
 
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
     (tmp_path / "rows.jsonl").write_text(ROWS)
     return tmp_path / "rows.jsonl"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with closing(open_graph_at(tmp_path / "graph.db")) as opened:
-        yield opened
 
 
 def export(store: EmbeddedStore) -> list[dict[str, object]]:
