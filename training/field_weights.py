@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from field_sets import FieldSet
+from scores import DEPTH, average_reciprocals
 from term_weights import TermWeights
 
 from pkg.encode.lexical import Field, FieldRow, FieldWeights
@@ -22,7 +23,6 @@ START = FieldWeights(  # where an earlier run ended
     saturation=1.2,
 )
 STEPS = (1.6, 1.25)  # factors by which a value is moved up and down, one round each
-DEPTH = 10
 MOST_WEIGHT = 100.0
 LEAST_GAIN = 0.0005  # of the mean over the sets: less is noise
 
@@ -93,7 +93,7 @@ def _score(chosen: FieldSet, weights: FieldWeights, terms: TermWeights) -> float
         scores = index.score(asked)
         best = scores[gold].max() if gold else 0
         ranks.append(int((scores > best).sum()) + 1 if best > 0 else DEPTH + 1)
-    return float(np.mean([1 / rank if rank <= DEPTH else 0 for rank in ranks]))
+    return average_reciprocals(ranks)
 
 
 def write_fields(weights: FieldWeights, path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from question_sets import DEVELOPMENT, QuestionSet
 from shared_data import read_rows
 
@@ -69,9 +70,15 @@ def score_encoder(encoder: Encoder, chosen: QuestionSet, has_places: bool = True
     places = {each.place: number for number, each in reversed(list(enumerate(code)))}
     ranks = np.array([_rank(encoder, vectors, question.text, [places[each] for each in question.gold if each in places])
                       for question in chosen.choose_half(DEVELOPMENT)])  # fmt: skip
-    reciprocal, found = np.where(ranks <= DEPTH, 1 / ranks, 0), ranks <= RECALL_DEPTH
+    found = float((ranks <= RECALL_DEPTH).mean())
     name = chosen.name if has_places else f"{chosen.name} without class and path"
-    return Scores("static", name, round(float(reciprocal.mean()), 4), round(float(found.mean()), 4))
+    return Scores("static", name, round(average_reciprocals(ranks), 4), round(found, 4))
+
+
+def average_reciprocals(ranks: npt.ArrayLike) -> float:
+    """Give the mean reciprocal rank within ten; ranks count from 1."""
+    found = np.asarray(ranks)
+    return float(np.where(found <= DEPTH, 1 / found, 0).mean())
 
 
 def _rank(encoder: Encoder, vectors: Vectors, text: str, gold: list[int]) -> int:
