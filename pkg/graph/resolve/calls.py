@@ -45,6 +45,13 @@ class Binder(Evaluator):
         self.solver.add_rule("store", self._put_store)
         self.solver.add_rule("imported", self._read_imported)
 
+    def release(self) -> None:
+        """Let go of what refers to one another: rules, and what they have computed; nothing can be asked afterwards."""
+        self.forget()
+        self.context.deliveries.know(None)
+        self.solver.release()
+        self._rules.clear()
+
     def list_sites(self, path: str) -> Iterator[Site]:
         """Give the sites of a file, in a fixed order."""
         return list_sites(self.modules[path], self._property_names)

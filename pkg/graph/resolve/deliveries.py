@@ -28,7 +28,7 @@ class Deliveries:
         self.origins.clear()
         self.readers.clear()
 
-    def know(self, finder: Finder) -> None:
+    def know(self, finder: Finder | None) -> None:
         """Take what is known of deliveries by sites that nobody asked for yet."""
         self._known = finder
 

@@ -206,6 +206,7 @@ class ModuleScopes:
         for scope in self.scopes:
             scope.names.clear()
             scope.sites.clear()
+            scope.__dict__.clear()  # the owner of a function is itself
         self.__dict__.pop("numbers", None)
         self.__dict__.pop("namesakes", None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):

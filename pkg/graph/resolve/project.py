@@ -67,8 +67,7 @@ class Project:
 
     def release(self) -> None:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
-        self.binder.forget()
-        self.binder.context.trees.forget()
+        self.binder.release()
         self.sites.clear()
         for module in self.binder.modules.values():
             module.release()

@@ -47,6 +47,11 @@ class Solver:
         """Let a rule compute the sets of a kind."""
         self._rules[kind] = rule
 
+    def release(self) -> None:
+        """Let go of the rules, which know what asks the solver; nothing can be computed afterwards."""
+        self.forget()
+        self._rules.clear()
+
     def get(self, key: Key) -> Values:
         """Give the set as it is known now; the reader is computed again should it grow."""
         self.asked += 1
