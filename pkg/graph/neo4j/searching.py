@@ -20,7 +20,7 @@ from pkg.graph.neo4j.writing import count_key
 from pkg.graph.vectors import score_vectors
 from pkg.model import Label, Match, Matches, NodeFilter
 
-LOOK = 120  # candidates looked at first; where more are asked for, a fifth more than those
+LOOK, LOOK_EACH = 120, 12  # candidates looked at first, and at most for each that is asked for; of many, a fifth more
 INDEX_LIMIT = 10_000  # hits that 2026.x gives at most, whatever is asked
 EXACT_BELOW = 2_000  # nodes that pass a filter and are all compared: cheaper than asking the index, and exact
 SAME_SCORE = 1e-6  # how far the server's single precision can be off
@@ -86,16 +86,17 @@ class VectorSearch:
 
     def _find_leaders(self, vector: Vector, k: int, allowed: int, filters: dict[str, Any]) -> list[_Candidate]:
         """Look at more and more of the nearest until k of distinct content stand clear of those not looked at."""
-        look = max(LOOK, min(k, allowed) * 6 // 5)
+        wanted = min(k, allowed)
+        look = min(wanted * LOOK_EACH, max(LOOK, wanted * 6 // 5))
         ask = self._scan if allowed <= EXACT_BELOW or not vector.any() else self._ask_index
         while True:
             found = ask(vector, look, filters)
             leaders = _fold(_score(found, vector))
             if len(found) >= allowed or (len(leaders) >= k and _is_clear(found, leaders[k - 1], vector)):
                 return leaders[:k]
-            if len(found) < look or look * 4 > INDEX_LIMIT:  # the index does not hold or does not give them all
+            if len(found) < look or look * 2 > INDEX_LIMIT:  # the index does not hold or does not give them all
                 ask = self._scan
-            look *= 4
+            look *= 2
 
     def _scan(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[_Found]:
         """Let the server compare all nodes that pass; a question without words is as far from all."""
