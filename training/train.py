@@ -26,6 +26,7 @@ from field_sets import read_question_set, read_training_set  # noqa: E402
 from field_weights import score_fields, tune_fields, write_fields  # noqa: E402
 from kept_model import keep_model  # noqa: E402
 from learning import learn_rows  # noqa: E402
+from name_gains import learn_name_gains, write_name_gains  # noqa: E402
 from packages import fetch_package  # noqa: E402
 from pairs import Pairs, make_pairs  # noqa: E402
 from question_sets import QuestionSet  # noqa: E402
@@ -34,6 +35,7 @@ from sources import TrainingPackage, list_packages, mine_package, read_mined  # 
 from static_files import write_static  # noqa: E402
 from term_weights import learn_term_weights, write_term_weights  # noqa: E402
 
+from pkg.encode.name_gains import FILE  # noqa: E402
 from pkg.encode.static import StaticEncoder  # noqa: E402
 from pkg.encode.word_table import load_word_table  # noqa: E402
 
@@ -53,6 +55,7 @@ def main() -> None:
     names = [package.name for package in packages]
     learned = keep_model(options.work, DIMENSION, SEED, lambda: learn_rows(pairs, names, DIMENSION, SEED, tell))
     write_static(learned, pairs, options.weights)
+    write_name_gains(learn_name_gains(pairs, names), options.weights / FILE)
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
     scores = [
         *score_static(sets, options.weights),

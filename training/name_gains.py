@@ -1,0 +1,84 @@
+"""Learn what things are called: how many times likelier a word of a question makes a word of a function's name.
+
+Each word of a name is taken to come from one word of the question, or from none of them; which one is learned from all
+pairs together, by expectation and maximisation (model 1 of Brown et al., 1993, there for words of two languages).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from batches import CROWDED
+from pairs import Matrix, Numbers, Pairs
+
+from pkg.encode.name_gains import NAME_GAIN
+from pkg.terms import hash_term
+
+ROUNDS = 5  # more change little
+SUPPORT = 3.0  # times that a word is taken to be asked for without a name behind it: rare words promise less
+LEAST_CHANCE = 0.005  # of a word of a name, given a word of the question: lower ones are left out
+START_CHANCE = 0.001
+
+Chances = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Every word of a name with every word of its question, one link each; a slot is one word of one name."""
+
+    asked: Numbers  # [links], numbers of words
+    named: Numbers  # [links]
+    slots: Numbers  # [links]
+    slot_words: Numbers  # [slots]
+    worth: Chances  # [slots], of their packages
+
+
+def learn_name_gains(pairs: Pairs, packages: list[str]) -> npt.NDArray[np.void]:
+    """Give the table of gains, sorted as pkg.encode.name_gains reads it."""
+    links, size = _link(pairs, packages), len(pairs.words)
+    counts = np.bincount(links.slot_words, links.worth, minlength=size)
+    usual: Chances = counts / links.worth.sum()
+    asked, named, chances = _learn_chances(links, usual)
+    kept = chances >= LEAST_CHANCE
+    numbers = np.array([hash_term(word) for word in pairs.words], np.uint32)
+    table = np.zeros(int(kept.sum()), NAME_GAIN)
+    table["asked"], table["named"] = numbers[asked[kept]], numbers[named[kept]]
+    table["gain"] = chances[kept] / usual[named[kept]]
+    return np.sort(table, order=("asked", "named"))
+
+
+def _link(pairs: Pairs, packages: list[str]) -> _Links:
+    """Link the words of first paragraphs with those of the names of their functions."""
+    functions, questions = pairs.functions, pairs.first.words
+    names: Matrix = functions.names[pairs.first.functions].tocsr()
+    asked, held = np.diff(questions.indptr), np.diff(names.indptr)
+    amounts = asked * held
+    places = np.arange(amounts.sum()) - np.repeat(np.cumsum(amounts) - amounts, amounts)
+    width = np.repeat(held, amounts)
+    slots = np.repeat(names.indptr[:-1], amounts) + places % width
+    words = questions.indices[np.repeat(questions.indptr[:-1], amounts) + places // width]
+    worth = np.array([CROWDED.get(name, 1.0) for name in packages])[functions.packages[pairs.first.functions]]
+    slot_words = names.indices.astype(np.int64)
+    return _Links(words.astype(np.int64), slot_words[slots], slots, slot_words, np.repeat(worth, held))
+
+
+def _learn_chances(links: _Links, usual: Chances) -> tuple[Numbers, Numbers, Chances]:
+    """Give pairs of words, of a question and of a name, with the chance of the second where the first is asked."""
+    size = len(usual)
+    keys, pair = np.unique(links.asked * size + links.named, return_inverse=True)
+    asked = keys // size
+    chances = np.full(len(keys), START_CHANCE)
+    for _ in range(ROUNDS):
+        parts = chances[pair]
+        totals = np.bincount(links.slots, parts, minlength=len(links.slot_words)) + usual[links.slot_words]
+        counts = np.bincount(pair, parts * (links.worth / totals)[links.slots], minlength=len(keys))
+        chances = counts / (np.bincount(asked, counts, minlength=size) + SUPPORT)[asked]
+    return asked, keys % size, chances
+
+
+def write_name_gains(gains: npt.NDArray[np.void], path: Path) -> None:
+    """Write the table where questions are read."""
+    np.save(path, gains)
