@@ -22,7 +22,10 @@ from question_sets import Question, QuestionSet, keep_set, take_lowest
 from pkg.extract.python import extract_unit
 from pkg.model import Class, CodeUnit, Function, Status
 
-FUNCTIONS, QUESTIONS = 20_000, 1_000
+FUNCTIONS = 20_000
+ASKED, FURTHER, FURTHER_BARE = slice(0, 1_000), slice(1_000, 3_500), slice(3_500, 5_000)
+"""Which questions are measured by, and which others a ranker learns from, in the order of their hashes."""
+
 FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -57,20 +60,32 @@ def read_bare_questions(cache: Path) -> QuestionSet:
     return keep_set(f"bare-{STANDARD_LIBRARY}", cache, "function", lambda folder: _make_bare(cache, folder))
 
 
-def _make(cache: Path, folder: Path) -> Iterator[Question]:
+def read_further_questions(cache: Path) -> QuestionSet:
+    """Give other questions about the same functions, none of the 1,000: a ranker may learn from all of them."""
+    name = f"further-docstrings-{STANDARD_LIBRARY}"
+    return keep_set(name, cache, "function", lambda folder: _make(cache, folder, FURTHER))
+
+
+def read_further_bare_questions(cache: Path) -> QuestionSet:
+    """Give still others, about the functions without class and path."""
+    name = f"further-bare-{STANDARD_LIBRARY}"
+    return keep_set(name, cache, "function", lambda folder: _make_bare(cache, folder, FURTHER_BARE))
+
+
+def _make(cache: Path, folder: Path, drawn: slice = ASKED) -> Iterator[Question]:
     kept = _choose_functions(cache)
     for path, functions in groupby(kept, key=lambda each: each.path):
         _write_file(folder / path, list(functions))
-    yield from _choose_questions({each: each.place for each in kept})
+    yield from _choose_questions({each: each.place for each in kept}, drawn)
 
 
-def _make_bare(cache: Path, folder: Path) -> Iterator[Question]:
+def _make_bare(cache: Path, folder: Path, drawn: slice = ASKED) -> Iterator[Question]:
     places = {}
     for number, each in enumerate(_choose_functions(cache)):
         path, name = f"{number:05}.py", each.qualname.rpartition(".")[2]
         (folder / path).write_text(textwrap.dedent(each.code.decode()), encoding="utf-8")
         places[each] = f"{path}::{name}"
-    yield from _choose_questions(places)
+    yield from _choose_questions(places, drawn)
 
 
 def _choose_functions(cache: Path) -> list[Documented]:
@@ -79,9 +94,9 @@ def _choose_functions(cache: Path) -> list[Documented]:
     return [each for place, each in found.items() if place in chosen]
 
 
-def _choose_questions(places: dict[Documented, str]) -> Iterator[Question]:
+def _choose_questions(places: dict[Documented, str], drawn: slice) -> Iterator[Question]:
     asked = {each.summary: place for each, place in places.items() if is_question(each.summary)}
-    for text in take_lowest(asked, QUESTIONS, "questions"):
+    for text in take_lowest(asked, drawn.stop, "questions")[drawn]:
         yield Question(text, (asked[text],))
 
 

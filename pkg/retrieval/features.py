@@ -1,51 +1,79 @@
 """What a ranking knows of a candidate: one small function a feature, each gives one number a candidate.
 
-A feature compares candidates of one question, so what is the same for all of them does not count. Scores of a search
-are measured in standard deviations of its best, which lie alike for every encoder, question and size of graph.
+A feature compares candidates of one question, so what is the same for all of them does not count.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
-from pkg.encode.stems import split_terms
 from pkg.model import Label, Outline
+from pkg.retrieval.measures import divide, map_owners, rank_reciprocally, spread, zeros
+from pkg.retrieval.name_features import (
+    name_cover,
+    name_early,
+    name_gain,
+    name_gain_mean,
+    name_gain_unsaid,
+    name_length,
+    name_match,
+    name_order,
+    name_share,
+    name_start,
+    name_verb,
+    qualname_share,
+    scope_cover,
+)
 from pkg.retrieval.places import is_generated, is_test, is_vendored
 from pkg.retrieval.pool import Pool, Scores
 
-SPREAD_OF = 50  # best scores of which the spread is taken: all of a small pool are near, the tail of a large one is not
-_SAME = 1e-9  # a smaller deviation is rounding
 _RANK_OFFSET = 10  # of reciprocal ranks: the first ten places differ much, the others little
+_TOP_OFFSET = 3  # the same for the first three
 
 
+@lru_cache(maxsize=2)
 def dense(pool: Pool) -> Scores:
     """Measure the cosine with the question (P-14)."""
-    return _spread(pool.dense)
+    return spread(pool.dense)
 
 
+@lru_cache(maxsize=2)
 def lexical(pool: Pool) -> Scores:
     """Measure the lexical score of the function."""
-    return _spread(pool.lexical)
+    return spread(pool.lexical)
+
+
+def cosine(pool: Pool) -> Scores:
+    """Give the cosine as it is, in the same unit for every question."""
+    return pool.dense
+
+
+def weaker(pool: Pool) -> Scores:
+    """Measure the lower one of both scores: beside the two it tells how far one search alone is to be trusted."""
+    return np.minimum(dense(pool), lexical(pool))
 
 
 def owner_dense(pool: Pool) -> Scores:
     """Measure the cosine of a block's function."""
-    return _spread(pool.owner_dense)
+    return spread(pool.owner_dense)
 
 
 def dense_rank(pool: Pool) -> Scores:
     """Give the reciprocal rank among the cosines."""
-    return _reciprocal_rank(pool.dense)
+    return rank_reciprocally(pool.dense, _RANK_OFFSET)
 
 
 def lexical_rank(pool: Pool) -> Scores:
     """Give the reciprocal rank among the lexical scores."""
-    return _reciprocal_rank(pool.lexical)
+    return rank_reciprocally(pool.lexical, _RANK_OFFSET)
+
+
+def lexical_top(pool: Pool) -> Scores:
+    """Give the same, of which the first few have nearly all."""
+    return rank_reciprocally(pool.lexical, _TOP_OFFSET)
 
 
 def lexical_share(pool: Pool) -> Scores:
@@ -56,82 +84,63 @@ def lexical_share(pool: Pool) -> Scores:
 
 def word_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands anywhere in the function."""
-    return _divide((pool.words > 0) @ pool.rarities, pool.rarities.sum())
+    return divide((pool.words > 0) @ pool.rarities, pool.rarities.sum())
 
 
-@lru_cache(maxsize=2)
-def name_cover(pool: Pool) -> Scores:
-    """Measure how much of the question stands in the name of the function."""
-    return _cover(pool, lambda owner, asked: asked & _split_set(owner.name))
+def words_missing(pool: Pool) -> Scores:
+    """Count the words of the question that the function does not hold."""
+    return np.asarray((pool.words <= 0).sum(axis=1), np.float64)
 
 
-@lru_cache(maxsize=2)
-def name_share(pool: Pool) -> Scores:
-    """Measure how much of the function's name stands in the question."""
-    asked = frozenset(pool.question.terms)
-    return _map_owners(pool, lambda owner: _share(_split(owner.name), asked))
-
-
-def name_match(pool: Pool) -> Scores:
-    """Measure how far name and question say the same."""
-    return name_cover(pool) * name_share(pool)
-
-
-def name_phrase(pool: Pool) -> Scores:
-    """Measure how many neighbours in the name are neighbours in the question."""
-    asked = frozenset(pairwise(pool.question.terms))
-    return _map_owners(pool, lambda owner: _share(_pair(owner.name), asked))
-
-
-def name_start(pool: Pool) -> Scores:
-    """Tell whether name and question begin with the same word, mostly a verb."""
-    first = pool.question.terms[:1]
-    return _map_owners(pool, lambda owner: float(_split(owner.name)[:1] == first))
-
-
-def scope_cover(pool: Pool) -> Scores:
-    """Measure how much of the question stands in class and path."""
-    return _cover(pool, lambda owner, asked: asked & _split_owners(owner.qualname) | asked & _split_set(owner.path))
+def first_word(pool: Pool) -> Scores:
+    """Tell whether the function holds the first word of the question, mostly a verb."""
+    places = {term: place for place, term in enumerate(pool.question.weights)}
+    return np.asarray(pool.words[:, places[pool.question.terms[0]]] > 0, np.float64) if places else zeros(pool)
 
 
 def asked_name(pool: Pool) -> Scores:
     """Tell whether the question names the function: 1, or .5 where it names another class or module with it."""
     names = [name.split(".") for name in pool.question.names]
-    return _map_owners(pool, lambda owner: max(_match_name(owner, parts) for parts in names)) if names else _zeros(pool)
+    return map_owners(pool, lambda owner: max(_match_name(owner, parts) for parts in names)) if names else zeros(pool)
 
 
 def asked_scope(pool: Pool) -> Scores:
     """Tell whether the question names a class or module that the function stands in."""
     asked = {part for name in pool.question.names for part in name.split(".")}
-    return _map_owners(pool, lambda owner: float(not asked.isdisjoint(_scope_names(owner)))) if asked else _zeros(pool)
+    return map_owners(pool, lambda owner: float(not asked.isdisjoint(_scope_names(owner)))) if asked else zeros(pool)
 
 
 def asked_file(pool: Pool) -> Scores:
     """Tell whether the question names the file."""
     files = pool.question.files
     if not files:
-        return _zeros(pool)
-    return _map_owners(pool, lambda owner: float(any(_is_in_file(owner.path, name) for name in files)))
+        return zeros(pool)
+    return map_owners(pool, lambda owner: float(any(_is_in_file(owner.path, name) for name in files)))
 
 
 def in_test(pool: Pool) -> Scores:
     """Tell whether the file holds tests, and the question does not ask for any."""
-    return _zeros(pool) if pool.question.asks_tests else _map_owners(pool, lambda owner: float(is_test(owner.path)))
+    return zeros(pool) if pool.question.asks_tests else map_owners(pool, lambda owner: float(is_test(owner.path)))
 
 
 def in_foreign(pool: Pool) -> Scores:
     """Tell whether the file is generated, or a copy of another project's."""
-    return _map_owners(pool, lambda owner: float(is_generated(owner.path) or is_vendored(owner.path)))
+    return map_owners(pool, lambda owner: float(is_generated(owner.path) or is_vendored(owner.path)))
 
 
 def is_special(pool: Pool) -> Scores:
     """Tell whether the function is a special method such as ``__init__``."""
-    return _map_owners(pool, lambda owner: float(owner.name.startswith("__") and owner.name.endswith("__")))
+    return map_owners(pool, lambda owner: float(owner.name.startswith("__") and owner.name.endswith("__")))
 
 
 def is_private(pool: Pool) -> Scores:
     """Tell whether the function's name begins with one underscore."""
-    return _map_owners(pool, lambda owner: float(owner.name.startswith("_") and not owner.name.startswith("__")))
+    return map_owners(pool, lambda owner: float(owner.name.startswith("_") and not owner.name.startswith("__")))
+
+
+def is_method(pool: Pool) -> Scores:
+    """Tell whether the function stands in a class or in another function."""
+    return map_owners(pool, lambda owner: float("." in owner.qualname))
 
 
 def length(pool: Pool) -> Scores:
@@ -144,14 +153,25 @@ def is_body(pool: Pool) -> Scores:
     return np.array([float(each.kind == "body") for each in pool.outlines])
 
 
+def rank_inside(pool: Pool) -> Scores:
+    """Give the reciprocal rank of the block's cosine among the candidates of its function."""
+    return _map_groups(pool, lambda scores: rank_reciprocally(scores, 1))
+
+
+def blocks_inside(pool: Pool) -> Scores:
+    """Count the candidates of the block's function, by the logarithm."""
+    return _map_groups(pool, lambda scores: np.full(len(scores), np.log(len(scores))))
+
+
 _COMMON = (
-    dense, dense_rank, lexical, lexical_rank, lexical_share, word_cover, name_cover, name_share, name_match,
-    name_phrase, name_start, scope_cover, asked_name, asked_scope, asked_file, in_test, in_foreign,
-    is_special, is_private, length,
+    dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, word_cover, words_missing,
+    first_word, name_cover, name_share, name_match, qualname_share, name_order, name_early, name_start, name_verb,
+    name_length, name_gain, name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test,
+    in_foreign, is_special, is_private, is_method, length,
 )  # fmt: skip
 FEATURES: dict[Label, tuple[Callable[[Pool], Scores], ...]] = {
     Label.FUNCTION: _COMMON,
-    Label.BLOCK: (*_COMMON, owner_dense, is_body),
+    Label.BLOCK: (*_COMMON, owner_dense, rank_inside, blocks_inside, is_body),
 }
 
 
@@ -162,74 +182,15 @@ def measure_features(pool: Pool, label: Label) -> Scores:
     return np.stack([feature(pool) for feature in FEATURES[label]], axis=1)
 
 
-def _zeros(pool: Pool) -> Scores:
-    return np.zeros(len(pool.outlines))
-
-
-def _spread(scores: Scores) -> Scores:
-    """Measure scores in standard deviations of the best, from their mean."""
-    best = np.sort(scores)[-SPREAD_OF:]
-    spread: Scores = (scores - best.mean()) / measure_unit(scores)
-    return np.clip(spread, -5, 10)
-
-
-def measure_unit(scores: Scores) -> float:
-    """Measure one standard deviation of the best scores; endless where they are all the same."""
-    deviation = float(np.sort(scores)[-SPREAD_OF:].std()) if len(scores) else 0.0
-    return deviation if deviation > _SAME else math.inf
-
-
-def _reciprocal_rank(scores: Scores) -> Scores:
-    """Give 1 for the best and less for each that follows; equal scores rank alike."""
-    ordered = np.sort(scores)
-    better = len(scores) - np.searchsorted(ordered, scores, side="right")
-    ranks: Scores = _RANK_OFFSET / (_RANK_OFFSET + better)
-    return ranks
-
-
-def _map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
-    """Measure each function once, however many of its blocks are candidates."""
-    if pool.owners is pool.outlines:
-        return np.array([measure(owner) for owner in pool.owners])
-    values = {owner.id: measure(owner) for owner in {each.id: each for each in pool.owners}.values()}
-    return np.array([values[owner.id] for owner in pool.owners])
-
-
-def _cover(pool: Pool, list_held: Callable[[Outline, frozenset[str]], frozenset[str]]) -> Scores:
-    """Measure what part of the question, by the weights of its terms, is held by each function."""
-    worth = dict(zip(pool.question.weights, pool.rarities.tolist(), strict=True))
-    asked = frozenset(worth)
-    covered = _map_owners(pool, lambda owner: sum(map(worth.__getitem__, sorted(list_held(owner, asked)))))
-    return _divide(covered, float(pool.rarities.sum()))
-
-
-def _divide(values: Scores, total: float) -> Scores:
-    return np.asarray(values / total if total > 0 else values, np.float64)
-
-
-def _share(held: Collection[object], asked: Collection[object]) -> float:
-    """Give the share of what is held that is asked for."""
-    return sum(each in asked for each in held) / len(held) if held else 0.0
-
-
-@lru_cache(maxsize=10_000)
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(split_terms(text.encode("utf-8", "replace")))
-
-
-@lru_cache(maxsize=10_000)
-def _pair(name: str) -> tuple[tuple[str, str], ...]:
-    return tuple(pairwise(_split(name)))
-
-
-@lru_cache(maxsize=10_000)
-def _split_set(text: str) -> frozenset[str]:
-    return frozenset(_split(text.removesuffix(".py")))
-
-
-@lru_cache(maxsize=10_000)
-def _split_owners(qualname: str) -> frozenset[str]:
-    return frozenset(_split(qualname.rpartition(".")[0]))
+def _map_groups(pool: Pool, measure: Callable[[Scores], Scores]) -> Scores:
+    """Measure the cosines of the blocks of each function among themselves."""
+    groups: dict[str, list[int]] = {}
+    for row, owner in enumerate(pool.owners):
+        groups.setdefault(owner.id, []).append(row)
+    measured = zeros(pool)
+    for rows in groups.values():
+        measured[rows] = measure(pool.dense[rows])
+    return measured
 
 
 def _scope_names(owner: Outline) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,8 @@ import numpy as np
 
 from pkg.errors import StoreError
 from pkg.model import Label
-from pkg.retrieval.features import FEATURES, measure_features, measure_unit
+from pkg.retrieval.features import FEATURES, measure_features
+from pkg.retrieval.measures import measure_unit
 from pkg.retrieval.pool import Pool, Scores
 
 WEIGHTS = Path(__file__).with_name("ranker.json")
@@ -56,12 +57,17 @@ def rank_linear(pool: Pool, label: Label, k: int, weights: Weights | None = None
     weights = weights or load_weights()[label]
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
-    slope = weights.values[names.index("dense")] / measure_unit(pool.dense)
+    slope = _measure_slope(dict(zip(names, weights.values, strict=False)), pool)
     scores = _squeeze(measured.sum(axis=1) + weights.offset)
     return [
         replace(each, parts=tuple(zip(names, [*measured[row].tolist(), weights.offset], strict=True)), slope=slope)
         for row, each in _order(pool, scores, k)
     ]
+
+
+def _measure_slope(weights: Mapping[str, float], pool: Pool) -> float:
+    """Measure what one more of its cosine adds to a candidate, whatever its rank; never less than nothing."""
+    return max(0.0, weights["dense"] / measure_unit(pool.dense) + weights["cosine"])
 
 
 def rank_reciprocal(pool: Pool, k: int) -> list[Ranked]:

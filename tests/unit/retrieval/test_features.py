@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pkg.model import Label, Outline
 from pkg.retrieval import features
-from pkg.retrieval.features import FEATURES, measure_features, measure_unit
+from pkg.retrieval.features import FEATURES, measure_features
+from pkg.retrieval.measures import measure_unit
 from pkg.retrieval.pool import Pool, Scores
 from pkg.retrieval.question import read_question
 
@@ -28,22 +30,38 @@ def flags(measured: Scores) -> list[float]:
     return [float(value) for value in measured]
 
 
-def test_a_name_that_says_what_is_asked_matches_wholly() -> None:
-    pool = make_pool("add items", outline("Cart.add_item"), outline("Cart.add"), outline("Cart.remove"))
-    assert flags(features.name_cover(pool)) == [1.0, 0.5, 0.0]
-    assert flags(features.name_share(pool)) == [1.0, 1.0, 0.0]
-    assert flags(features.name_match(pool)) == [1.0, 0.5, 0.0]
+def test_what_the_function_lacks_of_the_question_is_counted() -> None:
+    pool = make_pool("add to cart", outline("Cart.add"), outline("Cart.drop"))
+    held = {term: column for column, term in enumerate(pool.question.weights)}
+    words = np.zeros((2, len(held)))
+    words[0, held["add"]] = words[0, held["cart"]] = words[1, held["cart"]] = 1.0
+    pool = replace(pool, words=words)
+    assert flags(features.words_missing(pool)) == [1.0, 2.0]
+    assert flags(features.first_word(pool)) == [1.0, 0.0]
 
 
-def test_neighbours_in_a_name_count_when_they_are_neighbours_in_the_question() -> None:
-    pool = make_pool("swap two rows of a matrix", outline("swap_two_rows"), outline("rows_swap_two"), outline("swap"))
-    assert flags(features.name_phrase(pool)) == [1.0, 0.5, 0.0]
-    assert flags(features.name_start(pool)) == [1.0, 0.0, 1.0]
+def test_methods_are_told_from_functions_of_a_module() -> None:
+    assert flags(features.is_method(make_pool("cart", outline("Cart.add"), outline("add")))) == [1.0, 0.0]
 
 
-def test_class_and_path_cover_what_the_name_does_not() -> None:
-    pool = make_pool("cart of shop", outline("Cart.add"), outline("total", "bank/book.py"))
-    assert features.scope_cover(pool)[0] > features.scope_cover(pool)[1] == 0
+def test_blocks_are_ranked_among_those_of_their_function() -> None:
+    cart, stock = outline("Cart.add"), outline("Stock.add")
+    blocks = [replace_name(outline("Cart.add", kind="body"), name) for name in ("body", "body/if[0]", "body/if[1]")]
+    pool = make_pool("add to cart", *blocks, outline("Stock.add", kind="body"), dense=[0.5, 0.9, 0.1, 0.2])
+    pool = replace(pool, owners=(cart, cart, cart, stock))
+    assert flags(features.rank_inside(pool)) == pytest.approx([1 / 2, 1.0, 1 / 3, 1.0])
+    assert flags(features.blocks_inside(pool)) == pytest.approx([math.log(3)] * 3 + [0.0])
+
+
+def replace_name(block: Outline, name: str) -> Outline:
+    return block._replace(id=f"{block.id}:{name}", name=name)
+
+
+def test_the_weaker_score_is_the_lower_of_both() -> None:
+    pool = make_pool("cart", *(outline(name) for name in "abc"), dense=[0.9, 0.5, 0.1])
+    pool = replace(pool, words=np.array([[0.0], [1.0], [2.0]]))
+    both = zip(flags(features.dense(pool)), flags(features.lexical(pool)), strict=True)
+    assert flags(features.weaker(pool)) == [min(pair) for pair in both]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""Measure candidates against one another: spreads, ranks and shares, which all features are made of.
+
+Scores of a search are measured in standard deviations of its best, which lie alike for every encoder, question and size
+of graph.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from functools import lru_cache
+
+import numpy as np
+
+from pkg.encode.stems import split_terms
+from pkg.model import Outline
+from pkg.retrieval.pool import Pool, Scores
+
+SPREAD_OF = 50  # best scores of which the spread is taken: all of a small pool are near, the tail of a large one is not
+_SAME = 1e-9  # a smaller deviation is rounding
+
+
+def spread(scores: Scores) -> Scores:
+    """Measure scores in standard deviations of the best, from their mean."""
+    best = np.sort(scores)[-SPREAD_OF:]
+    measured: Scores = (scores - best.mean()) / measure_unit(scores)
+    return np.clip(measured, -5, 10)
+
+
+def measure_unit(scores: Scores) -> float:
+    """Measure one standard deviation of the best scores; endless where they are all the same."""
+    deviation = float(np.sort(scores)[-SPREAD_OF:].std()) if len(scores) else 0.0
+    return deviation if deviation > _SAME else math.inf
+
+
+def rank_reciprocally(scores: Scores, offset: float) -> Scores:
+    """Give 1 for the best and less for each that follows, half behind as many as the offset; equals rank alike."""
+    ordered = np.sort(scores)
+    better = len(scores) - np.searchsorted(ordered, scores, side="right")
+    return np.asarray(offset / (offset + better), np.float64)
+
+
+def divide(values: Scores, total: float) -> Scores:
+    """Give values as shares of a total, or as they are where that is nothing."""
+    return np.asarray(values / total if total > 0 else values, np.float64)
+
+
+def share(held: Collection[object], asked: Collection[object]) -> float:
+    """Give the share of what is held that is asked for."""
+    return sum(map(asked.__contains__, held)) / len(held) if held else 0.0
+
+
+def zeros(pool: Pool) -> Scores:
+    """Give nothing for every candidate."""
+    return np.zeros(len(pool.outlines))
+
+
+def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
+    """Measure each function once, however many of its blocks are candidates."""
+    if pool.owners is pool.outlines:
+        return np.array([measure(owner) for owner in pool.owners], np.float64)
+    values = {owner.id: measure(owner) for owner in {each.id: each for each in pool.owners}.values()}
+    return np.array([values[owner.id] for owner in pool.owners], np.float64)
+
+
+@lru_cache(maxsize=10_000)
+def split(text: str) -> tuple[str, ...]:
+    """Give the terms of a name or path in their order."""
+    return tuple(split_terms(text.encode("utf-8", "replace")))
