@@ -14,7 +14,6 @@ from pkg.model import Label, Outline
 from pkg.retrieval.measures import divide, map_owners, rank_reciprocally, spread, zeros
 from pkg.retrieval.name_features import (
     name_cover,
-    name_early,
     name_gain,
     name_gain_mean,
     name_gain_unsaid,
@@ -92,12 +91,6 @@ def words_missing(pool: Pool) -> Scores:
     return np.asarray((pool.words <= 0).sum(axis=1), np.float64)
 
 
-def first_word(pool: Pool) -> Scores:
-    """Tell whether the function holds the first word of the question, mostly a verb."""
-    places = {term: place for place, term in enumerate(pool.question.weights)}
-    return np.asarray(pool.words[:, places[pool.question.terms[0]]] > 0, np.float64) if places else zeros(pool)
-
-
 def asked_name(pool: Pool) -> Scores:
     """Tell whether the question names the function: 1, or .5 where it names another class or module with it."""
     names = [name.split(".") for name in pool.question.names]
@@ -165,7 +158,7 @@ def blocks_inside(pool: Pool) -> Scores:
 
 _COMMON = (
     dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, word_cover, words_missing,
-    first_word, name_cover, name_share, name_match, qualname_share, name_order, name_early, name_start, name_verb,
+    name_cover, name_share, name_match, qualname_share, name_order, name_start, name_verb,
     name_length, name_gain, name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test,
     in_foreign, is_special, is_private, is_method, length,
 )  # fmt: skip

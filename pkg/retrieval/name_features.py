@@ -43,7 +43,7 @@ def qualname_share(pool: Pool) -> Scores:
 
 def name_order(pool: Pool) -> Scores:
     """Count neighbours in the name that the question has in the same order, neighbours there or not."""
-    places = _place_terms(pool)
+    places = {term: place for place, term in enumerate(pool.question.terms)}
     last = len(places)
 
     def measure(owner: Outline) -> float:
@@ -54,13 +54,6 @@ def name_order(pool: Pool) -> Scores:
         return float(sum(first < second < last for first, second in pairwise(found)))
 
     return map_owners(pool, measure)
-
-
-def name_early(pool: Pool) -> Scores:
-    """Measure how early in the question the words of the name stand: what is wanted is said first."""
-    worth = {term: 1 / (1 + place) for term, place in _place_terms(pool).items()}
-    asked = frozenset(worth)
-    return map_owners(pool, lambda owner: _add_up(worth, asked & _split_set(owner.name)))
 
 
 def name_start(pool: Pool) -> Scores:
@@ -111,10 +104,6 @@ def _cover(pool: Pool, list_held: Callable[[Outline, frozenset[str]], frozenset[
 def _add_up(worth: dict[str, float], found: frozenset[str]) -> float:
     """Add up what terms are worth, in an order that is always the same."""
     return sum(map(worth.__getitem__, sorted(found))) if found else 0.0
-
-
-def _place_terms(pool: Pool) -> dict[str, int]:
-    return {term: place for place, term in enumerate(pool.question.terms)}
 
 
 @lru_cache(maxsize=2)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
     from pkg.graph.store import GraphStore
 
-LOOK = 100  # best of each search, at least
-LOOK_FOR_ANSWER = 3  # best of each search for each answer that is asked for: who wants many wants none left out
+LOOK = 100  # best of each search
 LOOK_IN_FILE = 20  # best functions or blocks of a file that the question names
 FUNCTIONS_OF_BLOCKS = 20  # best functions of the lexical search whose blocks are looked at
 
@@ -50,7 +49,7 @@ def collect_pool(
     store: GraphStore, question: Question, query: Vectors, label: Label, k: int, where: NodeFilter
 ) -> Pool:
     """Search both ways, and fetch the scores that one search knows and the other does not."""
-    look = max(LOOK, LOOK_FOR_ANSWER * k)
+    look = max(k, LOOK)
     near = store.vector_search(label, query, look, where)
     worded = _search_words(store, question, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]

@@ -37,7 +37,6 @@ def test_what_the_function_lacks_of_the_question_is_counted() -> None:
     words[0, held["add"]] = words[0, held["cart"]] = words[1, held["cart"]] = 1.0
     pool = replace(pool, words=words)
     assert flags(features.words_missing(pool)) == [1.0, 2.0]
-    assert flags(features.first_word(pool)) == [1.0, 0.0]
 
 
 def test_methods_are_told_from_functions_of_a_module() -> None:

@@ -44,11 +44,6 @@ def test_words_of_a_name_count_in_the_order_of_the_question() -> None:
     assert flags(name_features.name_order(pool)) == [1.0, 1.0, 0.0, 0.0]
 
 
-def test_words_that_the_question_says_first_count_most() -> None:
-    pool = ask("swap two rows", "swap", "two", "swap_rows", "column")
-    assert flags(name_features.name_early(pool)) == pytest.approx([1.0, 1 / 2, 1 + 1 / 3, 0.0])
-
-
 def test_the_first_word_of_a_name_may_be_that_of_the_question_or_another_of_it() -> None:
     pool = ask("swap two rows", "swap_all", "rows_swap", "all_rows")
     assert flags(name_features.name_start(pool)) == [1.0, 0.0, 0.0]
@@ -81,5 +76,5 @@ def test_the_mean_gain_is_the_gain_of_one_word() -> None:
 @given(st.text(max_size=30), st.lists(st.text(max_size=12), min_size=1, max_size=5))
 def test_any_question_measures_any_name(text: str, names: list[str]) -> None:
     pool = ask(text, *names)
-    for feature in (name_features.name_gain, name_features.name_order, name_features.name_early):
+    for feature in (name_features.name_gain, name_features.name_order):
         assert all(math.isfinite(value) and value >= 0 for value in flags(feature(pool)))
