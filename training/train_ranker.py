@@ -33,7 +33,7 @@ from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import read_question
 from pkg.retrieval.ranking import WEIGHTS
 
-ANSWERS = 10  # that are asked for: the first of them count
+ANSWERS = 100  # that are asked for: more wrong ones to learn from than the pool of ten answers holds
 LEAST = {"asked_name": 1.0, "asked_scope": 0.1, "asked_file": 1.0}
 """Weights of what a question names, at least: about as much as the words of a name can bring together."""
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
     from pkg.graph.store import GraphStore
 
-LOOK = 100  # best of each search
+LOOK = 50
+"""Best of each search that are looked at, at least: of ten answers, twice as many bring no better ones to the
+development questions, and cost half as much again."""
 LOOK_IN_FILE = 20  # best functions or blocks of a file that the question names
 FUNCTIONS_OF_BLOCKS = 20  # best functions of the lexical search whose blocks are looked at
 
