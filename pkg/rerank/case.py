@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pkg.rerank.examples.example import Example
@@ -98,12 +98,32 @@ def count_names(contenders: Sequence[Contender]) -> Counter[str]:
     return names
 
 
-def find_parameters(case: Case, mains: Sequence[ast.FunctionDef]) -> tuple[Parameter, ...] | None:
-    """Give the parameters that the query tells, or else those that most candidates have."""
-    if case.question.parameters is not None:
-        return case.question.parameters
-    signatures = [found for each in mains if (found := read_parameters(each)) is not None]
+def find_parameters(case: Case, mains: Sequence[ast.FunctionDef]) -> tuple[Parameter, ...]:
+    """Give the parameters that a call needs: those that the query tells, or else those that most candidates have."""
+    told = case.question.parameters
+    if told is None:
+        signatures = [found for each in mains if (found := read_parameters(each)) is not None]
+        told = _merge_signatures(signatures)
+    return tuple(each for each in told if not each.is_optional)
+
+
+def _merge_signatures(signatures: Sequence[tuple[Parameter, ...]]) -> tuple[Parameter, ...]:
+    """Give each place the name and the annotation that most candidates give it; the first by text of equals."""
     if not signatures:
-        return None
-    width = Counter(map(len, signatures)).most_common(1)[0][0]
-    return next(each for each in signatures if len(each) == width)
+        return ()
+    width = max(sorted(widths := Counter(map(len, signatures))), key=lambda each: widths[each])
+    columns = zip(*(each for each in signatures if len(each) == width), strict=True)
+    return tuple(_merge_column(column) for column in columns)
+
+
+def _merge_column(column: Sequence[Parameter]) -> Parameter:
+    return Parameter(
+        _find_common(each.name for each in column),
+        _find_common(each.annotation for each in column if each.annotation),
+        all(each.is_optional for each in column),
+    )
+
+
+def _find_common(texts: Iterable[str]) -> str:
+    counted = Counter(texts)
+    return max(sorted(counted), key=lambda each: counted[each], default="")

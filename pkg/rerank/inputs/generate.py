@@ -13,29 +13,42 @@ from typing import Any
 from pkg.rerank.examples.calls import list_calls
 from pkg.rerank.examples.example import Example
 from pkg.rerank.examples.literals import NotLiteral, evaluate, write_value
-from pkg.rerank.inputs.kinds import guess_kind, make_value
+from pkg.rerank.inputs.kinds import Profile
 from pkg.rerank.inputs.mutate import mutate_value
+from pkg.rerank.inputs.pool import Pool
+from pkg.rerank.inputs.relate import relate_arguments
+from pkg.rerank.inputs.values import make_value
 from pkg.rerank.question import Parameter
 
 _TRIES = 20  # for each input that is wanted: most changes of short values have been made before
 _SEVERAL = 0.3  # share of inputs in which every argument is changed, not one
 
-_LENGTHS = frozenset(("n", "size", "length", "len", "count"))  # parameters that may be the length of the one before
-
 Arguments = tuple[Any, ...]
 
 
-def make_inputs(
-    seed: str, seen: Sequence[Arguments], parameters: Sequence[Parameter] | None, count: int
-) -> tuple[str, ...]:
-    """Make the arguments of up to `count` calls, as text between the brackets of a call.
+def vary_inputs(seed: str, seen: Sequence[Arguments], count: int) -> tuple[str, ...]:
+    """Make the arguments of up to `count` calls by changing those that the query shows, which are none of them."""
+    made = _vary_all(seen, _start(seed)) if seen else iter(())
+    return _write_some(made, count, {_write(each) for each in seen})
 
-    seen: arguments that the query shows; they are changed a little, and are no inputs themselves.
-    parameters: what to go by where the query shows no call.
+
+def guess_inputs(
+    seed: str, parameters: Sequence[Parameter], profile: Profile, pool: Pool, count: int
+) -> tuple[str, ...]:
+    """Make the arguments of up to `count` calls of the kinds of a profile, from small to large.
+
+    Code that hangs is soon asked no more, so what it does not end on comes last.
     """
-    random = Random(sha256(seed.encode("utf-8", "replace")).digest())
-    made = _vary_all(seen, random) if seen else _guess_all(parameters or (), random)
-    known = {_write(each) for each in seen}
+    made = _guess_all(parameters, profile, pool, _start(seed)) if parameters else iter(())
+    return tuple(sorted(_write_some(made, count, set()), key=len))
+
+
+def _start(seed: str) -> Random:
+    return Random(sha256(seed.encode("utf-8", "replace")).digest())
+
+
+def _write_some(made: Iterator[Arguments], count: int, known: set[str]) -> tuple[str, ...]:
+    """Write some arguments as they stand between the brackets of a call, each once."""
     fresh = (text for text in map(_write, islice(made, count * _TRIES)) if text not in known)
     return tuple(islice(_once(fresh), count))
 
@@ -91,30 +104,10 @@ def _is_length(number: Any, measured: Any) -> bool:
     return type(number) is int and isinstance(measured, str | list | tuple) and number == len(measured)
 
 
-def _guess_all(parameters: Sequence[Parameter], random: Random) -> Iterator[Arguments]:
-    """Make arguments by what the parameters are called; optional ones are left to their defaults."""
-    needed = [each for each in parameters if not each.is_optional]
-    turn = 0
-    while needed:
-        values = [make_value(guess_kind(each, turn), random) for each in needed]
-        yield tuple(_measure_before(needed, values) if turn % 2 else values)
-        turn += 1
-
-
-def _measure_before(parameters: Sequence[Parameter], values: list[Any]) -> list[Any]:
-    """Let a number that is named like a length be the length of what stands before it, as in `search(arr, n)`.
-
-    It is done for every second call: such a number may mean something else, and one that is too large only raises.
-    """
-    befores = [None, *values[:-1]]
-    return [
-        len(before) if _counts(each, value) and isinstance(before, str | list | tuple) else value
-        for each, value, before in zip(parameters, values, befores, strict=True)
-    ]
-
-
-def _counts(parameter: Parameter, value: Any) -> bool:
-    return parameter.name in _LENGTHS and type(value) is int
+def _guess_all(parameters: Sequence[Parameter], profile: Profile, pool: Pool, random: Random) -> Iterator[Arguments]:
+    while True:
+        values = [make_value(kind, random, pool) for kind in profile]
+        yield tuple(relate_arguments(parameters, values, random))
 
 
 def list_arguments(examples: Iterable[Example], entry: str) -> list[Arguments]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 
 from pkg.rerank.agreement import Agreement, measure_agreement
-from pkg.rerank.batches import Inquiry, ask_all
-from pkg.rerank.case import Case, Contender, choose_main, count_names, find_parameters
-from pkg.rerank.inputs.generate import list_arguments, make_inputs
+from pkg.rerank.case import Case, Contender, choose_main, count_names
 from pkg.rerank.nouns import Verdict
-from pkg.rerank.sandbox.protocol import Kind, Sandbox, Step
+from pkg.rerank.sandbox.protocol import Sandbox
+from pkg.rerank.trial import Trial
 
 
 class BehaviourStage:
@@ -33,19 +31,13 @@ class BehaviourStage:
 
     def _compare(self, case: Case, sandbox: Sandbox, contenders: Sequence[Contender]) -> list[Verdict]:
         names = count_names(contenders)
-        mains = [choose_main(case, each, names) for each in contenders]
-        inputs = _make_inputs(case, [each for each in mains if each is not None])
-        case.inputs = len(inputs)
-        inquiries = [
-            Inquiry(each.code, _make_steps(main, inputs)) for each, main in zip(contenders, mains, strict=True)
-        ]
-        results = ask_all(sandbox, inquiries, case.short_limits)
-        outcomes = [[_read_value(end.kind, end.value) for end in result.steps] for result in results]
-        outcomes = [each or [None] * len(inputs) for each in outcomes]
-        agreements = measure_agreement(outcomes, [each.votes for each in contenders])
-        total = sum(each.votes for each in contenders)
-        seconds = [sum(end.seconds for end in result.steps) for result in results]
-        return [self._judge(each, total, spent) for each, spent in zip(agreements, seconds, strict=True)]
+        trial = Trial(case, sandbox, contenders, [choose_main(case, each, names) for each in contenders])
+        outcomes = trial.find_outcomes()
+        case.inputs = len(outcomes[0])
+        first = next((place for place, each in enumerate(contenders) if 0 in each.places), None)
+        agreements = measure_agreement(outcomes, trial.votes, first)
+        total = sum(trial.votes)
+        return [self._judge(each, total, spent) for each, spent in zip(agreements, trial.seconds, strict=True)]
 
     def _judge(self, agreement: Agreement, total: int, seconds: float) -> Verdict:
         inputs = f"{agreement.inputs} input{'s' * (agreement.inputs != 1)}"
@@ -53,17 +45,3 @@ class BehaviourStage:
             f"{agreement.partners} of {total} votes agree on {inputs}" if agreement.inputs else "no input to compare on"
         )
         return Verdict(self.name, True, round(agreement.score, 6), reason, seconds)
-
-
-def _make_inputs(case: Case, mains: Sequence[ast.FunctionDef]) -> tuple[str, ...]:
-    seen = list_arguments(case.examples, case.entry) if case.entry else []
-    seed = f"{case.options.seed} {case.question.text}"
-    return make_inputs(seed, seen, find_parameters(case, mains), case.options.inputs)
-
-
-def _make_steps(main: ast.FunctionDef | None, inputs: Sequence[str]) -> tuple[Step, ...]:
-    return tuple(Step(f"{main.name}({each})", is_expression=True) for each in inputs) if main is not None else ()
-
-
-def _read_value(kind: Kind, value: str | None) -> str | None:
-    return value if kind is Kind.OK else None

@@ -1,34 +1,71 @@
 from __future__ import annotations
 
-from pkg.rerank.agreement import measure_agreement
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from pkg.rerank.agreement import Agreement, count_answers, measure_agreement
+
+Outcomes = list[list[str | None]]
 
 
-def scores(outcomes: list[list[str | None]], votes: list[int]) -> list[float]:
-    return [each.score for each in measure_agreement(outcomes, votes)]
+def rank(outcomes: Outcomes, votes: list[int], first: int | None = None) -> list[int]:
+    """Give the places of the candidates, best first."""
+    found = measure_agreement(outcomes, votes, first)
+    return sorted(range(len(found)), key=lambda place: -found[place].score)
 
 
-def test_the_majority_has_the_highest_score() -> None:
-    assert scores([["1", "2"], ["1", "2"], ["1", "3"]], [1, 1, 1]) == [5 / 6, 5 / 6, 4 / 6]
+def test_the_largest_group_that_does_the_same_on_every_input_is_best() -> None:
+    many_partners: Outcomes = [["1", "8"], ["1", "7"], ["1", "6"], ["2", "5"], ["2", "5"]]
+    assert rank(many_partners, [1, 1, 1, 1, 1])[:2] == [3, 4]
 
 
 def test_votes_of_folded_candidates_count() -> None:
-    one, other = scores([["1"], ["2"]], [1, 3])
-    assert other == 0.75
-    assert one == 0.25
+    assert rank([["1"], ["2"]], [1, 3]) == [1, 0]
+
+
+def test_of_equal_groups_that_of_the_candidate_given_first_is_best() -> None:
+    two_groups: Outcomes = [["1", "1"], ["1", "1"], ["1", "2"], ["1", "2"], ["3", "2"]]
+    assert rank(two_groups, [1] * 5, first=0)[:2] == [0, 1]
+    assert rank(two_groups, [1] * 5)[:2] == [2, 3]
+
+
+def test_a_first_candidate_with_whom_nobody_agrees_has_no_advantage() -> None:
+    nobody_agrees: Outcomes = [["7", "8"], ["1", "2"], ["1", "3"]]
+    assert rank(nobody_agrees, [1, 1, 1], first=0) == [1, 2, 0]
 
 
 def test_whoever_gives_no_value_agrees_with_nobody() -> None:
-    assert scores([["1"], [None], [None], ["1"]], [1, 1, 1, 1]) == [0.5, 0.0, 0.0, 0.5]
+    scores = [each.score for each in measure_agreement([["1"], [None], [None], ["1"]], [1, 1, 1, 1])]
+    assert scores[1] == scores[2] == 0.0
+    assert scores[0] == scores[3] > 0.0
 
 
 def test_an_input_that_most_refuse_does_not_count() -> None:
     (first, *_) = measure_agreement([["1", "1"], ["1", None], ["1", None]], [1, 1, 1])
-    assert (first.score, first.inputs, first.partners) == (1.0, 1, 3)
+    assert first == Agreement(score=1.0, partners=3, inputs=1)
 
 
 def test_numbers_agree_within_their_tolerance() -> None:
-    assert scores([["0.30000000000000004"], ["0.3"]], [1, 1]) == [1.0, 1.0]
+    assert [each.partners for each in measure_agreement([["0.30000000000000004"], ["0.3"]], [1, 1])] == [2, 2]
 
 
-def test_without_inputs_nobody_has_a_score() -> None:
-    assert scores([[], []], [1, 1]) == [0.0, 0.0]
+@pytest.mark.parametrize("outcomes", [[[], []], [[None], [None]]])
+def test_without_values_nobody_has_a_score(outcomes: Outcomes) -> None:
+    assert [each.score for each in measure_agreement(outcomes, [1, 1], first=0)] == [0.0, 0.0]
+
+
+def test_values_are_counted_by_votes() -> None:
+    assert count_answers([["1", None], ["2", "2"]], [3, 1]) == 5
+
+
+ROWS = some.lists(some.lists(some.sampled_from(["1", "2", None]), min_size=3, max_size=3), min_size=2, max_size=6)
+
+
+@given(ROWS)
+def test_a_larger_group_is_never_behind_a_smaller_one(outcomes: Outcomes) -> None:
+    found = measure_agreement(outcomes, [1] * len(outcomes), first=0)
+    valued = [each for each in found if each.score]
+    for one in valued:
+        assert 0.0 < one.score <= 1.0
+        assert all(one.score >= other.score for other in valued if one.partners > other.partners)

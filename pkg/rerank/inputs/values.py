@@ -1,0 +1,117 @@
+"""Make values of a kind: small ones, in which things repeat, lie near each other and hold each other."""
+
+from __future__ import annotations
+
+import ast
+from random import Random
+from typing import Any
+
+from pkg.rerank.examples.literals import parse_expression
+from pkg.rerank.inputs.pool import Pool
+
+WORDS = ("a", "level", "hello", "Python code", "abcABC", "one two three", "racecar", "x1y22", "the cat sat", "()", "12")
+DEEPEST = 4  # brackets of an annotation
+
+NUMBERS = (*range(1, 13), 14, 15, 16, 17, 20, 21, 24, 25, 28, 30, 36, 45, 60, 73, 97, 100, 121, 153, 0)
+"""Whole numbers that stand alone: some are prime, square, palindromes, or the sum of their parts."""
+
+RANGES = ((1, 4), (1, 12), (-5, 5), (0, 40))
+"""Of the items of one list: so few that some are equal, signs that cancel each other, and two digits."""
+
+FRACTIONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 10.0, 0.1, 0.0)
+
+_ABSTRACT = {"Sequence": "list", "Iterable": "list", "Collection": "list", "Mapping": "dict", "List": "list"}
+_ABSTRACT |= {"Tuple": "tuple", "Set": "set", "Dict": "dict", "FrozenSet": "set", "MutableSequence": "list"}
+
+_EMPTY = Pool()
+
+
+def make_value(kind: str, random: Random, pool: Pool = _EMPTY) -> Any:
+    """Make a value of a kind; None where the kind is not known."""
+    node = parse_expression(kind)
+    try:
+        return _Maker(random, pool).make(node) if node is not None else None
+    except TypeError:  # a set of lists, or keys that are
+        return None
+
+
+class _Maker:
+    """Makes one value; the numbers of one value come from one range."""
+
+    def __init__(self, random: Random, pool: Pool) -> None:
+        self.random = random
+        self.pool = pool
+        self.bounds = random.choice(RANGES)
+
+    def make(self, node: ast.expr, depth: int = 0) -> Any:
+        """Make a value of the kind that an annotation names."""
+        if isinstance(node, ast.BinOp):  # X | None
+            return self.make(node.left, depth)
+        if isinstance(node, ast.Subscript):
+            return self._make_group(_name(node.value), _list_parts(node.slice), depth + 1)
+        simple = {"int": self._make_int, "float": self._make_float, "str": self._make_text, "bool": self._make_bool}
+        name = _name(node)
+        return simple[name](depth > 0) if name in simple else self._make_group(name, [], depth + 1)
+
+    def _make_group(self, name: str, parts: list[ast.expr], depth: int) -> Any:
+        name = _ABSTRACT.get(name, name)
+        inner = parts or [ast.Name("int")]
+        if depth > DEEPEST:
+            return None
+        if name in ("Optional", "Union"):
+            return self.make(inner[0], depth)
+        if name == "tuple":
+            is_open = len(inner) == 1 or isinstance(inner[-1], ast.Constant)
+            return tuple(self._fill(inner[0], depth) if is_open else [self.make(each, depth) for each in inner])
+        if name == "dict":
+            key, value = parts if len(parts) == 2 else (ast.Name("str"), ast.Name("int"))
+            return {self.make(key, depth): self.make(value, depth) for _ in range(self.random.randint(0, 4))}
+        if name in ("set", "frozenset"):
+            return set(self._fill(inner[0], depth))
+        if name != "list":
+            return None
+        if isinstance(inner[0], ast.Subscript) and self.random.random() < 0.7:
+            return self._fill_rows(inner[0], depth)
+        made = self._fill(inner[0], depth)
+        return sorted(made) if self.pool.is_sorted and _name(inner[0]) in ("int", "float", "str") else made
+
+    def _fill(self, kind: ast.expr, depth: int) -> list[Any]:
+        """Make the items of a group: mostly a few, now and then none."""
+        return [self.make(kind, depth) for _ in range(self.random.choice((0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7)))]
+
+    def _fill_rows(self, kind: ast.expr, depth: int) -> list[Any]:
+        """Make rows of one width, as tables have them."""
+        rows = [self.make(kind, depth) for _ in range(self.random.randint(2, 4))]
+        width = max(min(map(len, rows)), 1)
+        return [row[:width] if isinstance(row, list | tuple) and len(row) >= width else row for row in rows]
+
+    def _make_int(self, is_item: bool) -> int:
+        own = [each for each in self.pool.numbers if is_item or each >= 0]
+        if own and self.random.random() < 0.2:
+            return self.random.choice(own)
+        return self.random.randint(*self.bounds) if is_item else self.random.choice(NUMBERS)
+
+    def _make_float(self, is_item: bool) -> float:
+        return round(self.random.uniform(*self.bounds), 1) if is_item else self.random.choice(FRACTIONS)
+
+    def _make_bool(self, is_item: bool) -> bool:
+        return self.random.random() < 0.5
+
+    def _make_text(self, is_item: bool) -> str:
+        """Take a word, or put literals of the code together: signs side by side, words with a space between."""
+        own = self.pool.texts
+        if not own or self.random.random() < 0.5:
+            return self.random.choice(WORDS)
+        signs = [each for each in own if len(each) == 1]
+        words = [each for each in own if len(each) > 1]
+        if signs and (not words or self.random.random() < 0.5):
+            return "".join(self.random.choices(signs, k=self.random.randint(1, 6)))
+        return " ".join(self.random.choices(words, k=1 if is_item else self.random.randint(1, 4)))
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _list_parts(node: ast.expr) -> list[ast.expr]:
+    return list(node.elts) if isinstance(node, ast.Tuple) else [node]

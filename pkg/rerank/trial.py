@@ -1,0 +1,103 @@
+"""Try the candidates on inputs: those of the query, or guessed ones that most of them can do something with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pkg.rerank.agreement import Values, count_answers
+from pkg.rerank.batches import Inquiry, ask_all
+from pkg.rerank.case import Case, Contender, find_parameters
+from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
+from pkg.rerank.inputs.kinds import Profile, guess_kind, list_others
+from pkg.rerank.inputs.pool import Pool, make_pool
+from pkg.rerank.question import Parameter
+from pkg.rerank.sandbox.protocol import Kind, Result, Sandbox, Step
+
+NOTHING = "null"  # None, as it is rendered
+
+PROBES = 2  # calls that are tried with each other guess
+FEW = 0.5  # share of the answers to a guess, below which it was wrong
+
+MORE = 0.1  # share of the answers by which a later guess must be better: the query speaks of earlier ones
+
+
+@dataclass(slots=True)
+class Trial:
+    """The candidates of one task, as they are asked for values."""
+
+    case: Case
+    sandbox: Sandbox
+    contenders: Sequence[Contender]
+    mains: Sequence[ast.FunctionDef | None]
+    seconds: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seconds = [0.0] * len(self.contenders)
+
+    @property
+    def votes(self) -> list[int]:
+        """Count the candidates of each code."""
+        return [each.votes for each in self.contenders]
+
+    def find_outcomes(self) -> list[Values]:
+        """Ask on changed arguments of the query, or else on guessed ones; a wrong guess is followed by another."""
+        seen = list_arguments(self.case.examples, self.case.entry) if self.case.entry else []
+        if seen:
+            return self._ask(vary_inputs(self._seed, seen, self.case.options.inputs))
+        functions = [each for each in self.mains if each is not None]
+        parameters = find_parameters(self.case, functions)
+        pool = make_pool(self.case.question.text, functions)
+        guess = tuple(map(guess_kind, parameters))
+        outcomes = self._ask_guess(parameters, guess, pool)
+        answered = self._rate(outcomes)
+        if answered >= FEW or not parameters:
+            return outcomes
+        other, rate = self._find_other(parameters, guess, pool)
+        return self._ask_guess(parameters, other, pool) if rate > answered else outcomes
+
+    @property
+    def _seed(self) -> str:
+        return f"{self.case.options.seed} {self.case.question.text}"
+
+    def _ask_guess(self, parameters: Sequence[Parameter], profile: Profile, pool: Pool) -> list[Values]:
+        return self._ask(guess_inputs(self._seed, parameters, profile, pool, self.case.options.inputs))
+
+    def _find_other(self, parameters: Sequence[Parameter], guess: Profile, pool: Pool) -> tuple[Profile, float]:
+        """Try a few calls of every other guess at once, and give the one with most answers."""
+        probes = {
+            each: guess_inputs(self._seed, parameters, each, pool, PROBES)
+            for each in list_others(guess, self.case.question.text)
+        }
+        outcomes = self._ask(tuple(text for texts in probes.values() for text in texts))
+        first, best, rate = 0, guess, 0.0
+        for profile, texts in probes.items():
+            found = self._rate([each[first : first + len(texts)] for each in outcomes])
+            first += len(texts)
+            if found > rate + MORE:
+                best, rate = profile, found
+        return best, rate
+
+    def _rate(self, outcomes: Sequence[Values]) -> float:
+        return count_answers(outcomes, self.votes) / max(1, len(outcomes[0]) * sum(self.votes))
+
+    def _ask(self, inputs: Sequence[str]) -> list[Values]:
+        steps = [_make_steps(main, inputs) for main in self.mains]
+        inquiries = [Inquiry(each.code, own) for each, own in zip(self.contenders, steps, strict=True)]
+        results = ask_all(self.sandbox, inquiries, self.case.short_limits)
+        self.seconds = [
+            before + sum(end.seconds for end in result.steps)
+            for before, result in zip(self.seconds, results, strict=True)
+        ]
+        return [_read_values(each) or [None] * len(inputs) for each in results]
+
+
+def _make_steps(main: ast.FunctionDef | None, inputs: Sequence[str]) -> tuple[Step, ...]:
+    return tuple(Step(f"{main.name}({each})", is_expression=True) for each in inputs) if main is not None else ()
+
+
+def _read_values(result: Result) -> Values:
+    """Read what the calls gave; code that never gives anything but None, as code that prints, shows nothing."""
+    values = [end.value if end.kind is Kind.OK else None for end in result.steps]
+    return [None] * len(values) if {*values} <= {None, NOTHING} else values
