@@ -20,7 +20,7 @@ NOTHING = "null"  # None, as it is rendered
 PROBES = 2  # calls that are tried with each other guess
 FEW = 0.5  # share of the answers to a guess, below which it was wrong
 
-MORE = 0.1  # share of the answers by which a later guess must be better: the query speaks of earlier ones
+MORE = 0.1  # share of the answers by which a later guess must be better than one that the names or the query suggest
 
 
 @dataclass(slots=True)
@@ -54,8 +54,8 @@ class Trial:
         answered = self._rate(outcomes)
         if answered >= FEW or not parameters:
             return outcomes
-        other, rate = self._find_other(parameters, guess, pool)
-        return self._ask_guess(parameters, other, pool) if rate > answered else outcomes
+        other = self._find_other(parameters, guess, answered, pool)
+        return outcomes if other == guess else self._ask_guess(parameters, other, pool)
 
     @property
     def _seed(self) -> str:
@@ -64,20 +64,20 @@ class Trial:
     def _ask_guess(self, parameters: Sequence[Parameter], profile: Profile, pool: Pool) -> list[Values]:
         return self._ask(guess_inputs(self._seed, parameters, profile, pool, self.case.options.inputs))
 
-    def _find_other(self, parameters: Sequence[Parameter], guess: Profile, pool: Pool) -> tuple[Profile, float]:
+    def _find_other(self, parameters: Sequence[Parameter], guess: Profile, rate: float, pool: Pool) -> Profile:
         """Try a few calls of every other guess at once, and give the one with most answers."""
         probes = {
             each: guess_inputs(self._seed, parameters, each, pool, PROBES)
             for each in list_others(guess, self.case.question.text)
         }
         outcomes = self._ask(tuple(text for texts in probes.values() for text in texts))
-        first, best, rate = 0, guess, 0.0
+        first, best = 0, guess
         for profile, texts in probes.items():
             found = self._rate([each[first : first + len(texts)] for each in outcomes])
             first += len(texts)
             if found > rate + MORE:
                 best, rate = profile, found
-        return best, rate
+        return best
 
     def _rate(self, outcomes: Sequence[Values]) -> float:
         return count_answers(outcomes, self.votes) / max(1, len(outcomes[0]) * sum(self.votes))
