@@ -1,4 +1,4 @@
-"""Show on standard error how far a build is: what was read, then how a server's indexes fill."""
+"""Show on standard error how far a build or a ranking is."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ class ProgressBar:
         bar = self._switch(f"indexing {index}", TaskProgressColumn(), TimeElapsedColumn())
         bar.update(bar.task_ids[0], completed=percent, total=100)
 
+    def rank(self, ranked: int, skipped: int) -> None:
+        """Show how many tasks were ranked, and how many were left out."""
+        from rich.progress import TimeElapsedColumn
+
+        bar = self._switch("ranking", TimeElapsedColumn())
+        bar.update(bar.task_ids[0], description=f"{ranked:,} ranked, {skipped:,} left out")
+
     def close(self) -> None:
         """Take the bar away."""
         if self._bar is not None:
@@ -48,7 +55,8 @@ def _start_bar(shown: str, columns: tuple[ProgressColumn, ...]) -> Bar:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    bar = Progress(TextColumn(shown), BarColumn(), *columns, console=Console(stderr=True), transient=True)
+    text = TextColumn("{task.description}")
+    bar = Progress(text, BarColumn(), *columns, console=Console(stderr=True), transient=True)
     bar.add_task(shown, total=None)
     bar.start()
     return bar

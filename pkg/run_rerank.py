@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pkg.emit import emit
 from pkg.errors import InputError, PathError, UsageError
 from pkg.extract.records import is_corpus
 from pkg.model import Skip
+from pkg.progress import ProgressBar
 from pkg.render_rerank import view_outcome
 from pkg.rerank.lines import outcome_line
 from pkg.rerank.options import STAGES, RerankOptions, check_stages, paper_options
@@ -36,8 +38,9 @@ def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
         )
     oracle = read_oracle(oracle_path) if oracle_path is not None else None
     keyed = ((name_item(item, options, oracle is not None), item) for item in read_tasks(path))
-    counts = Counts()
-    with Reranker(options) as reranker:
+    with closing(ProgressBar()) as bar, Reranker(options) as reranker:
+        # A view on the screen is progress of its own.
+        counts = Counts(bar.rank if sys.stderr.isatty() and not sys.stdout.isatty() else None)
         if out is not None:
             _write_rest(out, keyed, reranker, oracle, counts)
         else:
@@ -110,13 +113,13 @@ def _view_all(outcomes: Iterable[Outcome]) -> Iterator[Any]:
 
 
 class Counts:
-    """Counts what became of the tasks, and shows it on standard error while a person waits for a file."""
+    """Counts what became of the tasks, and shows it while a person waits for a file."""
 
-    def __init__(self) -> None:
+    def __init__(self, show: Callable[[int, int], None] | None = None) -> None:
         self.ranked = self.skipped = 0
         self.is_resumed = False
         self._first: Skip | None = None
-        self._shows = sys.stderr.isatty() and not sys.stdout.isatty()
+        self._show = show
 
     def count(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         """Give the outcomes on, counted."""
@@ -126,14 +129,12 @@ class Counts:
                 self._first = self._first or outcome
             else:
                 self.ranked += 1
-            if self._shows:
-                click.echo(f"\r{self.ranked:,} ranked, {self.skipped:,} left out", nl=False, err=True)
+            if self._show is not None:
+                self._show(self.ranked, self.skipped)
             yield outcome
 
     def close(self) -> None:
         """Tell what was left out; nothing ranked at all is a failure."""
-        if self._shows:
-            click.echo("\r\x1b[K", nl=False, err=True)
         if self._first is None:
             if not self.ranked and not self.is_resumed:
                 raise InputError("no tasks; expected JSON lines, each with a query and candidates")

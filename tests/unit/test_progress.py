@@ -32,6 +32,13 @@ def test_reading_and_then_indexing_are_shown(capsys: pytest.CaptureFixture[str])
     assert " 40%" in text
 
 
+def test_the_tasks_that_were_ranked_and_left_out_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(ProgressBar()) as bar:
+        bar.rank(1_233, 0)
+        bar.rank(1_234, 5)
+    assert "1,234 ranked, 5 left out" in read_plain(capsys)
+
+
 def test_nothing_is_shown_before_there_is_something_to_tell(capsys: pytest.CaptureFixture[str]) -> None:
     ProgressBar().close()
     assert read_plain(capsys) == ""
