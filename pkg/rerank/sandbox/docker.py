@@ -34,10 +34,7 @@ _numbers = itertools.count()
 
 def connect_docker(image: str | None = None) -> Callable[[], Worker]:
     """Find the daemon and the image; give what starts a worker."""
-    try:
-        docker = import_module("docker")
-    except ImportError:
-        raise MissingExtraError("docker", "docker", "the docker sandbox") from None
+    docker = _import_docker()
     name = image or IMAGE
     try:
         client = docker.from_env()
@@ -49,6 +46,16 @@ def connect_docker(image: str | None = None) -> Callable[[], Worker]:
     except (docker.errors.DockerException, OSError) as error:
         raise SandboxError(f"no Docker daemon answers ({error}); start it, or run the static stages alone") from None
     return lambda: _start_worker(client, name)
+
+
+def _import_docker() -> Any:
+    try:
+        docker = import_module("docker")
+    except ImportError:
+        docker = None
+    if not hasattr(docker, "from_env"):  # a folder of that name on the path, as this project has one, is a package too
+        raise MissingExtraError("docker", "docker", "the docker sandbox")
+    return docker
 
 
 def _start_worker(client: Any, image: str) -> Worker:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -98,8 +99,11 @@ def test_namespaces_are_a_matter_of_linux(monkeypatch: pytest.MonkeyPatch) -> No
         open_sandbox("process")
 
 
-def test_docker_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "docker", None)
+@pytest.mark.parametrize("found", [None, ModuleType("docker")], ids=["nothing", "a folder of that name"])
+def test_docker_without_its_package_names_the_command(
+    monkeypatch: pytest.MonkeyPatch, found: ModuleType | None
+) -> None:
+    monkeypatch.setitem(sys.modules, "docker", found)
     with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[docker\]'"):
         open_sandbox("docker")
 
