@@ -183,7 +183,7 @@ def main() -> None:
             for line in generate(options, problems, graph):
                 file.write(json.dumps(line) + "\n")
                 file.flush()
-    except urllib.error.URLError as fault:
+    except (urllib.error.URLError, TimeoutError) as fault:
         sys.exit(f"no answer from {options.address}: {fault}; start a server there, then run the same command again")
 
 
