@@ -1,13 +1,11 @@
 """Count how far candidates agree on what comes out: wrong code is wrong in many ways, right code in one.
 
-Candidates that do the same on every input that counts are a group, and the larger group is the better one; of equal
-groups, that which holds the candidate given first, and then the one whose values others share most often. Candidates
-with whom nobody agrees are told apart by the last alone. Whoever raises agrees with nobody: on an input that most
-refuse nothing can be learned, and it is left out.
-
-On the first halves of HumanEval and MBPP, asked without any example, groups by themselves captured .57 and .30 of the
-gap between the mean and the best candidate, the share of common values by itself .63 and .19, both in this order .64
-and .33.
+Candidates that do the same on every input that counts are a group, and the larger group is the better one. Of equal
+groups that which holds the candidate given first is better, and then the one whose values others share more often; this
+last alone tells those apart with whom nobody agrees. Whoever raises agrees with nobody: on an input that most refuse
+nothing can be learned, and it is left out. A share of values without groups rates two wrong answers that are mostly
+alike above a right one that differs from both where it matters; the first half of the tasks of MBPP asked by their text
+alone, where agreement is all there is, is what this was chosen on (benchmarks/results/rerank.json).
 """
 
 from __future__ import annotations

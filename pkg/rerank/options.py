@@ -16,8 +16,8 @@ PAPER_STAGES = ("syntax", "smoke", "similarity")
 NEEDS_SANDBOX = frozenset(("smoke", "examples", "behaviour", "oracle"))
 
 INPUTS = 24
-"""Calls on which candidates are compared. On mutants of right answers 12 and 48 choose right in two of 60 tasks fewer
-at most, which is no more than noise (benchmarks/results/rerank_mutants.json)."""
+"""Calls on which candidates are compared. On mutants of right answers 12 and 48 choose right in two of 60 tasks more or
+fewer at most, which is no more than noise (benchmarks/results/rerank_mutants.json)."""
 
 CPU_SECONDS = 2.0
 """Of one load, or of all examples of one candidate together. The right answers of HumanEval need a few milliseconds for

@@ -17,9 +17,8 @@ from pkg.rerank.sandbox.protocol import Kind, Result, Sandbox, Step
 
 NOTHING = "null"  # None, as it is rendered
 
-PROBES = 2  # calls that are tried with each other guess
-FEW = 0.5  # share of the answers to a guess, below which it was wrong
-
+PROBES = 2  # calls that are tried with each other guess: there may be dozens of guesses, and one call may be unlucky
+FEW = 0.5  # share of the answers to a guess, below which it was wrong: no call counts that fewer than half answer
 MORE = 0.1  # share of the answers by which a later guess must be better than one that the names or the query suggest
 
 

@@ -18,6 +18,9 @@ NUMBERS = (*range(1, 13), 14, 15, 16, 17, 20, 21, 24, 25, 28, 30, 36, 45, 60, 73
 RANGES = ((1, 4), (1, 12), (-5, 5), (0, 40))
 """Of the items of one list: so few that some are equal, signs that cancel each other, and two digits."""
 
+OWN_TEXTS, OWN_NUMBERS = 0.5, 0.2  # share of the values that are made of what the code holds
+TABLES = 0.7  # share of nested lists whose rows are of one width: code for tables fails on others
+
 FRACTIONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 10.0, 0.1, 0.0)
 
 _ABSTRACT = {"Sequence": "list", "Iterable": "list", "Collection": "list", "Mapping": "dict", "List": "list"}
@@ -70,7 +73,7 @@ class _Maker:
             return set(self._fill(inner[0], depth))
         if name != "list":
             return None
-        if isinstance(inner[0], ast.Subscript) and self.random.random() < 0.7:
+        if isinstance(inner[0], ast.Subscript) and self.random.random() < TABLES:
             return self._fill_rows(inner[0], depth)
         made = self._fill(inner[0], depth)
         return sorted(made) if self.pool.is_sorted and _name(inner[0]) in ("int", "float", "str") else made
@@ -87,7 +90,7 @@ class _Maker:
 
     def _make_int(self, is_item: bool) -> int:
         own = [each for each in self.pool.numbers if is_item or each >= 0]
-        if own and self.random.random() < 0.2:
+        if own and self.random.random() < OWN_NUMBERS:
             return self.random.choice(own)
         return self.random.randint(*self.bounds) if is_item else self.random.choice(NUMBERS)
 
@@ -100,7 +103,7 @@ class _Maker:
     def _make_text(self, is_item: bool) -> str:
         """Take a word, or put literals of the code together: signs side by side, words with a space between."""
         own = self.pool.texts
-        if not own or self.random.random() < 0.5:
+        if not own or self.random.random() >= OWN_TEXTS:
             return self.random.choice(WORDS)
         signs = [each for each in own if len(each) == 1]
         words = [each for each in own if len(each) > 1]
