@@ -17,7 +17,7 @@ QUESTION_3 := group matches of the same score
 ANSWER_3 := retrieval/search.py, _group_scores
 
 .DEFAULT_GOAL := help
-.PHONY: help install try test test-servers test-models lint bench
+.PHONY: help install try test test-servers test-models test-docker lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +43,9 @@ test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (n
 
 test-models: $(VENV)/models.stamp ## run the tests of real models and of the clients of services (offline, a small ONNX model)
 	$(BIN)/python -m pytest $(TESTS) -m model
+
+test-docker: $(VENV)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
+	checks/with_docker.sh $(BIN)/python -m pytest $(TESTS) -m docker
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/ruff check $(CODE)

@@ -85,7 +85,7 @@ def main(interpreters: list[str]) -> None:
     write("run.txt", render(run))
     dev = resolve_everywhere(pythons, ".[dev]")
     write("dev.txt", ["-r run.txt", *render(subtract(dev, run))])
-    servers = resolve_everywhere(pythons, ".[dev,graphrag]")
+    servers = resolve_everywhere(pythons, ".[dev,docker,graphrag]")
     write("servers.txt", ["-r dev.txt", *render(subtract(servers, dev))])
     models = resolve_everywhere(pythons, ".[dev,models]")
     write("models.txt", ["-r dev.txt", *render(subtract(models, dev))])

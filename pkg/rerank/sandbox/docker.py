@@ -124,6 +124,7 @@ class ContainerStream:
         with contextlib.suppress(Exception):  # it may have removed itself already
             self._container.remove(force=True)
         self._attached.close()
+        self._socket.close()
 
     def _cut_piece(self) -> bytes | None:
         """Take the next whole piece of the standard output out of what was received."""

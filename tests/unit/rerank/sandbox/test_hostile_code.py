@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,23 @@ from hostile_code import CASES, ESCAPED, FORGERY, LIMITS, PATCHES, QUESTION, SEC
 from traces import Machine, describe_machine, find_family, wait_for_end
 
 from pkg.rerank.sandbox import Kind, Program, Sandbox, Step, open_sandbox
+from pkg.rerank.sandbox.image import write_image
 
+IMAGE = "pkg-tested-sandbox"
 SECRET = "what nobody inside may ever see"
+
+
+@pytest.fixture(scope="module")
+def docker_image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Import an image of the Python that runs here into the daemon that answers, for as long as the tests run."""
+    docker = importlib.import_module("docker")
+    archive = tmp_path_factory.mktemp("image") / "sandbox.tar"
+    write_image(archive)
+    client = docker.from_env()
+    client.api.import_image_from_file(str(archive), repository=IMAGE)
+    yield IMAGE
+    client.images.remove(IMAGE, force=True)
+    client.close()
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +38,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def sandbox(home: Path) -> Iterator[Sandbox]:
+@pytest.fixture(scope="module", params=["process", pytest.param("docker", marks=pytest.mark.docker)])
+def sandbox(request: pytest.FixtureRequest, home: Path) -> Iterator[Sandbox]:
+    image = request.getfixturevalue("docker_image") if request.param == "docker" else None
     others = find_family(os.getpid()).processes
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SECRET_NAME, SECRET)
         patch.setenv("HOME", str(home))
-        opened = open_sandbox("process", jobs=1)
+        opened = open_sandbox(request.param, jobs=1, image=image)
     family = find_family(os.getpid(), others)
     yield opened
     opened.close()
