@@ -53,7 +53,7 @@ class Segment:
         allowed = total if keep is None else int(keep.sum())
         if not allowed or k < 1:
             return Matches((), total, total - allowed, 0)
-        scores, error = self._scan(_normalise(query[None, :])[0])
+        scores, error = self._scan(normalise(query[None, :])[0])
         if keep is not None:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
@@ -69,7 +69,7 @@ class Segment:
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
         """Score every entry by its code: float32 [n], and how far off a score can be; query has length 1 or 0."""
-        codes, scale = _quantise(query[None, :])
+        codes, scale = quantise(query[None, :])
         products = np.asarray(simsimd.dot(self.codes, codes[0])).reshape(-1)
         scores = products.astype(np.float32) * np.asarray(self.columns["scale"], np.float32) * scale[0]
         rounding = float(np.linalg.norm(query - codes[0] * scale[0]))
@@ -120,8 +120,8 @@ def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[tuple[Columns, 
     for batch in _batched(rows, 4096):
         *values, data = zip(*batch, strict=True)
         columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
-        vectors = _normalise(_read_vectors(data, dimension))
-        codes, scale = _quantise(vectors)
+        vectors = normalise(_read_vectors(data, dimension))
+        codes, scale = quantise(vectors)
         rest = vectors - codes * scale[:, None]
         yield {**columns, "scale": scale, "codes": codes}, float(np.sqrt((rest * rest).sum(axis=1).max()))
 
@@ -141,14 +141,14 @@ def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
         yield batch
 
 
-def _quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+def quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
     """Round each row to signed bytes with a scale of its own: int8 [n, dimension], float32 [n]."""
     scale = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
     scale[scale == 0] = 1
     return np.rint(vectors / scale[:, None]).astype(np.int8), scale
 
 
-def _normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Bring each row to length 1, which half-precision numbers only nearly have; a zero row stays zero."""
     norms = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     norms[norms == 0] = 1
