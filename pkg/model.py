@@ -252,6 +252,7 @@ class Matches:
     searched: int  # nodes of the label
     filtered: int  # left out by the filter before ranking
     folded: int  # left out because their content equals a better match's
+    is_approximate: bool = False  # whether an index of nearest vectors was asked instead of looking at all
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ WAIT_SECONDS = 10.0  # for a tool that is asked for its version
 _PACKAGES = (  # module, what it is for, how to get it
     ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
     ("watchfiles", "notices of changes for pkg build --watch", "pip install 'programming-knowledge-graph[watch]'"),
+    ("usearch", "an index of millions of vectors", "pip install 'programming-knowledge-graph[usearch]'"),
     ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
 )
 

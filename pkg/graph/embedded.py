@@ -15,7 +15,7 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph import sql
 from pkg.graph.edges import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.embedded_texts import EmbeddedTexts
-from pkg.graph.embedded_vectors import EmbeddedVectors
+from pkg.graph.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.opening import open_database
 from pkg.graph.outlines import list_blocks, list_outlines
@@ -38,12 +38,14 @@ WRITE_CACHE_KB = 48_000  # pages that a write keeps in memory before they go to 
 class EmbeddedStore:
     """A graph in one file; readers see one generation, one writer at a time replaces it."""
 
-    def __init__(self, path: str | os.PathLike[str], create: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], create: bool = False, *, approximate_above: int = APPROXIMATE_ABOVE
+    ) -> None:
         self._path = Path(path)
         with translate_faults(self.address):
             self._connection = open_database(self._path, self.address, create)
         self._reader = NodeReader(self._connection)
-        self._vectors = EmbeddedVectors(self._connection, self._path)
+        self._vectors = EmbeddedVectors(self._connection, self._path, approximate_above)
         self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one)
 
     @property
@@ -163,6 +165,7 @@ class EmbeddedStore:
 
     def _settle(self) -> None:
         """Write the files beside the database and empty the log; what fails here, readers make up for."""
+        before = self._vectors.read_indexed()
         for files in (self._vectors, self._terms):
             with suppress(OSError, DatabaseError, StoreError), self.snapshot():
                 files.write()
@@ -171,10 +174,12 @@ class EmbeddedStore:
             self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.execute(f"PRAGMA busy_timeout = {patience:d}")
+        with suppress(OSError):  # it may take minutes: last, when all else is in its place
+            self._vectors.write_approximate(before)
 
     @property
     def _files(self) -> tuple[Path, ...]:
-        return self._path, self._vectors.path, self._terms.path
+        return self._path, *self._vectors.paths, self._terms.path
 
     def vector_search(
         self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None

@@ -15,20 +15,35 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from pkg.graph.approximate import Finder
     from pkg.graph.vector_file import VectorIndex
     from pkg.graph.vectors import Segment
 
 INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
 """The labels that every query searches; the vectors of the others are read from the database when asked for."""
 
+APPROXIMATE_ABOVE = 5_000_000
+"""Vectors of a label up to which the exact scan is all there is: from there on it costs more than 50 CPU milliseconds.
+
+An index costs as much as some 30,000 questions save, so it would pay earlier only for a server that is asked that often
+between two builds (benchmarks/results/approximate.json; beyond 3.2 million vectors by a straight line).
+"""
+
 
 class EmbeddedVectors:
     """Open the codes of one generation, and search them."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, approximate_above: int) -> None:
         self._connection = connection
         self.path = path.with_name(path.name + "-vectors")
         self._index: VectorIndex | None = None
+        self._approximate_above = approximate_above
+        self._finders: dict[str, Finder | None] = {}  # of the same generation as the index
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Name the files beside the database: the codes, and the approximate indexes of labels with very many."""
+        return self.path, *(self.path.with_name(f"{self.path.name}-{label.value.lower()}") for label in INDEXED_LABELS)
 
     def _get_meta(self, key: str) -> Any:
         row = self._connection.execute(sql.GET_META, (key,)).fetchone()
@@ -37,7 +52,21 @@ class EmbeddedVectors:
     def search(self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
         segment = self._open_segment(label)
-        return segment.search(vector, k, self._mask(segment, where), self._fetch_vectors)
+        keep = self._mask(segment, where)
+        found = self._search_near(label, segment, vector, k) if keep is None else None
+        return found or segment.search(vector, k, keep, self._fetch_vectors)
+
+    def _search_near(self, label: Label, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
+        """Search through the approximate index; None where there is none, or where it does not find enough."""
+        if len(segment) <= self._approximate_above or k < 1:
+            return None
+        if label.value not in self._finders:
+            from pkg.graph.approximate import open_finder
+
+            self._finders[label.value] = open_finder(self.path, self._stamp(), label.value, segment)
+        finder = self._finders[label.value]
+        places = finder.find(vector, k) if finder else None
+        return None if places is None else segment.search_among(places, vector, k, self._fetch_vectors)
 
     def _stamp(self) -> str:
         """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
@@ -50,6 +79,26 @@ class EmbeddedVectors:
         counts = {label.value: self._count_vectors(label) for label in INDEXED_LABELS}
         write_index(self.path, self._stamp(), self._get_meta("dimension") or 0, counts, self._list_vectors)
 
+    def read_indexed(self) -> VectorIndex | None:
+        """Map the codes that approximate indexes may be of, before a write replaces them; None where there are none."""
+        from pkg.graph.vector_file import read_index
+
+        return read_index(self.path) if self._has_approximate() else None
+
+    def write_approximate(self, before: VectorIndex | None) -> None:
+        """Bring the approximate indexes up to the codes; before: the codes that they were made of."""
+        from pkg.graph.vector_file import read_index
+
+        now = read_index(self.path)
+        largest = max(map(len, now.segments.values())) if now else 0
+        if now is not None and (largest > self._approximate_above or self._has_approximate()):
+            from pkg.graph.approximate import write_indexes
+
+            write_indexes(self.path, before, now, self._approximate_above)
+
+    def _has_approximate(self) -> bool:
+        return any(path.exists() for path in self.paths[1:])
+
     def _count_vectors(self, label: Label) -> int:
         return int(self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[label],)).fetchone()[0])
 
@@ -61,7 +110,7 @@ class EmbeddedVectors:
         from pkg.graph.vectors import make_segment
 
         if self._index is None or self._index.stamp != self._stamp():
-            self._index = self._open_index()
+            self._index, self._finders = self._open_index(), {}
         segments = self._index.segments
         if label.value not in segments:
             dimension = self._get_meta("dimension") or 0

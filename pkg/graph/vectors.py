@@ -8,7 +8,7 @@ rerank of everything within that bound gives exactly the result of a full float 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -58,6 +58,26 @@ class Segment:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
         candidates = self._drop_beaten(candidates, scores, 2 * error)
+        return self._rank(candidates, query, k, keep, fetch)
+
+    def search_among(
+        self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, fetch: FetchVectors
+    ) -> Matches | None:
+        """Rank the entries that an approximate index has found; None where fewer than k contents are among them."""
+        if len(places) < k:
+            return None
+        found = self._rank(places, query, k, None, fetch)
+        return replace(found, is_approximate=True) if len(found.matches) == k else None
+
+    def _rank(
+        self,
+        candidates: npt.NDArray[np.int64],
+        query: npt.NDArray[np.float32],
+        k: int,
+        keep: Mask | None,
+        fetch: FetchVectors,
+    ) -> Matches:
+        """Score candidates by their true cosines, fold equal content, and keep the k best."""
         exact = score_vectors(fetch(self.columns["number"][candidates].tolist()), query)
         hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
         leaders = pick_leaders(numbers, exact, hashes[candidates])[:k]
@@ -65,7 +85,8 @@ class Segment:
         ids = numbers[leaders].tolist()
         found = zip(ids, exact[leaders].tolist(), counts, strict=True)
         matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
-        return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
+        filtered = 0 if keep is None else len(self) - int(keep.sum())
+        return Matches(matches, len(self), filtered, sum(match.same_content for match in matches))
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
         """Score every entry by its code: float32 [n], and how far off a score can be; query has length 1 or 0."""

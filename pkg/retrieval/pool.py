@@ -40,6 +40,7 @@ class Pool:
     same_content: tuple[int, ...]  # others of equal content that the searches folded into the candidate
     searched: int  # nodes of the label
     filtered: int  # left out by the filter
+    is_approximate: bool = False  # whether the dense search did not look at all nodes
 
     @property
     def lexical(self) -> Scores:
@@ -109,6 +110,7 @@ def _score(
         tuple(counts.get(each.id, 0) for each in outlines),
         near.searched,
         near.filtered,
+        near.is_approximate,
     )
 
 

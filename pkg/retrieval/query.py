@@ -41,7 +41,8 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     coverage = Coverage(*counts, (*notes, *packed.notes), *calls)
-    explain = (*_explain_order(options), *_explain_share(packed), *_explain_calls(packed), *packed.explain)
+    order = *_explain_search(found), *_explain_order(options)
+    explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
 
 
@@ -87,6 +88,15 @@ def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tupl
     if not found.searched:
         return (f"the graph holds no {labels} nodes; run: pkg build PATH",)
     return (f"none of the {found.searched} {labels} nodes passes the filter; widen source, path, kind or blocks",)
+
+
+def _explain_search(found: Found) -> tuple[str, ...]:
+    """Tell when a hit of the dense search may have been missed."""
+    if not found.is_approximate:
+        return ()
+    return (
+        "the dense search asked an approximate index; a filter that lets all pass, such as path '*', asks all nodes",
+    )
 
 
 def _explain_order(options: QueryOptions) -> tuple[str, ...]:

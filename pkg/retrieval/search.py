@@ -31,6 +31,7 @@ class Found:
     searched: int
     filtered: int
     folded: int
+    is_approximate: bool = False  # whether a dense search did not look at all nodes
 
 
 def find_nodes(
@@ -40,7 +41,7 @@ def find_nodes(
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
-        return Found(ranked, near.searched, near.filtered, near.folded)
+        return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
     return _find_fused(store, question, query, mode, k, where, ranking)
 
 
@@ -55,7 +56,8 @@ def _find_fused(
     ]
     ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])
     folded = sum(each.same_content for each in ranked)
-    return Found(ranked, sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools), folded)
+    searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
+    return Found(ranked, searched, filtered, folded, any(pool.is_approximate for pool in pools))
 
 
 def _narrow(where: NodeFilter, label: Label) -> NodeFilter:
@@ -78,6 +80,7 @@ def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: No
         sum(each.searched for each in found),
         sum(each.filtered for each in found),
         sum(each.folded for each in found) + len(ranked) - len(merged),
+        any(each.is_approximate for each in found),
     )
 
 
