@@ -9,9 +9,10 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from pkg.model import Label, Outline
-from pkg.retrieval.measures import divide, map_owners, rank_reciprocally, spread, zeros
+from pkg.retrieval.measures import divide, map_owners, number_owners, rank_reciprocally, spread, zeros
 from pkg.retrieval.name_features import (
     name_cover,
     name_gain,
@@ -177,13 +178,18 @@ def measure_features(pool: Pool, label: Label) -> Scores:
 
 def _map_groups(pool: Pool, measure: Callable[[Scores], Scores]) -> Scores:
     """Measure the cosines of the blocks of each function among themselves."""
-    groups: dict[str, list[int]] = {}
-    for row, owner in enumerate(pool.owners):
-        groups.setdefault(owner.id, []).append(row)
     measured = zeros(pool)
-    for rows in groups.values():
+    for rows in _group_rows(pool):
         measured[rows] = measure(pool.dense[rows])
     return measured
+
+
+@lru_cache(maxsize=2)
+def _group_rows(pool: Pool) -> list[npt.NDArray[np.intp]]:
+    """Give the candidates of each function of a pool by their rows."""
+    _, numbers = number_owners(pool)
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
 
 
 def _scope_names(owner: Outline) -> set[str]:

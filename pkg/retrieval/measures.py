@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from pkg.encode.stems import split_terms
 from pkg.model import Outline
@@ -57,10 +58,17 @@ def zeros(pool: Pool) -> Scores:
 
 def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
     """Measure each function once, however many of its blocks are candidates."""
-    if pool.owners is pool.outlines:
-        return np.array([measure(owner) for owner in pool.owners], np.float64)
-    values = {owner.id: measure(owner) for owner in {each.id: each for each in pool.owners}.values()}
-    return np.array([values[owner.id] for owner in pool.owners], np.float64)
+    owners, rows = number_owners(pool)
+    values: Scores = np.array([measure(owner) for owner in owners], np.float64)[rows]
+    return values
+
+
+@lru_cache(maxsize=2)
+def number_owners(pool: Pool) -> tuple[list[Outline], npt.NDArray[np.int64]]:
+    """Give the distinct functions of a pool, and the place of each candidate's among them: [candidates]."""
+    owners = {each.id: each for each in pool.owners}
+    places = {identity: place for place, identity in enumerate(owners)}
+    return list(owners.values()), np.array([places[each.id] for each in pool.owners], np.int64)
 
 
 @lru_cache(maxsize=10_000)
