@@ -101,15 +101,13 @@ def make_prompt(problem: Problem, graph: Graph | None) -> Prompt:
     return Prompt(f"{helper}{text}\nYour code should pass this test:\n{check}", "", ENDS)
 
 
-def sample_answers(model: Model, problem: Problem, samples: int, graph: Graph | None) -> dict[str, Any]:
-    """Sample the answers to one problem, the greedy one first."""
-    prompt, kind = make_prompt(problem, graph), "plain" if graph is None else "helped"
+def sample_answers(model: Model, prompt: Prompt, kind: str, samples: int) -> list[dict[str, Any]]:
+    """Sample the answers to one prompt, the greedy one first."""
     texts = model.answer(prompt, 0.0, 1) + model.answer(prompt, TEMPERATURE, samples)
-    answers = [
+    return [
         {"id": f"{kind}-{number}", "text": text, "temperature": TEMPERATURE if number else 0.0}
         for number, text in enumerate(texts)
     ]
-    return {"id": problem.id, "model": model.name, "prompt": kind, "candidates": answers}
 
 
 def read_known(out: Path, kind: str) -> set[str]:
@@ -124,13 +122,17 @@ def read_known(out: Path, kind: str) -> set[str]:
 
 def generate(options: argparse.Namespace, problems: list[Problem], graph: Graph | None) -> Iterator[dict[str, Any]]:
     """Yield one line a task that is not done yet."""
-    known = read_known(options.out, "plain" if graph is None else "helped")
+    kind = "plain" if graph is None else "helped"
+    known = read_known(options.out, kind)
     model = Model(options.address, options.model)
     missing = [problem for problem in problems if problem.id not in known]
+    prompts = [
+        make_prompt(problem, graph) for problem in missing
+    ]  # here: a graph is asked in the thread that opened it
     with ThreadPoolExecutor(TOGETHER) as threads:
-        found = threads.map(lambda problem: sample_answers(model, problem, options.samples, graph), missing)
-        for number, line in enumerate(found, len(problems) - len(missing) + 1):
-            yield line
+        found = threads.map(lambda prompt: sample_answers(model, prompt, kind, options.samples), prompts)
+        for number, (problem, answers) in enumerate(zip(missing, found, strict=True), len(problems) - len(missing) + 1):
+            yield {"id": problem.id, "model": model.name, "prompt": kind, "candidates": answers}
             print(f"\r{number} of {len(problems)}", end="", file=sys.stderr)
 
 
@@ -143,10 +145,10 @@ def pack_lines(out: Path, packed: Path) -> None:
     """Write all lines in the order of the tasks into a compressed file that is the same for the same lines."""
     rows = sorted(map(json.loads, out.read_text(encoding="utf-8").splitlines()), key=_place_row)
     samples = max(len(row["candidates"]) for row in rows) - 1
-    tasks = Counter("humaneval" if row["id"].startswith("HumanEval") else "mbpp_one_assert" for row in rows)
-    command = "python benchmarks/generate_candidates.py OUT.jsonl --data FOLDER"
+    tasks = Counter(f"--only {_name_form(row)}{' --store GRAPH' * (row['prompt'] == 'helped')}" for row in rows)
+    command = f"python benchmarks/generate_candidates.py OUT.jsonl --data FOLDER --samples {samples}"
     made = {
-        "made_by": [f"{command} --samples {samples} --only {form} --tasks {count}" for form, count in tasks.items()],
+        "made_by": [f"{command} {chosen} --tasks {count}" for chosen, count in tasks.items()],
         "models": sorted({row["model"] for row in rows}),
         "max_tokens": TOKENS,
         "temperature": TEMPERATURE,
@@ -154,6 +156,10 @@ def pack_lines(out: Path, packed: Path) -> None:
     lines = "".join(json.dumps(row) + "\n" for row in (made, *rows))
     packed.parent.mkdir(exist_ok=True)
     packed.write_bytes(gzip.compress(lines.encode(), mtime=0))
+
+
+def _name_form(row: dict[str, Any]) -> str:
+    return "humaneval" if row["id"].startswith("HumanEval") else "mbpp_one_assert"
 
 
 def _place_row(row: dict[str, Any]) -> tuple[str, int, str]:
