@@ -162,9 +162,9 @@ def _name_form(row: dict[str, Any]) -> str:
     return "humaneval" if row["id"].startswith("HumanEval") else "mbpp_one_assert"
 
 
-def _place_row(row: dict[str, Any]) -> tuple[str, int, str]:
+def _place_row(row: dict[str, Any]) -> tuple[str, int, bool]:
     form, _, number = row["id"].partition("/")
-    return form, int(number), row["prompt"]
+    return form, int(number), row["prompt"] == "helped"
 
 
 def main() -> None:

@@ -4,7 +4,8 @@
 
 The file is what generate_candidates.py wrote. HumanEval is asked with its prompt, MBPP in two forms: its text with the
 first assert, and its text alone, both with the same candidates; what is right the hidden tests say, which no stage
-sees. Beside our default stand the mean candidate, the greedy one, the paper's stages (P-23 to P-25), the default
+sees. Tasks that were also asked with helper code in the prompt are ranked a second time, with all of their candidates.
+Beside our default stand the mean candidate, the greedy one, the paper's stages (P-23 to P-25), the default
 without one stage, and the oracle (P-27). The first half of each benchmark, by number, is where the stages may be
 developed; the second half is measured and not looked at.
 """
@@ -37,22 +38,26 @@ SAMPLES = 2000  # of the bootstrap; its bounds then vary by a hundredth
 CANDIDATES = Path(__file__).parent / "data" / "candidates.jsonl.gz"
 
 Ranked = list[tuple[Problem, Ranking]]
+Candidates = dict[str, list[dict[str, Any]]]  # by task
 Judged = dict[str, dict[Name, bool]]  # by task and candidate
 
 
-def read_candidates(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """Read the candidates of each task; a line that a run of pkg rerank wrote with hidden tests is refused."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def read_candidates(path: Path, kind: str) -> Candidates:
+    """Read the candidates of each task that one kind of prompt gave, plain or helped.
+
+    A line that a run of pkg rerank wrote with hidden tests is refused.
+    """
+    found: Candidates = {}
     for number, row in enumerate(read_rows(path), 1):
         if row.get("mode") == "ORACLE":
             sys.exit(f"{path}, line {number} has seen hidden tests; a score of it would mean nothing")
-        if "candidates" in row:
+        if row.get("prompt") == kind:
             found.setdefault(row["id"], []).extend(row["candidates"])
     return found
 
 
 def rank_problems(
-    sandbox: Sandbox, problems: list[Problem], candidates: dict[str, list[dict[str, Any]]], options: RerankOptions
+    sandbox: Sandbox, problems: list[Problem], candidates: Candidates, options: RerankOptions
 ) -> tuple[Ranked, Figures]:
     """Rank the candidates of every problem, one after the other; give the rankings and what they cost."""
     reranker = Reranker(options, sandbox)
@@ -149,13 +154,15 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--candidates", type=Path, default=CANDIDATES, help="packed file of generate_candidates.py")
     options = read_options(parser)
-    candidates = read_candidates(options.candidates)
+    plain, helped = (read_candidates(options.candidates, kind) for kind in ("plain", "helped"))
+    both = {task: plain[task] + candidates for task, candidates in helped.items()}
     figures: Figures = {"paper_shares": PAPER_SHARES}
     with open_sandbox() as sandbox:
-        for form in FORMS:
-            problems = [each for each in read_forms(options.data, form) if each.id in candidates]
-            if problems:
-                figures[form] = measure_form(sandbox, problems, candidates, form)
+        for name, candidates in (("", plain), ("_with_helped", both)):
+            for form in FORMS:
+                problems = [each for each in read_forms(options.data, form) if each.id in candidates]
+                if problems:
+                    figures[form + name] = measure_form(sandbox, problems, candidates, form)
     write_result("rerank", figures)
 
 
