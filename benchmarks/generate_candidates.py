@@ -126,9 +126,8 @@ def generate(options: argparse.Namespace, problems: list[Problem], graph: Graph 
     known = read_known(options.out, kind)
     model = Model(options.address, options.model)
     missing = [problem for problem in problems if problem.id not in known]
-    prompts = [
-        make_prompt(problem, graph) for problem in missing
-    ]  # here: a graph is asked in the thread that opened it
+    # Not in the threads below: a graph is asked in the thread that opened it.
+    prompts = [make_prompt(problem, graph) for problem in missing]
     with ThreadPoolExecutor(TOGETHER) as threads:
         found = threads.map(lambda prompt: sample_answers(model, prompt, kind, options.samples), prompts)
         for number, (problem, answers) in enumerate(zip(missing, found, strict=True), len(problems) - len(missing) + 1):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pkg.graph.embedded_vectors import name_approximate
 from pkg.graph.vector_file import VectorIndex, remove_leftovers
 from pkg.graph.vectors import FIRST_LOOK, Segment, normalise, quantise
 
@@ -30,15 +31,10 @@ Body = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint64]
 
 
-def name_file(codes: Path, label: str) -> Path:
-    """Name the index of a label beside a file of codes."""
-    return codes.with_name(f"{codes.name}-{label.lower()}")
-
-
 def write_indexes(codes: Path, before: VectorIndex | None, now: VectorIndex, above: int) -> None:
     """Bring the index of each label up to the present codes; remove that of a label with too few vectors for one."""
     for label, segment in now.segments.items():
-        path = name_file(codes, label)
+        path = name_approximate(codes, label)
         try:
             if len(segment) > above:
                 index = _update_index(path, before, label, segment) or _make_index(segment)
@@ -161,6 +157,6 @@ class Finder:
 
 def open_finder(codes: Path, stamp: str, label: str, segment: Segment) -> Finder | None:
     """Open the index of a segment; None when there is none of this generation."""
-    body = _map_file(name_file(codes, label), stamp)
+    body = _map_file(name_approximate(codes, label), stamp)
     index = None if body is None else _open_index(body, segment, "view")
     return None if index is None or body is None else Finder(index, body, segment)

@@ -43,7 +43,7 @@ class EmbeddedVectors:
     @property
     def paths(self) -> tuple[Path, ...]:
         """Name the files beside the database: the codes, and the approximate indexes of labels with very many."""
-        return self.path, *(self.path.with_name(f"{self.path.name}-{label.value.lower()}") for label in INDEXED_LABELS)
+        return self.path, *(name_approximate(self.path, label.value) for label in INDEXED_LABELS)
 
     def _get_meta(self, key: str) -> Any:
         row = self._connection.execute(sql.GET_META, (key,)).fetchone()
@@ -154,6 +154,11 @@ class EmbeddedVectors:
         if not found.keys() >= set(numbers):
             raise sqlite3.DatabaseError("malformed: a vector that the index knows is missing")
         return join_vectors([found[number] for number in numbers], len(next(iter(found.values()))) // 2)
+
+
+def name_approximate(codes: Path, label: str) -> Path:
+    """Name the file of a label's approximate index, beside that of the codes."""
+    return codes.with_name(f"{codes.name}-{label.lower()}")
 
 
 def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:

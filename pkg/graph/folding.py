@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 Rows = npt.NDArray[np.int64]
-Hashes = npt.NDArray[Any]  # 64 bits each, signed or not
+Hashes = npt.NDArray[Any]  # 64 bits each, signed or not, or 16 hex digits
 
 
-def pick_leaders(ids: npt.NDArray[np.uint64], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
+def pick_leaders(ids: npt.NDArray[Any], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
     """Give the places of the best of each content, best first, ties by id."""
     order = np.lexsort((ids, -scores))
     _, first = np.unique(hashes[order], return_index=True)

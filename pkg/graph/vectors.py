@@ -8,7 +8,7 @@ rerank of everything within that bound gives exactly the result of a full float 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -58,7 +58,8 @@ class Segment:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
         candidates = self._drop_beaten(candidates, scores, 2 * error)
-        return self._rank(candidates, query, k, keep, fetch)
+        matches = self._rank(candidates, query, k, keep, fetch)
+        return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
     def search_among(
         self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, fetch: FetchVectors
@@ -66,8 +67,9 @@ class Segment:
         """Rank the entries that an approximate index has found; None where fewer than k contents are among them."""
         if len(places) < k:
             return None
-        found = self._rank(places, query, k, None, fetch)
-        return replace(found, is_approximate=True) if len(found.matches) == k else None
+        matches = self._rank(places, query, k, None, fetch)
+        folded = sum(match.same_content for match in matches)
+        return Matches(matches, len(self), 0, folded, is_approximate=True) if len(matches) == k else None
 
     def _rank(
         self,
@@ -76,7 +78,7 @@ class Segment:
         k: int,
         keep: Mask | None,
         fetch: FetchVectors,
-    ) -> Matches:
+    ) -> tuple[Match, ...]:
         """Score candidates by their true cosines, fold equal content, and keep the k best."""
         exact = score_vectors(fetch(self.columns["number"][candidates].tolist()), query)
         hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
@@ -84,9 +86,7 @@ class Segment:
         counts = count_equal(hashes, candidates[leaders], None if keep is None else keep.__getitem__)
         ids = numbers[leaders].tolist()
         found = zip(ids, exact[leaders].tolist(), counts, strict=True)
-        matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
-        filtered = 0 if keep is None else len(self) - int(keep.sum())
-        return Matches(matches, len(self), filtered, sum(match.same_content for match in matches))
+        return tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
         """Score every entry by its code: float32 [n], and how far off a score can be; query has length 1 or 0."""

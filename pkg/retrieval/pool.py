@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ def collect_pool(
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:
         found.append(worded)
-    counts = {match.id: match.same_content for match in _drop_repeated(found)}
+    counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
     functions = [match.id for match in worded[:FUNCTIONS_OF_BLOCKS]] if label is Label.BLOCK else []
     outlines = store.outlines(list(counts), functions).values()
     passing = [each for each in outlines if each.id in counts or where.kinds is None or each.kind in where.kinds]
@@ -80,10 +80,6 @@ def _search_files(
         for name in question.files:
             narrowed = replace(where, path=f"*{name}*" if name.endswith("/") else f"*{name}")
             yield store.vector_search(label, query, LOOK_IN_FILE, narrowed).matches
-
-
-def _drop_repeated(found: Iterable[Iterable[Match]]) -> Iterable[Match]:
-    return {match.id: match for matches in reversed(list(found)) for match in matches}.values()
 
 
 def _score(

@@ -7,13 +7,13 @@ cosines in double precision and equal scores are ordered by id, as in every stor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pkg.graph.folding import pick_leaders
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.session import Reader, View
 from pkg.graph.neo4j.writing import count_key
@@ -38,14 +38,6 @@ class _Found(NamedTuple):
     equal: int  # nodes of this content that pass, itself included
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    id: str
-    content: str
-    score: float  # true cosine
-    equal: int
-
-
 class VectorSearch:
     """One search of a label in one view."""
 
@@ -65,8 +57,7 @@ class VectorSearch:
         allowed = self._count_allowed(filters)
         if k < 1 or not allowed:
             return Matches((), self._total, self._total - allowed, 0)
-        leaders = self._find_leaders(vector, k, allowed, filters)
-        matches = tuple(Match(leader.id, leader.score, leader.equal - 1) for leader in leaders)
+        matches = tuple(self._find_leaders(vector, k, allowed, filters))
         return Matches(matches, self._total, self._total - allowed, sum(match.same_content for match in matches))
 
     def _find_filters(self) -> dict[str, Any]:
@@ -84,14 +75,14 @@ class VectorSearch:
         found = self._reader.run(cypher.COUNT_PASSING.format(label=self._label.value), **filters)
         return int(found[0]["count"])
 
-    def _find_leaders(self, vector: Vector, k: int, allowed: int, filters: dict[str, Any]) -> list[_Candidate]:
+    def _find_leaders(self, vector: Vector, k: int, allowed: int, filters: dict[str, Any]) -> list[Match]:
         """Look at more and more of the nearest until k of distinct content stand clear of those not looked at."""
         wanted = min(k, allowed)
         look = min(wanted * LOOK_EACH, max(LOOK, wanted * 6 // 5))
         ask = self._scan if allowed <= EXACT_BELOW or not vector.any() else self._ask_index
         while True:
             found = ask(vector, look, filters)
-            leaders = _fold(_score(found, vector))
+            leaders = _pick_leaders(found, vector)
             if len(found) >= allowed or (len(leaders) >= k and _is_clear(found, leaders[k - 1], vector)):
                 return leaders[:k]
             if len(found) < look or look * 2 > INDEX_LIMIT:  # the index does not hold or does not give them all
@@ -124,22 +115,21 @@ def to_java_pattern(glob: str) -> str:
     return pattern
 
 
-def _score(found: list[_Found], query: Vector) -> list[_Candidate]:
-    """Give what was found its true cosine."""
-    vectors = np.array([each.vector for each in found], np.float32).astype(np.float16).reshape(len(found), len(query))
-    scores = score_vectors(vectors, query).tolist()
-    return [_Candidate(each.id, each.content, score, each.equal) for each, score in zip(found, scores, strict=True)]
+def _pick_leaders(found: list[_Found], query: Vector) -> list[Match]:
+    """Let the one of highest true cosine stand for each content, best first, ties by id."""
+    scores = _score_vectors([each.vector for each in found], query)
+    ids, contents = (np.array([getattr(each, name) for each in found], np.str_) for name in ("id", "content"))
+    leaders = pick_leaders(ids, scores, contents).tolist()
+    return [Match(found[place].id, float(scores[place]), found[place].equal - 1) for place in leaders]
 
 
-def _fold(candidates: list[_Candidate]) -> list[_Candidate]:
-    """Keep the first of each content, best first, ties by id."""
-    leaders: dict[str, _Candidate] = {}
-    for candidate in sorted(candidates, key=lambda each: (-each.score, each.id)):
-        leaders.setdefault(candidate.content, candidate)
-    return list(leaders.values())
+def _score_vectors(vectors: list[list[float]], query: Vector) -> npt.NDArray[np.float64]:
+    """Give the true cosines of vectors as the server keeps them, with a question: [len(vectors)]."""
+    halves = np.array(vectors, np.float32).astype(np.float16).reshape(len(vectors), len(query))
+    return score_vectors(halves, query)
 
 
-def _is_clear(found: list[_Found], last: _Candidate, vector: Vector) -> bool:
+def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
     """Tell whether nothing beyond what was found can come before the last candidate that is wanted (A-15).
 
     To a question without words all nodes are equal, and come by id.
@@ -150,5 +140,5 @@ def _is_clear(found: list[_Found], last: _Candidate, vector: Vector) -> bool:
 def fetch_cosines(reader: Reader, ids: Sequence[str], query: Vector) -> dict[str, float]:
     """Give the true cosines of those of some embedded nodes that exist, by id, asking the server once."""
     found = reader.run(cypher.GET_COSINES, ids=sorted(set(ids)), ready=reader.view.ready)[0]["vectors"]
-    vectors = np.array([vector for _, vector in found], np.float32).astype(np.float16).reshape(len(found), len(query))
-    return dict(zip((each for each, _ in found), score_vectors(vectors, query).tolist(), strict=True))
+    scores = _score_vectors([vector for _, vector in found], query)
+    return dict(zip((each for each, _ in found), scores.tolist(), strict=True))

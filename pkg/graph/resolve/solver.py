@@ -49,7 +49,6 @@ class Solver:
 
     def release(self) -> None:
         """Let go of the rules, which know what asks the solver; nothing can be computed afterwards."""
-        self.forget()
         self._rules.clear()
 
     def get(self, key: Key) -> Values:
