@@ -317,6 +317,7 @@ class FakeStore:
         found = [entry for entry in found if entry.node.label in (Label.FUNCTION, Label.BLOCK)]
         blocks = [entry for entry in entries.values() if entry.node.label is Label.BLOCK]
         found += [entry for entry in blocks if _find_function(entries, entry) in outer]
+        found += [entries[_find_function(entries, entry)] for entry in found]
         return {entry.node.id: _outline(entry.node) for entry in found}
 
     def subtree(self, node_id: str) -> list[Node]:
@@ -414,7 +415,7 @@ def _outline(node: Node) -> Outline:
     return Outline(node.id, node.label, *place, node.kind, lines, node.content_hash)
 
 
-def _find_function(entries: dict[str, Entry], entry: Entry) -> str | None:
+def _find_function(entries: dict[str, Entry], entry: Entry) -> str:
     while entry.node.label is Label.BLOCK and entry.parent is not None:
         entry = entries[entry.parent]
     return entry.node.id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,6 @@ class Encoder(Protocol):
         """Encode a question (valid Unicode): float32 [dimension], of length 1, or 0 where no word of it is known."""
 
 
-@runtime_checkable
 class AdditiveEncoder(Encoder, Protocol):
     """An encoder whose vector is a sum over words, so that spans and cuts of one text share the work."""
 
@@ -45,6 +44,11 @@ class AdditiveEncoder(Encoder, Protocol):
         """Encode the text without one span at a time: float32 [len(cuts), dimension]."""
 
 
+def is_additive(encoder: Encoder) -> TypeGuard[AdditiveEncoder]:
+    """Tell whether an encoder can share the work on one text; a question to a protocol itself costs far more."""
+    return hasattr(encoder, "encode_without")
+
+
 def halve_vectors(vectors: Vectors) -> npt.NDArray[np.float16]:
     """Round vectors to the half precision in which a graph keeps them; no zero is negative, which CSV files lose."""
     halves: npt.NDArray[np.float16] = vectors.astype(np.float16) + np.float16(0)
@@ -53,13 +57,13 @@ def halve_vectors(vectors: Vectors) -> npt.NDArray[np.float16]:
 
 def encode_spans(encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
     """Encode each span of a text, in one pass where the encoder can."""
-    if isinstance(encoder, AdditiveEncoder):
+    if is_additive(encoder):
         return encoder.encode_spans(text, spans, headings)
     return encoder.encode([text[start:end] for start, end in spans.tolist()], headings)
 
 
 def encode_without(encoder: Encoder, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
     """Encode the text once for each cut, with that cut left out (P-18)."""
-    if isinstance(encoder, AdditiveEncoder):
+    if is_additive(encoder):
         return encoder.encode_without(text, cuts, heading)
     return encoder.encode([text[:start] + text[end:] for start, end in cuts.tolist()], [heading] * len(cuts))

@@ -91,5 +91,5 @@ def _find_weight(term: str) -> float:
 @lru_cache(maxsize=1)
 def _load_term_weights() -> npt.NDArray[np.void]:
     """Map the learned weights: (number of the term, weight), ascending by number."""
-    table: npt.NDArray[np.void] = np.load(WEIGHTS / "term_weights.npy", mmap_mode="r")
+    table: npt.NDArray[np.void] = np.asarray(np.load(WEIGHTS / "term_weights.npy", mmap_mode="r"))
     return table

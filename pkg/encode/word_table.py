@@ -72,7 +72,7 @@ def load_word_table(folder: Path = WEIGHTS) -> WordTable:
     manifest = _read_manifest(folder)
     words = _check(folder, WORDS, manifest).decode().splitlines()
     _check(folder, ROWS, manifest)
-    rows: Rows = np.load(folder / ROWS, mmap_mode="r")
+    rows: Rows = np.asarray(np.load(folder / ROWS, mmap_mode="r"))  # a plain view: reading it costs less
     weights = manifest["weights"]
     return WordTable(rows, words, manifest["unknown"], (weights["text"], weights["name"], weights["place"]))
 

@@ -23,6 +23,7 @@ from pkg.graph.reading import NodeReader
 from pkg.graph.rows import parse_id, unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header
+from pkg.graph.unit import find_owner
 from pkg.graph.writing import EmbeddedWriter
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
 
@@ -197,7 +198,7 @@ class EmbeddedStore:
             )
 
     def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each of some embedded nodes, [len(ids)]; an unknown id is a NodeNotFoundError."""
+        """Give the true cosine of each function or block, [len(ids)]; an unknown id is a NodeNotFoundError."""
         from pkg.graph.vectors import join_vectors, score_vectors
 
         with translate_faults(self.address), self.snapshot():
@@ -251,10 +252,12 @@ class EmbeddedStore:
         )
 
     def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks by id, and of the blocks of some functions."""
+        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
         with translate_faults(self.address), self.snapshot():
             found = [*list_outlines(self._connection, ids), *list_blocks(self._connection, blocks_of)]
-        return {each.id: each for each in found}
+            outlines = {each.id: each for each in found}
+            outer = list_outlines(self._connection, sorted(set(map(find_owner, found)) - outlines.keys()))
+        return outlines | {each.id: each for each in outer}
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

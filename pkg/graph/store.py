@@ -137,7 +137,7 @@ class GraphStore(Protocol):
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
 
     def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each of some embedded nodes, [len(ids)]; an unknown id is a NodeNotFoundError."""
+        """Give the true cosine of each function or block, [len(ids)]; an unknown id is a NodeNotFoundError."""
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id.
@@ -164,7 +164,8 @@ class GraphStore(Protocol):
     def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
         """Give the outlines of functions and blocks by id, and of the blocks of some functions; cheaper than the nodes.
 
-        Unknown ids are left out, and so are the blocks of functions inside those functions.
+        The functions that the blocks stand in come with them. Unknown ids are left out, and so are the blocks of
+        functions inside those functions.
         """
 
     def subtree(self, node_id: str) -> list[Node]:

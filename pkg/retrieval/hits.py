@@ -90,7 +90,7 @@ def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hi
 
 def _raise_score(match: Ranked, pruned: Pruned | None) -> float:
     """Give the score with the gain of pruning added to the stored cosine, which is of a rounded vector."""
-    return match.raise_score(pruned.score_after - pruned.score_before) if pruned and pruned.cuts else match.score
+    return match.raise_score(pruned.gain) if pruned and pruned.cuts else match.score
 
 
 def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Iterator[str]:

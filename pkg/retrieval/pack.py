@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from pkg.model import Helper, Hit
 from pkg.retrieval.complete import Completion
@@ -30,6 +31,7 @@ class Packed:
     unbound: int = 0
 
 
+@lru_cache(maxsize=200)  # a hit is measured again when its helpers are
 def count_tokens(text: str) -> int:
     """Estimate how many tokens a language model makes of a text: words of up to 8 letters, 3 digits, and symbols.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pkg.graph.unit import find_owner, format_id
+from pkg.graph.unit import find_owner
 from pkg.model import Label, Match, Matches, NodeFilter, Outline
 from pkg.retrieval.question import Question
 
@@ -60,9 +60,38 @@ def collect_pool(
         found.append(worded)
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
     functions = [match.id for match in worded[:FUNCTIONS_OF_BLOCKS]] if label is Label.BLOCK else []
-    outlines = store.outlines(list(counts), functions).values()
-    passing = [each for each in outlines if each.id in counts or where.kinds is None or each.kind in where.kinds]
-    return _score(store, question, query, near, passing, counts)
+    outlines = store.outlines(list(counts), functions)
+    candidates = tuple(_pick_candidates(outlines, counts, label, where))
+    owners = tuple(outlines.get(find_owner(each), each) for each in candidates)  # a block may stand in no function
+    cosines = _measure_cosines(store, query, near, {each.id for each in (*candidates, *owners)})
+    return Pool(
+        question,
+        candidates,
+        owners,
+        np.array([cosines[each.id] for each in candidates], np.float64),
+        *_read_words(store, owners, question),
+        np.array([cosines[each.id] for each in owners], np.float64),
+        tuple(counts.get(each.id, 0) for each in candidates),
+        near.searched,
+        near.filtered,
+        near.is_approximate,
+    )
+
+
+def _pick_candidates(
+    outlines: dict[str, Outline], counts: dict[str, int], label: Label, where: NodeFilter
+) -> Iterator[Outline]:
+    """Leave out what only came as the function of a block, and blocks of the best functions that do not pass."""
+    for each in outlines.values():
+        if each.id in counts or (each.label is label and (where.kinds is None or each.kind in where.kinds)):
+            yield each
+
+
+def _measure_cosines(store: GraphStore, query: Vectors, near: Matches, ids: set[str]) -> dict[str, float]:
+    """Give the true cosine of each node; what the dense search found need not be asked for again."""
+    cosines = {match.id: match.score for match in near.matches}
+    missing = sorted(ids - cosines.keys())
+    return {**cosines, **dict(zip(missing, store.cosines(missing, query).tolist(), strict=True))}
 
 
 def _search_words(store: GraphStore, question: Question, k: int, where: NodeFilter) -> tuple[Match, ...]:
@@ -82,43 +111,7 @@ def _search_files(
             yield store.vector_search(label, query, LOOK_IN_FILE, narrowed).matches
 
 
-def _score(
-    store: GraphStore,
-    question: Question,
-    query: Vectors,
-    near: Matches,
-    outlines: list[Outline],
-    counts: dict[str, int],
-) -> Pool:
-    """Look up the owners of the candidates, and all their scores."""
-    owners = _find_owners(store, outlines)
-    cosines = {match.id: match.score for match in near.matches}
-    missing = sorted({each.id for each in (*outlines, *owners)} - cosines.keys())
-    cosines.update(zip(missing, store.cosines(missing, query).tolist(), strict=True))
-    candidates = tuple(outlines)
-    return Pool(
-        question,
-        candidates,
-        candidates if owners == outlines else tuple(owners),
-        np.array([cosines[each.id] for each in outlines], np.float64),
-        *_read_words(store, owners, question),
-        np.array([cosines[each.id] for each in owners], np.float64),
-        tuple(counts.get(each.id, 0) for each in outlines),
-        near.searched,
-        near.filtered,
-        near.is_approximate,
-    )
-
-
-def _find_owners(store: GraphStore, outlines: list[Outline]) -> list[Outline]:
-    """Give the function of each block, and each function itself; a block without one stands for itself."""
-    blocks = [each for each in outlines if each.label is Label.BLOCK]
-    ids = {each.id: format_id(find_owner(int(each.id, 16), each.name)) for each in blocks}
-    functions = store.outlines(sorted(set(ids.values()))) if ids else {}
-    return [functions.get(ids.get(each.id, ""), each) for each in outlines]
-
-
-def _read_words(store: GraphStore, functions: list[Outline], question: Question) -> tuple[Scores, Scores]:
+def _read_words(store: GraphStore, functions: tuple[Outline, ...], question: Question) -> tuple[Scores, Scores]:
     """Read what each term adds to the score of each function; a block without a function has no words."""
     ids = sorted({each.id for each in functions if each.label is Label.FUNCTION})
     parts = store.text_parts(ids, question.weights)

@@ -34,14 +34,17 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """A text after pruning: what was cut, the scores around it, and what was refused and why."""
+    """A text after pruning: what was cut, with the scores around it, and what was refused and why."""
 
     content: bytes
     cuts: tuple[Cut, ...]
-    score_before: float
-    score_after: float
     tried: int
     refused: tuple[str, ...]
+
+    @property
+    def gain(self) -> float:
+        """Tell how much nearer to the question the cuts have brought the text."""
+        return self.cuts[-1].score_after - self.cuts[0].score_before if self.cuts else 0.0
 
 
 def prune(
@@ -57,20 +60,17 @@ def prune(
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the query vector [d].
 
     ``indent`` is the white space before the first line, ``heading`` what the text is encoded with. What comes back
-    parses whenever the content does, and ``score_after`` is never below ``score_before``; ties go to fewer removed
-    lines, then to the earlier branch. A cut after which no statement would be left is refused: a bare signature often
-    scores best, and helps nobody.
+    parses whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
+    branch. A cut after which no statement would be left is refused: a bare signature often scores best, and helps
+    nobody.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
     judge, left, refused = _Judge(encoder, query, indent, heading), inner[:limit], []
     if len(inner) > limit:
         refused.append(f"{len(inner) - limit} of {len(inner)} branches not tried: the limit is {limit}, largest first")
-    before, *scores = judge.score_cuts(content, left)
-    pruned = Pruned(content, (), before, before, len(left), ())
-    for step in range(steps):
-        if step:
-            _, *scores = judge.score_cuts(pruned.content, left)
-        found = _take_best(judge, pruned, left, scores, refused)
+    pruned = Pruned(content, (), len(left), ())
+    while left and len(pruned.cuts) < steps:
+        found = _take_best(judge, pruned, left, refused)
         if found is None:
             break
         pruned, left = found
@@ -116,10 +116,11 @@ class _Judge:
 
 
 def _take_best(
-    judge: _Judge, pruned: Pruned, branches: Sequence[Branch], scores: Sequence[float], refused: list[str]
+    judge: _Judge, pruned: Pruned, branches: Sequence[Branch], refused: list[str]
 ) -> tuple[Pruned, list[Branch]] | None:
     """Make the best cut that parses and gains, and move the other branches to their new places."""
-    floor = pruned.score_after + GAIN
+    before, *scores = judge.score_cuts(pruned.content, branches)
+    floor = before + GAIN
     for score, branch in sorted(zip(scores, branches, strict=True), key=lambda pair: _rank(*pair)):
         if score <= floor:
             return None
@@ -136,8 +137,8 @@ def _take_best(
         if after <= floor:
             refused.append(f"{_describe(branch)} kept: with `pass` in its place the score would not rise")
             continue
-        cut = Cut(branch.id, branch.kind, branch.start_line, branch.end_line, pruned.score_after, after)
-        found = replace(pruned, content=text, cuts=(*pruned.cuts, cut), score_after=after)
+        cut = Cut(branch.id, branch.kind, branch.start_line, branch.end_line, before, after)
+        found = replace(pruned, content=text, cuts=(*pruned.cuts, cut))
         return found, _move_branches(branches, excision, text)
     return None
 

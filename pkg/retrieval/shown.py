@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pkg.graph.unit import find_owner, format_id
-from pkg.model import Cut, Label, Node
+from pkg.graph.unit import find_owner
+from pkg.model import Cut, Node
 
 _OF_PYTHON_2 = ("basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "reload", "unichr", "unicode")
 BUILTINS = frozenset((*dir(builtins), *_OF_PYTHON_2, "xrange"))
@@ -25,9 +25,7 @@ class Shown:
     @property
     def owner(self) -> str:
         """Give the id of the definition whose calls these are; a block's is the function that it is a block of."""
-        if self.node.label is not Label.BLOCK:
-            return self.node.id
-        return format_id(find_owner(int(self.node.id, 16), self.node.name))
+        return find_owner(self.node)
 
     def has_line(self, line: int | None) -> bool:
         """Tell whether a line of the unit is shown."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pkg.quiet import silence_warnings
@@ -35,6 +36,7 @@ def is_string_statement(statement: ast.stmt) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
+@lru_cache(maxsize=2)  # who asks whether a text is right goes on to ask what it does
 def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
     """Parse a text whose first line stood behind the given white space; None where the running Python does not."""
     with silence_warnings():

@@ -142,7 +142,7 @@ def test_scores_of_given_functions_are_those_of_the_search(filled: GraphStore) -
     assert filled.text_parts([], terms).scores.shape == (0, len(terms))
 
 
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK])
 def test_cosines_of_given_nodes_are_those_of_the_search(filled: GraphStore, label: Label) -> None:
     query = encode("read the settings of a path")
     found = filled.vector_search(label, query, 99).matches

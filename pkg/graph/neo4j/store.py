@@ -245,7 +245,7 @@ class Neo4jStore:
             return VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
 
     def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each of some embedded nodes, [len(ids)]; an unknown id is a NodeNotFoundError."""
+        """Give the true cosine of each function or block, [len(ids)]; an unknown id is a NodeNotFoundError."""
         import numpy as np
 
         from pkg.graph.neo4j.searching import fetch_cosines
@@ -300,7 +300,7 @@ class Neo4jStore:
                 )
 
     def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks by id, and of the blocks of some functions."""
+        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
         with self._reader.snapshot() as view:
             parameters = {"ids": list(ids), "functions": list(blocks_of), "ready": view.ready}
             found = self._reader.run(cypher.LIST_OUTLINES, **parameters)[0]["found"]
