@@ -9,13 +9,13 @@ noticed, as to look for them would cost more than the scan. The keys are the num
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pkg.graph.embedded_vectors import name_approximate
 from pkg.graph.vector_file import VectorIndex, remove_leftovers
 from pkg.graph.vectors import FIRST_LOOK, Segment, normalise, quantise
 
@@ -31,10 +31,10 @@ Body = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.uint64]
 
 
-def write_indexes(codes: Path, before: VectorIndex | None, now: VectorIndex, above: int) -> None:
+def write_indexes(paths: Mapping[str, Path], before: VectorIndex | None, now: VectorIndex, above: int) -> None:
     """Bring the index of each label up to the present codes; remove that of a label with too few vectors for one."""
     for label, segment in now.segments.items():
-        path = name_approximate(codes, label)
+        path = paths[label]
         try:
             if len(segment) > above:
                 index = _update_index(path, before, label, segment) or _make_index(segment)
@@ -155,8 +155,8 @@ class Finder:
         return found
 
 
-def open_finder(codes: Path, stamp: str, label: str, segment: Segment) -> Finder | None:
+def open_finder(path: Path, stamp: str, segment: Segment) -> Finder | None:
     """Open the index of a segment; None when there is none of this generation."""
-    body = _map_file(name_approximate(codes, label), stamp)
+    body = _map_file(path, stamp)
     index = None if body is None else _open_index(body, segment, "view")
     return None if index is None or body is None else Finder(index, body, segment)

@@ -38,12 +38,14 @@ class EmbeddedVectors:
         self.path = path.with_name(path.name + "-vectors")
         self._index: VectorIndex | None = None
         self._approximate_above = approximate_above
+        names = (label.value for label in INDEXED_LABELS)
+        self._approximate = {name: self.path.with_name(f"{self.path.name}-{name.lower()}") for name in names}
         self._finders: dict[str, Finder | None] = {}  # of the same generation as the index
 
     @property
     def paths(self) -> tuple[Path, ...]:
         """Name the files beside the database: the codes, and the approximate indexes of labels with very many."""
-        return self.path, *(name_approximate(self.path, label.value) for label in INDEXED_LABELS)
+        return self.path, *self._approximate.values()
 
     def _get_meta(self, key: str) -> Any:
         row = self._connection.execute(sql.GET_META, (key,)).fetchone()
@@ -63,7 +65,7 @@ class EmbeddedVectors:
         if label.value not in self._finders:
             from pkg.graph.approximate import open_finder
 
-            self._finders[label.value] = open_finder(self.path, self._stamp(), label.value, segment)
+            self._finders[label.value] = open_finder(self._approximate[label.value], self._stamp(), segment)
         finder = self._finders[label.value]
         places = finder.find(vector, k) if finder else None
         return None if places is None else segment.search_among(places, vector, k, self._fetch_vectors)
@@ -94,10 +96,10 @@ class EmbeddedVectors:
         if now is not None and (largest > self._approximate_above or self._has_approximate()):
             from pkg.graph.approximate import write_indexes
 
-            write_indexes(self.path, before, now, self._approximate_above)
+            write_indexes(self._approximate, before, now, self._approximate_above)
 
     def _has_approximate(self) -> bool:
-        return any(path.exists() for path in self.paths[1:])
+        return any(path.exists() for path in self._approximate.values())
 
     def _count_vectors(self, label: Label) -> int:
         return int(self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[label],)).fetchone()[0])
@@ -154,11 +156,6 @@ class EmbeddedVectors:
         if not found.keys() >= set(numbers):
             raise sqlite3.DatabaseError("malformed: a vector that the index knows is missing")
         return join_vectors([found[number] for number in numbers], len(next(iter(found.values()))) // 2)
-
-
-def name_approximate(codes: Path, label: str) -> Path:
-    """Name the file of a label's approximate index, beside that of the codes."""
-    return codes.with_name(f"{codes.name}-{label.lower()}")
 
 
 def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:
