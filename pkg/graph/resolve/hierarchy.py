@@ -117,7 +117,7 @@ class Hierarchy:
                 if each not in seen and each is not scope:
                     seen[each] = None
                     waiting += self.facts(each).derived
-            found = self._derived[scope] = tuple(sorted(seen, key=_place))
+            found = self._derived[scope] = tuple(sorted(seen, key=place_class))
         return found
 
     def list_mixed(self, scope: Scope) -> tuple[Scope, ...]:
@@ -175,5 +175,6 @@ def _merge(orders: list[list[Scope]]) -> list[Scope] | None:
     return merged
 
 
-def _place(scope: Scope) -> tuple[str, int]:
+def place_class(scope: Scope) -> tuple[str, int]:
+    """Give where a class stands, to order classes by."""
     return scope.module.path, scope.head[0]

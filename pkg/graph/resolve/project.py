@@ -10,14 +10,14 @@ from itertools import chain
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.changes import Past, Unforeseen, find_changed_names, find_dependants, find_reached
 from pkg.graph.resolve.foundations import Foundations
-from pkg.graph.resolve.hierarchy import ClassFacts, Hierarchy
+from pkg.graph.resolve.hierarchy import ClassFacts, Hierarchy, place_class
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site
 from pkg.graph.resolve.receivers import ask_again, find_known, find_receivers
 from pkg.graph.resolve.records import Basis
 from pkg.graph.resolve.scopes import read_scopes
 from pkg.graph.resolve.sites import list_keys
 from pkg.graph.resolve.solver import WorkExceeded
-from pkg.graph.resolve.values import CLASS, CLASSES, LIBRARY, UNKNOWN
+from pkg.graph.resolve.values import CLASS, CLASSES, LIBRARY, UNKNOWN, Value
 from pkg.graph.unit import UnitText
 from pkg.model import Class
 
@@ -162,10 +162,10 @@ def _find_bases(binder: Binder, scope: Scope) -> ClassFacts:
         if is_keyword:
             if name.strip() == "metaclass":
                 found = binder.expressions.evaluate_text(scope.parent or scope, value_text.strip())
-                facts.metaclass = min((each[1] for each in found if each[0] == CLASS), key=str, default=None)
+                facts.metaclass = min((each[1] for each in found if each[0] == CLASS), key=place_class, default=None)
             continue
         text = text.partition("[")[0]
-        for value in sorted(binder.expressions.evaluate_text(scope.parent or scope, text), key=str):
+        for value in sorted(binder.expressions.evaluate_text(scope.parent or scope, text), key=_order_value):
             if value[0] in CLASSES and value[1] is not scope and value[1] not in bases:
                 bases.append(value[1])
                 places.append(place)
@@ -178,3 +178,8 @@ def _find_bases(binder: Binder, scope: Scope) -> ClassFacts:
         name for name in libraries if name not in ("builtins.object", "typing.Generic", "typing.Protocol")
     )
     return facts
+
+
+def _order_value(value: Value) -> tuple[str, int]:
+    """Order values by what they are; two classes of one name in a file by where they stand."""
+    return str(value), value[1].head[0] if isinstance(value[1], Scope) else 0

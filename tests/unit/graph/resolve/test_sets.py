@@ -78,3 +78,16 @@ def test_containers_in_the_arguments_of_decorators_are_told_apart() -> None:
     found = find_calls(text)
     assert {("mod.mark_one", "mod.f"), ("mod.mark_two", "mod.g")} <= found
     assert not {("mod.mark_one", "mod.g"), ("mod.mark_two", "mod.f")} & found
+
+
+def test_bases_of_one_name_are_ordered_by_where_they_stand() -> None:
+    text = (
+        "if flag:\n    class Base:\n        def run(self): pass\n"
+        "else:\n    class Base:\n        def run(self): pass\n"
+        "class Mine(Base):\n    def go(self): super().run()\n"
+    )
+    found = resolve_tree({f"mod{number}.py": text for number in range(8)})
+    for number in range(8):
+        first, _ = (identity for identity, name in found.names.items() if name == f"mod{number}.Base.run")
+        (edge,) = (edge for edge in found.links[f"mod{number}.py"].edges if edge.type is RelationType.CALLS)
+        assert edge.end == first
