@@ -214,8 +214,7 @@ class Outline(NamedTuple):
     content_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """One relationship: its type, both ends, and what it carries (line, rule, confidence)."""
 
     type: RelationType

@@ -76,7 +76,7 @@ def _write_links(
     writer, found = LinkWriter(source, units, project), project.found()
     for path in sorted(project.sites):
         links = writer.write(path)
-        digest = blake2b(repr(links).encode(), digest_size=16).digest()
+        digest = blake2b(links.describe(), digest_size=16).digest()
         basis = found.describe(path, bases.get(path)) if project.is_exact else None
         record = pack_record(digest, units[path], basis)
         if path in change.fresh or records.get(path) != record:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from pkg.facts import Code
 from pkg.graph.resolve.call_sites import CallSites
@@ -41,7 +41,10 @@ class Binder(Evaluator):
             Code.DEFINITION: implicit.bind_decorators,
             **dict.fromkeys((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS), special_calls.bind_operation),
         }
+        self._sites: dict[str, list[Site]] = {}
+        self.rest: dict[Site, Values] = {}  # what sites call that deliver nothing, as far as they were asked for
         self.solver.add_rule("site", self._bind_site)
+        self.solver.add_rule("rest", self._bind_rest)
         self.solver.add_rule("store", self._put_store)
         self.solver.add_rule("imported", self._read_imported)
 
@@ -51,10 +54,15 @@ class Binder(Evaluator):
         self.context.deliveries.know(None)
         self.solver.release()
         self._rules.clear()
+        self.rest.clear()
+        self._sites.clear()
 
-    def list_sites(self, path: str) -> Iterator[Site]:
-        """Give the sites of a file, in a fixed order."""
-        return list_sites(self.modules[path], self._property_names)
+    def list_sites(self, path: str) -> list[Site]:
+        """Give the sites of a file, in a fixed order; asked again, the same ones."""
+        found = self._sites.get(path)
+        if found is None:
+            found = self._sites[path] = list(list_sites(self.modules[path], self._property_names))
+        return found
 
     def find_patches(self) -> None:
         """Find what is assigned to attributes of classes and modules from outside; needs the order of classes."""
@@ -63,6 +71,13 @@ class Binder(Evaluator):
 
     def _bind_site(self, site: Site) -> Values:
         return frozenset(self._rules[site.code](site))
+
+    def _bind_rest(self, path: str) -> Values:
+        """Bind the sites of a file that deliver nothing: nobody reads them, so that one set does for all."""
+        for site in self.list_sites(path):
+            if not site.delivers:
+                self.rest[site] = self._bind_site(site)
+        return EMPTY
 
     def _read_imported(self, root: Scope, place: int) -> Values:
         """Give what a name stands for that is imported from a module of the repository."""

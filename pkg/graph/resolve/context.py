@@ -35,6 +35,11 @@ class Trees:
         self._arguments: dict[Site, ast.Call | None] = {}
         self._calls: dict[ModuleScopes, dict[tuple[int, int], Site]] = {}
 
+    def clear(self) -> None:
+        """Forget all trees: they take more memory than all else that is computed from them."""
+        for held in (self._trees, self._arguments, self._calls):
+            held.clear()
+
     def parse(self, module: ModuleScopes, start: int, end: int) -> ast.expr | None:
         """Parse a piece of a module."""
         key = module.path, start, end

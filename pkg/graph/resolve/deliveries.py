@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 
-from pkg.graph.resolve.solver import Key, Solver
+from pkg.graph.resolve.solver import Cell, Key, Solver
 
 Finder = Callable[[Hashable], Iterator[Key]]
 """Give the sets whose rules are known to deliver to a place."""
@@ -20,8 +20,8 @@ class Deliveries:
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
         self._known: Finder | None = None
-        self.origins: dict[Hashable, set[Key]] = {}  # by place: the sets whose rules deliver
-        self.readers: dict[Hashable, set[Key]] = {}  # by place: the sets that are computed again after a delivery
+        self.origins: dict[Hashable, set[Cell]] = {}  # by place: the sets whose rules deliver
+        self.readers: dict[Hashable, set[Cell]] = {}  # by place: the sets that are computed again after a delivery
 
     def forget(self) -> None:
         """Forget all deliveries."""
@@ -53,4 +53,4 @@ class Deliveries:
     def renew(self, place: Hashable) -> None:
         """Compute again what is made of deliveries to a place, after a new one."""
         for reader in self.readers.get(place, ()):
-            self._solver.renew(reader)
+            self._solver.queue(reader)

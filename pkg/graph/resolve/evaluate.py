@@ -12,7 +12,7 @@ The parts know each other one way only; where they depend on one another they go
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |
 | "result", "yield"                   | function         | results.py    |
-| "site", "store"                     | site, assignment | calls.py      |
+| "site", "store", "rest"             | site, assignment, path of a file | calls.py |
 """
 
 from __future__ import annotations
@@ -75,3 +75,9 @@ class Evaluator:
         self.context.deliveries.forget()
         self.containers.forget()
         self.parameters.forget()
+
+    def clear_caches(self) -> None:
+        """Let go of what would be found again: once all is computed, its memory is wanted for the links."""
+        self.context.trees.clear()
+        self.names.forget()
+        self.expressions.forget()

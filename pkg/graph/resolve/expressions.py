@@ -70,6 +70,10 @@ class Expressions:
         self._library_calls = library_calls
         self._dotted: dict[bytes, tuple[str, ...]] = {}
 
+    def forget(self) -> None:
+        """Forget how dotted names are made up."""
+        self._dotted.clear()
+
     def evaluate(self, scope: Scope, start: int, end: int) -> Values:
         """Give the values of the expression at a span of the module of a scope."""
         text = scope.module.text[start:end]

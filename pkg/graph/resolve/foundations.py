@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.changes import describe_classes, describe_patches
-from pkg.graph.resolve.model import ModuleScopes, Site
+from pkg.graph.resolve.model import ModuleScopes
 from pkg.graph.resolve.places import describe_origin, hash_place, hash_values, list_origins, write_name
 from pkg.graph.resolve.reach import Reach, find_home
-from pkg.graph.resolve.records import Basis, Origin, Received, hash_text
-from pkg.graph.resolve.sites import list_keys
+from pkg.graph.resolve.records import Basis, Origin, Received
 
 
 class Foundations:
     """What files that are resolved stand on."""
 
-    def __init__(self, binder: Binder, sites: Mapping[str, list[Site]]) -> None:
+    def __init__(self, binder: Binder) -> None:
         self._binder = binder
-        self._sites = sites
         self._deliveries = binder.context.deliveries
 
     @cached_property
@@ -33,7 +31,7 @@ class Foundations:
         found: dict[str, list[tuple[Origin, int]]] = defaultdict(list)
         for place, origins in self._deliveries.origins.items():
             address = hash_place(place, self._binder.modules)
-            for origin, _ in list_origins(origins):
+            for origin, _ in list_origins(each.key for each in origins):
                 found[origin.scope.module.path].append((describe_origin(origin), address))
         return found
 
@@ -41,18 +39,18 @@ class Foundations:
     def _received(self) -> dict[str, dict[str, list[Received]]]:
         """What is made of deliveries to each file, by place, as far as anybody asked for it."""
         found: dict[str, dict[str, list[Received]]] = defaultdict(dict)
-        values, modules = self._binder.solver.values, self._binder.modules
+        modules = self._binder.modules
         for place, readers in self._deliveries.readers.items():
             home = find_home(place, modules)
             if home is not None:
-                sets = [Received(write_name(key, home), hash_values(values[key], modules)) for key in readers]
+                sets = [Received(write_name(each.key, home), hash_values(each.values, modules)) for each in readers]
                 found[home][str(hash_place(place, modules))] = sorted(sets, key=str)
         return found
 
     def describe(self, path: str, before: Basis | None = None) -> Basis:
         """Describe what the links of a file stand on; what others took from it before counts on."""
         module = self._binder.modules[path]
-        reach = self._reach.list_paths(module, list_keys(module, self._sites[path]), self._list_imported(module))
+        reach = self._reach.list_paths(module, self._list_imported(module))
         received = self._received.get(path, {})
         pieces = set(self._reach.pieces.get(path, ()))
         if before is not None:
@@ -60,7 +58,7 @@ class Foundations:
             known = {place: list(sets) for place, sets in before.received.items()}
             received = known | {place: _join(known.get(place, []), sets) for place, sets in received.items()}
         return Basis(
-            frozenset(map(hash_text, reach)), sorted(self._delivered.get(path, ())), received,
+            frozenset(reach), sorted(self._delivered.get(path, ())), received,
             sorted(pieces), describe_classes(self._binder, module),
             describe_patches(self._binder, path),
         )  # fmt: skip

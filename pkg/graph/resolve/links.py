@@ -114,9 +114,9 @@ def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
     for edge in edges:
         key = edge.type, edge.start, edge.end, edge.line
         before = kept.get(key)
-        if before is None or _rank(edge) < _rank(before):
+        if before is None or (edge != before and _rank(edge) < _rank(before)):
             kept[key] = edge
-    return sorted(kept.values(), key=lambda edge: (edge.type.value, edge.start, edge.line or 0, edge.end))
+    return sorted(kept.values(), key=lambda edge: (edge.type, edge.start, edge.line or 0, edge.end))
 
 
 def _rank(edge: Edge) -> tuple[int, str]:

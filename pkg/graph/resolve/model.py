@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from pkg.model import Class, Function, Import
 
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 
+_DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
 _TEXT = rb"[rR]?(?P<quotes>\"{3}|'{3}|\"|')(?:(?!(?P=quotes)).)*(?P=quotes)\s*"
@@ -66,6 +68,13 @@ class Site:
         """Give what stands there; of a call, the callee."""
         return self.scope.module.text[self.start : self.end]
 
+    @property
+    def delivers(self) -> bool:
+        """Tell whether it may hand something on: only what calls does, and a call that gives no arguments does not."""
+        if self.code == Code.CALL:
+            return self.more[1] - self.more[0] > len("()")
+        return self.code in _DELIVERING
+
 
 class Scope:
     """A module, class, function, lambda or comprehension: names, and the sites whose code runs in it."""
@@ -87,8 +96,8 @@ class Scope:
         self.code_end = end
         self.definition = -1  # place among the definitions of the module
         self.names: dict[str, list[Binding]] = {}
-        self.global_names: set[str] = set()
-        self.nonlocal_names: set[str] = set()
+        self.global_names: AbstractSet[str] = frozenset()
+        self.nonlocal_names: AbstractSet[str] = frozenset()
         self.stars: list[Import] = []
         self.returns: list[tuple[int, int]] = []
         self.yields: list[tuple[int, int, bool]] = []  # span, and whether it delegates

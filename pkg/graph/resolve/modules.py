@@ -32,6 +32,7 @@ class ModuleMap:
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.paths = frozenset(paths)
+        self._found: dict[tuple[str, int, str], Found] = {}  # by the folder of the importer, and what it names
         self._folders: set[str] = {""}
         for path in self.paths:
             folder = _parent(path)
@@ -58,9 +59,15 @@ class ModuleMap:
 
     def find_import(self, importer: str, record: Import) -> Found:
         """Find the module that an import statement names."""
-        if record.level:
-            return self.find_relative(importer, record.level, record.module)
-        return self.find_absolute(importer, record.module)
+        key = _parent(importer), record.level, record.module
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = (
+                self.find_relative(importer, record.level, record.module)
+                if record.level
+                else self.find_absolute(importer, record.module)
+            )
+        return found
 
     def find_bound(self, importer: str, record: Import) -> Found:
         """Find the module that an import binds its name to; nothing where that is something inside a module."""

@@ -20,6 +20,10 @@ class Names:
         self._solver = context.solver
         self._owners: dict[tuple[Scope, str], Scope] = {}
 
+    def forget(self) -> None:
+        """Forget the scopes that names belong to, which are found again when they are asked for."""
+        self._owners.clear()
+
     def look_up(self, scope: Scope, name: str) -> Values:
         """Give the values of a name where it stands."""
         owner = self.find_owner(scope, name)

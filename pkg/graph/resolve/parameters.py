@@ -65,7 +65,7 @@ class Parameters:
 
     def add_caller(self, function: Scope, caller: Caller) -> None:
         """Note where arguments of a function come from."""
-        if self.is_used_widely(function):
+        if self.is_used_widely(function) or (caller.site is not None and not caller.site.delivers):
             return
         callers = self._callers.setdefault(function, {})
         self._deliveries.deliver(function)

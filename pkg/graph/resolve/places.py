@@ -11,6 +11,7 @@ from pkg.graph.resolve.records import Origin, hash_text
 from pkg.graph.resolve.solver import Key
 from pkg.graph.resolve.values import Values
 
+_ORIGINS = (Site, Store)
 _STORE = 255  # in the place of a fact's code: an assignment to an item
 _SNIPPET = 80  # bytes of a text by which what stands there is told apart
 
@@ -46,7 +47,7 @@ def list_origins(keys: Iterable[Key]) -> Iterator[tuple[Site | Store, Key]]:
     """Give the sites and assignments among the sets that deliver; what others deliver, sites do as well."""
     for key in keys:
         origin = key[1]
-        if isinstance(origin, Site | Store):
+        if isinstance(origin, _ORIGINS):
             yield origin, key
 
 

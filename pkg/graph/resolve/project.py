@@ -36,7 +36,8 @@ class Project:
 
     def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
         """Give what a site calls."""
-        return self.binder.solver.get(("site", site))
+        found = self.binder.rest.get(site)
+        return self.binder.solver.get(("site", site)) if found is None else found
 
     def list_sites(self) -> Iterator[Site]:
         """Give the sites of the files that are resolved."""
@@ -53,16 +54,20 @@ class Project:
         return not self.is_plain and not self.binder.solver.exhausted
 
     def found(self) -> Foundations:
-        """Tell what the links of each file were worked out from."""
-        return Foundations(self.binder, self.sites)
+        """Tell what the links of each file were worked out from, when all are resolved."""
+        self.binder.clear_caches()
+        return Foundations(self.binder)
 
     def bind(self, paths: Iterable[str]) -> None:
-        """Resolve files."""
-        solver = self.binder.solver
-        for path in sorted(paths):
-            self.sites[path] = list(self.binder.list_sites(path))
+        """Resolve files; sites that deliver nothing come last, when hardly anything changes any more."""
+        solver, ordered = self.binder.solver, sorted(paths)
+        for path in ordered:
+            self.sites[path] = self.binder.list_sites(path)
             for key in list_keys(self.binder.modules[path], self.sites[path]):
                 solver.get(key)
+        solver.solve()
+        for path in ordered:
+            solver.get(("rest", path))
         solver.solve()
 
     def release(self) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 from pkg.graph.resolve.containers import Written
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
 from pkg.graph.resolve.pieces import Piece, name_piece
-from pkg.graph.resolve.solver import Key
+from pkg.graph.resolve.records import hash_text
+from pkg.graph.resolve.solver import Cell, Key
 from pkg.graph.resolve.values import (
     CLASSES,
     CONSTANT,
@@ -27,6 +28,8 @@ from pkg.graph.resolve.values import (
 )  # fmt: skip
 
 _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
+_STANDING = (Site, Store, Written)
+_LAST = ("site", "store", "rest")  # sets that nobody reads
 
 
 class Reach:
@@ -34,105 +37,117 @@ class Reach:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._solver = context.solver
-        self._paths = list(context.modules)
-        self._bits = {path: 1 << place for place, path in enumerate(self._paths)}
+        self._hashes = [hash_text(path) for path in context.modules]
+        self._bits = {path: 1 << place for place, path in enumerate(context.modules)}
         self._orders: dict[Scope, int] = {}
         self._values: dict[Value, int] = {}
-        self._homes = {key: self._find_home(key) for key in self._solver.values}
-        self._masks = {key: self._mask_key(key) for key in self._solver.values}
+        self._cells = list(context.solver.cells.values())
+        self._homes = {cell: self._find_home(cell.key) for cell in self._cells}
+        self._given = self._map_deliveries()
+        inner = (cell for cell in self._cells if cell.key[0] not in _LAST or cell in self._given)
+        self._masks = {cell: self._mask_cell(cell) for cell in inner}
         self._spread()
+        self._files = dict(self._bits)  # by file, those behind its sites, imports and assignments
+        self._exposed: set[Cell] = set()
+        self._gather()
 
     @cached_property
     def pieces(self) -> dict[str, list[Piece]]:
         """The pieces of each file that the links of others were worked out from."""
         found: dict[str, dict[Piece, None]] = {}
-        for key in self._list_exposed():
-            home = self._homes[key]
-            piece = name_piece(key, self._context.modules[home]) if home in self._context.modules else None
+        for cell in self._exposed:
+            home = self._homes[cell]
+            piece = name_piece(cell.key, self._context.modules[home]) if home in self._context.modules else None
             if home is not None and piece is not None:
                 found.setdefault(home, {})[piece] = None
         return {path: sorted(pieces) for path, pieces in found.items()}
 
-    def _list_exposed(self) -> set[Key]:
-        """Give the sets that sets of other files read, at any distance."""
-        homes = self._homes
-        exposed: set[Key] = set()
-        read_inside: dict[Key, list[Key]] = {}  # by set, what it reads of its own file
-        for key, readers in self._solver.readers.items():
-            home = homes[key]
-            for reader in readers:
-                if homes[reader] != home:
-                    exposed.add(key)
-                elif reader[0] != "site":
-                    read_inside.setdefault(reader, []).append(key)
-        waiting = list(exposed)
-        while waiting:
-            for key in read_inside.get(waiting.pop(), ()):
-                if key not in exposed:
-                    exposed.add(key)
-                    waiting.append(key)
-        return exposed
-
-    def list_paths(self, module: ModuleScopes, keys: Iterable[Key], others: Iterable[str]) -> Iterator[str]:
-        """Give the files behind some sets of a module, its classes, and those of other paths that exist."""
-        mask = self._bits[module.path]
-        for key in keys:
-            mask |= self._masks.get(key, 0)
+    def list_paths(self, module: ModuleScopes, others: Iterable[str]) -> list[int]:
+        """Give the hashes of the files behind the sites of a module, its classes, and those of others that exist."""
+        mask = self._files[module.path]
         for path in others:
             mask |= self._bits.get(path, 0)
         for scope in module.scopes:
             if scope.kind == "class":
                 mask |= self._mask_order(scope)
+        found = []
         while mask:
             lowest = mask & -mask
-            yield self._paths[lowest.bit_length() - 1]
+            found.append(self._hashes[lowest.bit_length() - 1])
             mask ^= lowest
+        return found
+
+    def _gather(self) -> None:
+        """Collect what the sets that nobody reads read, by file, and which sets those of other files read."""
+        files, homes, masks, exposed = self._files, self._homes, self._masks, self._exposed
+        read_inside: dict[Cell, list[Cell]] = {}  # by set, what it reads of its own file
+        for cell, mask in masks.items():
+            home = homes[cell]
+            if cell.key[0] in _LAST or cell.key[0] == "imported":
+                files[home or ""] |= mask
+            for reader in cell.list_readers():
+                its_home = homes[reader]
+                if its_home != home:
+                    exposed.add(cell)
+                if reader not in masks:
+                    files[its_home or ""] |= mask
+                elif its_home == home:
+                    read_inside.setdefault(reader, []).append(cell)
+        self._expose(read_inside)
+
+    def _expose(self, read_inside: dict[Cell, list[Cell]]) -> None:
+        """Let what the sets that other files read are made of count as read by them, at any distance."""
+        waiting = list(self._exposed)
+        while waiting:
+            for cell in read_inside.get(waiting.pop(), ()):
+                if cell not in self._exposed:
+                    self._exposed.add(cell)
+                    waiting.append(cell)
 
     def _spread(self) -> None:
         """Hand the files behind each set on to the sets that read it, until nothing is new."""
-        masks, readers, given = self._masks, self._solver.readers, self._map_deliveries()
+        masks, given = self._masks, self._given
         # What was asked for last is read by what was asked for before.
-        waiting = deque(key for key in reversed(masks) if key in readers or key in given)
+        waiting = deque(cell for cell in reversed(masks) if cell.readers is not None or cell in given)
         queued = set(waiting)
         while waiting:
-            key = waiting.popleft()
-            queued.discard(key)
-            mask = masks[key]
-            for reader in (*readers.get(key, ()), *given.get(key, ())):
-                before = masks[reader]
+            cell = waiting.popleft()
+            queued.discard(cell)
+            mask = masks[cell]
+            for reader in (*cell.list_readers(), *given.get(cell, ())):
+                before = masks.get(reader, -1)  # of those that nobody reads, whose files are gathered in the end
                 if before | mask != before:
                     masks[reader] = before | mask
-                    if reader not in queued and (reader in readers or reader in given):
+                    if reader not in queued and (reader.readers is not None or reader in given):
                         queued.add(reader)
                         waiting.append(reader)
 
-    def _map_deliveries(self) -> dict[Key, set[Key]]:
+    def _map_deliveries(self) -> dict[Cell, set[Cell]]:
         """Give for each set whose rule delivers what is made of that: it depends on who delivers."""
-        given: dict[Key, set[Key]] = {}
+        given: dict[Cell, set[Cell]] = {}
         deliveries = self._context.deliveries
         for place, readers in deliveries.readers.items():
             for origin in deliveries.origins.get(place, ()):
                 given.setdefault(origin, set()).update(readers)
         return given
 
-    def _mask_key(self, key: Key) -> int:
+    def _mask_cell(self, cell: Cell) -> int:
         """Give the files that the rule of a set looks into, and those of its values."""
-        first: Any = key[1]
-        mask = self._bits.get(self._homes[key] or "", 0)
-        if isinstance(first, Site | Store):
-            return mask  # nobody reads it: what it found stands in the sets that it read
+        kind, first = cell.key[0], cell.key[1]
+        mask = self._bits.get(self._homes[cell] or "", 0)
+        if kind in _LAST:
+            return mask  # what it found stands in the sets that it read
         if isinstance(first, Scope) and first.kind == "class":
             mask |= self._mask_order(first)
-        elif key[0] in ("object attribute", "class attribute"):
-            mask |= self._mask_value(first)
-        for value in self._solver.values[key]:
+        elif kind in ("object attribute", "class attribute"):
+            mask |= self._mask_value(cast(Value, first))
+        for value in cell.values:
             mask |= self._mask_value(value)
         return mask
 
     def _find_home(self, key: Key) -> str | None:
         first = key[1]
-        return first.scope.module.path if isinstance(first, Site | Store | Written) else find_home(first, self._bits)
+        return first.scope.module.path if isinstance(first, _STANDING) else find_home(first, self._bits)
 
     def _mask_value(self, value: Value) -> int:
         kind = value[0]

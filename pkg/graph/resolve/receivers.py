@@ -42,7 +42,7 @@ def find_receivers(binder: Binder, bases: Mapping[str, Basis], resolved: set[str
     """Give the files to which others deliver other things than before, or no longer."""
     addresses = {address for path in resolved if path in bases for _, address in bases[path].deliveries}
     for place, origins in binder.context.deliveries.origins.items():
-        if any(origin.scope.module.path in resolved for origin, _ in list_origins(origins)):
+        if any(origin.scope.module.path in resolved for origin, _ in list_origins(each.key for each in origins)):
             addresses.add(hash_place(place, binder.modules))
     wanted = set(map(str, addresses))
     return {
@@ -56,7 +56,7 @@ def _is_same(binder: Binder, path: str, basis: Basis, addresses: set[str]) -> bo
         for received in basis.received[address]:
             key = _ask(binder, received, path)
             binder.solver.solve()
-            if key is None or hash_values(binder.solver.values[key], binder.modules) != received.values:
+            if key is None or hash_values(binder.solver.cells[key].values, binder.modules) != received.values:
                 return False
     return True
 

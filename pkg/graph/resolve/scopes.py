@@ -138,7 +138,10 @@ class _Walk:
             self._import(scope, a)
         else:
             names = self._text[a:b].decode("utf-8", "replace").split(maxsplit=1)[-1].replace(",", " ").split()
-            (scope.global_names if code == Code.GLOBAL else scope.nonlocal_names).update(names)
+            if code == Code.GLOBAL:
+                scope.global_names |= set(names)
+            else:
+                scope.nonlocal_names |= set(names)
 
     def _import(self, scope: Scope, place: int) -> None:
         record = self._module.imports[place]

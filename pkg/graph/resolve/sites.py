@@ -33,9 +33,10 @@ def list_sites(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Sit
 
 
 def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:
-    """Give the sets by which a file is resolved: of its sites, of what it puts into items, and of its imports."""
+    """Give the sets by which a file is resolved: of sites that deliver, of what it puts into items, of its imports."""
     for site in sites:
-        yield "site", site
+        if site.delivers:
+            yield "site", site
     for store in module.item_stores:
         yield "store", store
     for place in range(len(module.imports)):

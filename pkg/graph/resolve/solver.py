@@ -8,7 +8,7 @@ answer then says so.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 Values = frozenset[Any]
@@ -25,6 +25,24 @@ class WorkExceeded(Exception):  # noqa: N818  # no error: who asks goes on in a 
     """Say that more sets were asked for than the limit allows."""
 
 
+class Cell:
+    """One set: what is known of it by now, and who asked for it."""
+
+    __slots__ = ("is_queued", "key", "readers", "rounds", "values")
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.values: Values = EMPTY
+        self.readers: Cell | set[Cell] | None = None  # of half of all sets there is but one
+        self.rounds = 0  # times that it has grown
+        self.is_queued = False
+
+    def list_readers(self) -> Iterable[Cell]:
+        """Give the sets that asked for it."""
+        readers = self.readers
+        return () if readers is None else readers if isinstance(readers, set) else (readers,)
+
+
 class Solver:
     """Sets by key, each with the rule that computes it."""
 
@@ -35,13 +53,11 @@ class Solver:
         self.asked = 0  # how often a set was asked for
         self.limit = 1 << 62  # of that
         self._overflow = overflow
-        self.values: dict[Key, Values] = {}
-        self.readers: dict[Key, set[Key]] = {}  # by set, those that asked for it
+        self.cells: dict[Key, Cell] = {}
         self._rules: dict[Hashable, Callable[..., Values]] = {}
-        self._rounds: dict[Key, int] = {}
-        self._waiting: deque[Key] = deque()
-        self._queued: set[Key] = set()
-        self.current: Key | None = None  # the set that is being computed
+        self._waiting: deque[Cell] = deque()
+        self._shared: dict[Values, Values] = {}  # of equal sets one is kept, for there are few others
+        self.current: Cell | None = None  # the set that is being computed
 
     def add_rule(self, kind: str, rule: Callable[..., Values]) -> None:
         """Let a rule compute the sets of a kind."""
@@ -56,66 +72,76 @@ class Solver:
         self.asked += 1
         if self.asked > self.limit:
             raise WorkExceeded
-        values = self.values.get(key)
-        if values is None:
-            values = self._begin(key)
-        current = self.current
-        if current is not None:
-            readers = self.readers.get(key)
+        cell = self.cells.get(key)
+        if cell is None:
+            cell = self._begin(key)
+        current, readers = self.current, cell.readers
+        if readers is not current and current is not None:
             if readers is None:
-                self.readers[key] = {current}
-            else:
+                cell.readers = current
+            elif isinstance(readers, set):
                 readers.add(current)
-        return values
+            else:
+                cell.readers = {readers, current}
+        return cell.values
 
-    def _begin(self, key: Key) -> Values:
+    def _begin(self, key: Key) -> Cell:
         """Compute a set for the first time. Its reader is noted afterwards: it need not be told of what it gets now."""
-        self.values[key] = EMPTY
+        cell = self.cells[key] = Cell(key)
         if self.depth >= MAX_DEPTH:
-            self.renew(key)
+            self.queue(cell)
         else:
-            self._update(key)
-        return self.values[key]
+            self._update(cell)
+        return cell
 
     def renew(self, key: Key) -> None:
         """Note that a set has to be computed again; one that nobody asked for need not."""
-        if key in self.values and key not in self._queued:
-            self._queued.add(key)
-            self._waiting.append(key)
+        cell = self.cells.get(key)
+        if cell is not None:
+            self.queue(cell)
+
+    def queue(self, cell: Cell) -> None:
+        """Let a set be computed again."""
+        if not cell.is_queued:
+            cell.is_queued = True
+            self._waiting.append(cell)
 
     def forget(self) -> None:
         """Forget all sets: something is known now that they were computed without."""
-        for held in (self.values, self.readers, self._rounds, self._waiting, self._queued):
+        for cell in self.cells.values():
+            cell.readers = None  # which may go in circles
+        for held in (self.cells, self._waiting, self._shared):
             held.clear()
 
     def solve(self) -> None:
         """Compute until nothing grows."""
         while self._waiting:
-            key = self._waiting.popleft()
-            self._queued.discard(key)
-            self._update(key)
+            cell = self._waiting.popleft()
+            cell.is_queued = False
+            self._update(cell)
 
-    def _update(self, key: Key) -> None:
+    def _update(self, cell: Cell) -> None:
         before = self.current, self.floor
         self.depth += 1
-        self.current, self.floor = key, self.depth
+        self.current, self.floor = cell, self.depth
+        key = cell.key
         try:
             found = self._rules[key[0]](*key[1:])
         finally:
             self.current, self.floor = before
             self.depth -= 1
-        old = self.values[key]
+        old = cell.values
         if not found <= old and old is not self._overflow:
-            self._grow(key, old | found if old else found)
+            self._grow(cell, old | found if old else found)
 
-    def _grow(self, key: Key, values: Values) -> None:
-        rounds = self._rounds[key] = self._rounds.get(key, 0) + 1
-        if rounds > MAX_ROUNDS:
-            self.exhausted += rounds == MAX_ROUNDS + 1
+    def _grow(self, cell: Cell, values: Values) -> None:
+        cell.rounds += 1
+        if cell.rounds > MAX_ROUNDS:
+            self.exhausted += cell.rounds == MAX_ROUNDS + 1
             return
         if len(values) > MAX_VALUES:
             values = self._overflow
             self.exhausted += 1
-        self.values[key] = values
-        for reader in self.readers.get(key, ()):
-            self.renew(reader)
+        cell.values = self._shared.setdefault(values, values)
+        for reader in cell.list_readers():
+            self.queue(reader)

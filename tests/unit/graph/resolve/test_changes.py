@@ -205,8 +205,8 @@ def test_a_damaged_record_counts_as_none() -> None:
 
 def test_no_set_grows_when_all_are_computed_again() -> None:
     solver = resolve_project(extract(read_package()).values()).binder.solver
-    before = dict(solver.values)
+    before = {key: cell.values for key, cell in solver.cells.items()}
     for key in before:
         solver.renew(key)
     solver.solve()
-    assert solver.values == before
+    assert {key: cell.values for key, cell in solver.cells.items()} == before
