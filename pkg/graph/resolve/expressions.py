@@ -21,9 +21,11 @@ from pkg.graph.resolve.values import (
     CONSTANT,
     CONTAINER,
     EMPTY,
+    FALSE,
     FUNCTION,
     LIBRARY,
     METHOD,
+    TRUE,
     UNKNOWN,
     Reason,
     Value,
@@ -39,8 +41,8 @@ MAX_STEPS = 30  # of a chain of attributes
 MAX_NESTING = 60  # of expressions inside one another
 _CONSTANTS: dict[str, Values] = {
     "None": EMPTY,
-    "True": frozenset({(CONSTANT, True)}),
-    "False": frozenset({(CONSTANT, False)}),
+    "True": frozenset({TRUE}),
+    "False": frozenset({FALSE}),
 }
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -164,6 +166,8 @@ class Expressions:
     def _visit_constant(self, scope: Scope, node: ast.Constant, at: int) -> Values:
         if node.value is None or node.value is Ellipsis:
             return EMPTY
+        if isinstance(node.value, bool):
+            return _CONSTANTS[str(node.value)]
         if isinstance(node.value, str | int):
             return frozenset({(CONSTANT, node.value)})
         return frozenset({library(f"builtins.{type(node.value).__name__}()")})

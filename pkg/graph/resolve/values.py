@@ -14,7 +14,7 @@
 | MODULE    | path             | a file of the repository as a module |
 | FOLDER    | path             | a namespace package |
 | LIBRARY   | dotted name      | anything of another package or a builtin; "()" stands for the result of a call |
-| CONSTANT  | value            | a text or a number, as a key of a container |
+| CONSTANT  | value            | a text or number, as a key of a container; "bool" stands behind a truth value |
 | CONTAINER | name             | a list, tuple, dict or the like, by the place where it is made |
 | UNKNOWN   | reason           | what cannot be told, and why |
 """
@@ -77,6 +77,8 @@ def library(name: str) -> Value:
 
 
 EMPTY: Values = frozenset()
+TRUE: Value = (CONSTANT, True, "bool")
+FALSE: Value = (CONSTANT, False, "bool")
 UNGIVEN: Value = (UNKNOWN, Reason.ARGUMENT)
 MAX_PARTS = 4  # of the dotted name of something in a library
 _LIBRARY_NAME = re.compile(r"[^()\[\]]*(?:\(\)|\[\])?|builtins\.\w+(?:\(\)|\[\])\.[^.()\[\]]*")
