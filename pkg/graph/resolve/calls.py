@@ -39,6 +39,7 @@ class Binder(Evaluator):
             Code.WITH: implicit.bind_context,
             Code.RAISE: implicit.bind_raise,
             Code.DEFINITION: implicit.bind_decorators,
+            Code.REQUEST: self.fixtures.bind,
             **dict.fromkeys((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS), special_calls.bind_operation),
         }
         self._sites: dict[str, list[Site]] = {}

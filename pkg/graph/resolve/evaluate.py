@@ -28,6 +28,7 @@ from pkg.graph.resolve.decorators import Decorators
 from pkg.graph.resolve.exports import Exports
 from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.fields import Fields
+from pkg.graph.resolve.fixtures import Fixtures
 from pkg.graph.resolve.imports import Imports
 from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.library_calls import LibraryCalls
@@ -60,7 +61,8 @@ class Evaluator:
             context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
             library_calls,
         )  # fmt: skip
-        self.parameters = Parameters(context, self.expressions, annotations, self.containers, items)
+        self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
+        self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
         self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
         self.bindings = Bindings(
             context, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,

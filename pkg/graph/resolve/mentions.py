@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pkg.graph.resolve.model import ModuleScopes
+from pkg.graph.resolve.requests import is_test_file, list_requests
 
 
 @dataclass(slots=True)
@@ -39,9 +40,13 @@ def find_mentions(
     imported = wanted.names | wanted.of_modules.keys()
     for module in modules:
         text, known = module.text, reach.get(module.path, ())
-        if _imports_any(module, imported) or any(
-            name in text and (homes is None or not homes.isdisjoint(known)) and word.search(text)
-            for name, word, homes in words
+        if (
+            _imports_any(module, imported)
+            or _requests_any(module, imported)
+            or any(
+                name in text and (homes is None or not homes.isdisjoint(known)) and word.search(text)
+                for name, word, homes in words
+            )
         ):
             yield module.path
 
@@ -57,6 +62,13 @@ def _imports_any(module: ModuleScopes, names: Collection[str]) -> bool:
         if record.name in names or any(part in names for part in record.module.split(".")):
             return True
     return bool(module.root.stars) and any(encode(name) in module.text for name in names)
+
+
+def _requests_any(module: ModuleScopes, names: Collection[str]) -> bool:
+    """Tell whether a file asks pytest for one of the names: by a parameter or in quotes, wherever it is defined."""
+    if b"fixture" not in module.text and not is_test_file(module.path):
+        return False
+    return any(name in names for scope in module.scopes for name in list_requests(scope))
 
 
 def _find_asking(name: str) -> re.Pattern[bytes]:

@@ -50,7 +50,7 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
         best = [target for target in best if target.rule != MADE_DECORATOR]
         best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
     sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)
-    if code == Code.DEFINITION:  # one decorator may have two definitions of its name
+    if code in (Code.DEFINITION, Code.REQUEST):  # one decorator may have two definitions of its name
         names = Counter(target.scope.name for target in best if target.rule != "constructor")
         settled: list[Outcome] = [_lower(target, names[target.scope.name], bool(others)) for target in best]
     else:

@@ -8,6 +8,7 @@ from pkg.graph.resolve.annotations import Annotations, is_silent
 from pkg.graph.resolve.containers import REST, Containers, Rest
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.expressions import Expressions
+from pkg.graph.resolve.fixtures import Fixtures
 from pkg.graph.resolve.given import Given
 from pkg.graph.resolve.heads import Parameter
 from pkg.graph.resolve.items import Items
@@ -49,7 +50,9 @@ class Parameters:
         annotations: Annotations,
         containers: Containers,
         items: Items,
+        fixtures: Fixtures,
     ) -> None:
+        self._fixtures = fixtures
         self._expressions = expressions
         self._annotations = annotations
         self._containers = containers
@@ -107,7 +110,8 @@ class Parameters:
             return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
         if parameter.annotation is not None and not is_silent(parameter.annotation):
             return self._annotations.read(scope.parent or scope, parameter.annotation)
-        return self._read_given(scope, place, parameter)
+        given = self._fixtures.read(scope, name)
+        return given if given is not None else self._read_given(scope, place, parameter)
 
     def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
         self._deliveries.read(scope)

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pkg.facts import Code
 from pkg.graph.resolve.model import ModuleScopes, Site
+from pkg.graph.resolve.requests import list_requests
 from pkg.graph.resolve.solver import Key
 
 
@@ -17,7 +18,7 @@ def find_properties(modules: Mapping[str, ModuleScopes]) -> frozenset[str]:
 
 
 def list_sites(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Site]:
-    """Give the sites of a file by scope; those of decorators stand in the scope around.
+    """Give the sites of a file by scope; those of decorators stand in the scope around, of fixtures in who asks.
 
     Attributes that no class of the repository defines as a property are not looked at.
     """
@@ -30,6 +31,8 @@ def list_sites(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Sit
     for scope in module.scopes:
         if scope.decorators and scope.parent is not None:
             yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
+        if list_requests(scope):
+            yield Site(scope, Code.REQUEST, *scope.head)
 
 
 def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pkg.facts import Code
 from pkg.graph.resolve.model import ModuleScopes, Scope, Store, name_decorator
+from pkg.graph.resolve.requests import is_fixture, name_fixture
 
 ALL = "__all__"
 _QUOTED = re.compile(rb"['\"]([^\W\d]\w*)['\"]")
@@ -26,6 +27,9 @@ def _list_statics(module: ModuleScopes) -> Iterator[Item]:
                 yield "binds", scope.qualname, name
         if scope.kind == "function" and scope.is_property:
             yield "property", scope.name
+        if scope.kind == "function" and is_fixture(scope):
+            yield "fixture", scope.name
+            yield "fixture", name_fixture(scope) or scope.name
     yield from list_defined(module)
     for name, stores in module.stores.items():
         for store in stores:
