@@ -38,7 +38,8 @@ class Code(IntEnum):
     PUT = 17  # of an item that is assigned to, what it is of, (0, 0)
     DELETE = 18  # of an item that is deleted, what it is of, (0, 0)
     CONTAINS = 19  # of `in`, what is looked through, (0, 0)
-    REQUEST = 20  # a function that pytest gives fixtures; no fact, for resolution tells it by the names
+    OPERATE = 20  # a dotted name on the left of an operator, what is on the right
+    REQUEST = 21  # a function that pytest gives fixtures; no fact, for resolution tells it by the names
 
 
 _FACT = struct.Struct("<6I")

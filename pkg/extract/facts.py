@@ -38,6 +38,9 @@ _QUERY = Query(
     (_ [(pattern_list (subscript) @put) (tuple_pattern (subscript) @put) (list_pattern (subscript) @put)])
     (delete_statement [(subscript) @delete (expression_list (subscript) @delete)])
     (comparison_operator operators: ["in" "not in"] (_) @contains .)
+    (binary_operator left: [(identifier) (attribute)] @left right: (_) @operate)
+    (augmented_assignment left: [(identifier) (attribute)] @left right: (_) @operate)
+    (comparison_operator . [(identifier) (attribute)] @left . operators: ["==" "!=" "<" ">" "<=" ">="] . (_) @operate)
     """,
 )
 _SPANS = {
@@ -74,6 +77,10 @@ def _list_facts(root: Node) -> Iterator[Fact]:
         elif "contains" in found:
             start, end = found["contains"][0].start_byte, found["contains"][0].end_byte
             yield start, Code.CONTAINS, start, end, 0, 0
+        elif "operate" in found:
+            (left,), (other,) = found["left"], found["operate"]
+            start, end = left.start_byte, left.end_byte
+            yield start, Code.OPERATE, start, end, other.start_byte, other.end_byte
         elif "body" in found:
             yield _make_scope(found)
         elif "comprehension" in found:

@@ -12,6 +12,7 @@ from pkg.graph.resolve.containers import Written
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.implicit import ImplicitCalls
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
+from pkg.graph.resolve.operators import find_operators
 from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound, settle
 from pkg.graph.resolve.properties import Properties
 from pkg.graph.resolve.sites import find_properties, list_sites
@@ -27,6 +28,7 @@ class Binder(Evaluator):
     def __init__(self, modules: dict[str, ModuleScopes], is_plain: bool = False) -> None:
         super().__init__(modules, is_plain)
         self._property_names = find_properties(modules)
+        self._operators = find_operators(modules.values())
         properties = Properties(self)
         special_calls = SpecialCalls(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)
@@ -40,6 +42,7 @@ class Binder(Evaluator):
             Code.RAISE: implicit.bind_raise,
             Code.DEFINITION: implicit.bind_decorators,
             Code.REQUEST: self.fixtures.bind,
+            Code.OPERATE: special_calls.bind_operator,
             **dict.fromkeys((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS), special_calls.bind_operation),
         }
         self._sites: dict[str, list[Site]] = {}
@@ -62,7 +65,8 @@ class Binder(Evaluator):
         """Give the sites of a file, in a fixed order; asked again, the same ones."""
         found = self._sites.get(path)
         if found is None:
-            found = self._sites[path] = list(list_sites(self.modules[path], self._property_names))
+            found = list(list_sites(self.modules[path], self._property_names, self._operators))
+            self._sites[path] = found
         return found
 
     def find_patches(self) -> None:

@@ -17,6 +17,7 @@ from pkg.graph.resolve.containers import REST
 from pkg.graph.resolve.mentions import Wanted, find_mentions
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import INIT, STUB_INIT, ModuleMap
+from pkg.graph.resolve.operators import has_same_operators
 from pkg.graph.resolve.parameters import MAX_USES
 from pkg.graph.resolve.pieces import has_same_outside
 from pkg.graph.resolve.records import Basis, hash_text
@@ -40,6 +41,8 @@ class Past:
 def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed: Iterable[str]) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
     wanted = Wanted(_compare_paths(modules, past))
+    if not has_same_operators(modules, past.modules, changed):
+        raise Unforeseen  # sites of an operator may count that did not, or no longer
     lost: Counter[Item] = Counter()
     gained: Counter[Item] = Counter()
     for path in changed:

@@ -10,8 +10,8 @@ from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.model import Scope
 from pkg.graph.resolve.values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values
 
-REST = "rest of"
-_DERIVED = frozenset(("slice", "values", "pair", "pairs"))
+REST, PAIR = "rest of", "pair"
+_DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
 
 
 class Written(NamedTuple):
@@ -98,7 +98,7 @@ class Containers:
         """Give the pairs of a dict as a container of containers; the first of a pair is not followed."""
         if is_derived(container):
             return frozenset({container})
-        return self.collect(("pairs", 0, container[1]), self.derive("pair", container))
+        return self.collect(("pairs", 0, container[1]), self.derive(PAIR, container))
 
     def put(self, container: Value, keys: Values | None, item: Written) -> None:
         """Note that an item is put into a container; without keys, or where one of them is not known, anywhere."""
@@ -147,6 +147,11 @@ class Containers:
         """Give the expression that makes a container, where one does."""
         origin = self._containers[container[1]].origin
         return origin.node if isinstance(origin, Written) else None
+
+
+def is_pair(name: object) -> bool:
+    """Tell whether a container is made by enumerate, or stands for the pairs of a dict."""
+    return isinstance(name, tuple) and PAIR in (name[0], name[-1])
 
 
 def is_derived(container: Value) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from pkg.graph.resolve.containers import Containers, Rest, Written
+from pkg.graph.resolve.containers import Containers, Rest, Written, is_pair
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.parameters import Parameters
-from pkg.graph.resolve.values import CONSTANT, EMPTY, UNGIVEN, Value, Values, join
+from pkg.graph.resolve.values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
 
+_FIRST: Value = (CONSTANT, 0)
 MAX_PLACE = 30  # of an item that is followed through slices, which may be slices of what holds them
 
 
@@ -46,6 +47,8 @@ class Contents:
     def _read_item(self, name: object, key: Value | None) -> Values:
         """Give what a container holds under a key; without a key, anywhere."""
         container = self._containers.read(name)
+        if key == _FIRST and is_pair(name):
+            return unknown(Reason.ITEM)  # a place or a key: of pairs the second is followed
         found: set[Value] = set(container.items)
         if isinstance(container.origin, Written):
             found |= self._read_written(container.origin, key)

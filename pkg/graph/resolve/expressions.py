@@ -16,6 +16,7 @@ from pkg.graph.resolve.library_calls import LibraryCalls
 from pkg.graph.resolve.methods import Methods
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.names import Names
+from pkg.graph.resolve.operators import METHODS
 from pkg.graph.resolve.parsing import DOTTED, locate, parse_expression
 from pkg.graph.resolve.values import (
     CONSTANT,
@@ -25,8 +26,8 @@ from pkg.graph.resolve.values import (
     FUNCTION,
     LIBRARY,
     METHOD,
+    OBJECTS,
     TRUE,
-    UNKNOWN,
     Reason,
     Value,
     Values,
@@ -199,7 +200,16 @@ class Expressions:
         return self._containers.note(name, Written(scope, at, node))
 
     def _visit_operation(self, scope: Scope, node: ast.BinOp, at: int) -> Values:
-        return frozenset(map(_operate, self.visit(scope, node.left, at)))
+        name = METHODS[type(node.op)]
+        return join([self._operate(value, name) for value in self.visit(scope, node.left, at)])
+
+    def _operate(self, value: Value, name: str) -> Values:
+        """Give what an operator makes of its left side."""
+        if value[0] in OBJECTS:
+            return self._methods.call_special(value, name, reason=Reason.EXPRESSION)
+        if value[0] == CONSTANT:
+            return frozenset({library(f"builtins.{type(value[1]).__name__}()")})
+        return frozenset({value}) if value[0] in (CONTAINER, LIBRARY) else unknown(Reason.EXPRESSION)
 
     def _visit_item(self, scope: Scope, node: ast.Subscript, at: int) -> Values:
         values = self.visit(scope, node.value, at)
@@ -211,13 +221,6 @@ class Expressions:
 
     def _visit_call(self, scope: Scope, node: ast.Call, at: int) -> Values:
         return self._call_all(self.visit(scope, node.func, at), Given(self.visit, self._trees, scope, node, at))
-
-
-def _operate(value: Value) -> Value:
-    """Give what an operator makes of its left side."""
-    if value[0] == CONSTANT:
-        return library(f"builtins.{type(value[1]).__name__}()")
-    return value if value[0] in (CONTAINER, LIBRARY) else (UNKNOWN, Reason.EXPRESSION)
 
 
 _VISITS: dict[type[ast.expr], Callable[..., Values]] = {

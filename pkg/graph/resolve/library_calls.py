@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pkg.graph.resolve.annotations import Annotations
 from pkg.graph.resolve.attributes import Attributes
-from pkg.graph.resolve.containers import Containers
+from pkg.graph.resolve.containers import PAIR, Containers
 from pkg.graph.resolve.given import Given
 from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.methods import Methods
@@ -110,7 +110,7 @@ class LibraryCalls:
         """Collect what the first argument holds."""
         items = self._items.iterate(frozenset(value for value in given.read(0) if value[0] in _FOLLOWED))
         if name.endswith("enumerate"):
-            items = self._containers.collect((*given.place, "pair"), items)
+            items = self._containers.collect((*given.place, PAIR), items)
         return _make_object(name) | self._containers.collect((*given.place, ""), items)
 
 

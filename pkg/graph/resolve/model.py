@@ -59,7 +59,7 @@ class Site:
     code: Code
     start: int
     end: int
-    more: tuple[int, int] = (0, 0)  # of a call, its arguments
+    more: tuple[int, int] = (0, 0)  # of a call, its arguments; of an operator, its right side
     name: str = ""  # of an attribute that is assigned to
     definition: Scope | None = None  # that decorators stand before
 

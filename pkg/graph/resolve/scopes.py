@@ -58,7 +58,7 @@ class _Walk:
                 scope.sites.append(Site(scope, Code.READ, a, b))
             elif code >= Code.ITEM and code != _IMPORT_CODE:
                 if DOTTED.match(self._text[a:b]):
-                    scope.sites.append(Site(scope, _CODES[code], a, b))
+                    scope.sites.append(Site(scope, _CODES[code], a, b, (c, d)))
             elif code in _BINDING_CODES:
                 self._bind(scope, _CODES[code], a, b, c, d)
             elif code <= Code.COMPREHENSION:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pkg.facts import Code
 from pkg.graph.resolve.model import ModuleScopes, Site
+from pkg.graph.resolve.operators import read_sign
 from pkg.graph.resolve.requests import list_requests
 from pkg.graph.resolve.solver import Key
 
@@ -17,15 +18,19 @@ def find_properties(modules: Mapping[str, ModuleScopes]) -> frozenset[str]:
     return frozenset(scope.name for scope in scopes if scope.kind == "function" and scope.is_property)
 
 
-def list_sites(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Site]:
+def list_sites(module: ModuleScopes, properties: frozenset[str], operators: frozenset[bytes]) -> Iterator[Site]:
     """Give the sites of a file by scope; those of decorators stand in the scope around, of fixtures in who asks.
 
-    Attributes that no class of the repository defines as a property are not looked at.
+    Attributes that no class of the repository defines as a property are not looked at, nor are operators that none
+    answers.
     """
     read, text = _encode(properties), module.text
     for scope in module.scopes:
         for site in scope.sites:
-            if site.code != Code.READ or text[text.rfind(b".", 0, site.end) + 1 : site.end].strip() in read:
+            if site.code == Code.READ:
+                if text[text.rfind(b".", 0, site.end) + 1 : site.end].strip() in read:
+                    yield site
+            elif site.code != Code.OPERATE or read_sign(site) in operators:
                 yield site
     yield from _list_writes(module, properties)
     for scope in module.scopes:

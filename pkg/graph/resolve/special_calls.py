@@ -9,8 +9,9 @@ from pkg.confidence import CERTAIN, LIKELY
 from pkg.facts import Code
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site
-from pkg.graph.resolve.outcomes import Target
-from pkg.graph.resolve.values import OBJECTS, TYPED, Value
+from pkg.graph.resolve.operators import OPERATIONS, read_sign
+from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound
+from pkg.graph.resolve.values import OBJECTS, TYPED, UNKNOWN, Value
 
 _ITERATING, _ADVANCING = ("__iter__", "__aiter__"), ("__next__", "__anext__")
 _OPERATIONS = {
@@ -42,6 +43,24 @@ class SpecialCalls:
         names = (_OPERATIONS[site.code],)
         return [target for value in values if value[0] in OBJECTS for target in self.find(value, names)]
 
+    def bind_operator(self, site: Site) -> list[Outcome]:
+        """Bind an operator to the method of its left side, else to that of its right side."""
+        methods = OPERATIONS[read_sign(site)]
+        left = self._expressions.evaluate(site.scope, site.start, site.end)
+        found = [target for value in left for target in self._operate(value, methods.left)]
+        if any(isinstance(each, Target | Unbound) for each in found):
+            return found
+        right = self._expressions.evaluate(site.scope, *site.more)
+        return [target for value in right for target in self._operate(value, (methods.right,))]
+
+    def _operate(self, value: Value, methods: tuple[str, ...]) -> Iterator[Outcome]:
+        """Give the method of one side, or that it has none, which makes the methods of its other values less sure."""
+        known = self._find_first(value, methods) if value[0] in OBJECTS else ()
+        if known:
+            yield from self.find(value, known, "operator")
+        else:
+            yield Unbound(value[1]) if value[0] == UNKNOWN else Library("operator")
+
     def bind_builtin(self, site: Site, methods: tuple[str, ...]) -> Iterator[Target]:
         """Bind a call of a builtin to the method by which it asks its argument, where that is a name."""
         match = _ONLY_ARGUMENT.match(site.scope.module.text, *site.more)
@@ -50,8 +69,11 @@ class SpecialCalls:
                 yield from self._ask(value, methods) if methods else self.iterate(value)
 
     def _ask(self, value: Value, methods: tuple[str, ...]) -> Iterator[Target]:
-        known = [name for name in methods if self._hierarchy.find(value[1], name) is not None]
-        return self.find(value, tuple(known[:1]))
+        return self.find(value, self._find_first(value, methods))
+
+    def _find_first(self, value: Value, methods: tuple[str, ...]) -> tuple[str, ...]:
+        """Give the first of some methods that an object has, alone; nothing where it has none."""
+        return next(((name,) for name in methods if self._hierarchy.find(value[1], name) is not None), ())
 
     def iterate(self, value: Value) -> Iterator[Target]:
         """Find the methods of an object that give its items."""
@@ -61,14 +83,14 @@ class SpecialCalls:
                 if iterator[0] in OBJECTS:
                     yield from (_run(each, value) for each in self._list_methods(iterator, _ADVANCING))
 
-    def find(self, value: Value, names: tuple[str, ...]) -> Iterator[Target]:
+    def find(self, value: Value, names: tuple[str, ...], rule: str = "special method") -> Iterator[Target]:
         """Find all methods of some names that an object has."""
-        return (_run(method, value) for method in self._list_methods(value, names))
+        return (_run(method, value, rule) for method in self._list_methods(value, names))
 
     def _list_methods(self, value: Value, names: tuple[str, ...]) -> Iterator[Value]:
         for name in names:
             yield from self._methods.find_special(value, name)
 
 
-def _run(method: Value, owner: Value) -> Target:
-    return Target(method[1], "special method", LIKELY if owner[0] == TYPED else CERTAIN)
+def _run(method: Value, owner: Value, rule: str = "special method") -> Target:
+    return Target(method[1], rule, LIKELY if owner[0] == TYPED else CERTAIN)

@@ -68,7 +68,10 @@ def test_only_attributes_that_are_neither_called_nor_assigned_to_are_read() -> N
         ("a[1] += x\n", [("ITEM", "a"), ("PUT", "a")]),
         ("del a[1], b.c[2]\n", [("DELETE", "a"), ("DELETE", "b.c")]),
         ("x in a or x not in b.c\n", [("CONTAINS", "a"), ("CONTAINS", "b.c")]),
-        ("x is a, x == b\n", []),
+        ("x is a, x == b\n", [("OPERATE", "x")]),
+        ("a.b + c * d[1], 1 + a, f() - a\n", [("ITEM", "d"), ("OPERATE", "a.b"), ("OPERATE", "c")]),
+        ("a < b < c\n", [("OPERATE", "a")]),
+        ("a.b += c\n", [("OPERATE", "a.b")]),
     ],
 )
 def test_the_uses_of_items_are_told_apart(text: str, uses: list[tuple[str, str]]) -> None:

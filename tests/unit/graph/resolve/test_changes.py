@@ -210,3 +210,13 @@ def test_no_set_grows_when_all_are_computed_again() -> None:
         solver.renew(key)
     solver.solve()
     assert {key: cell.values for key, cell in solver.cells.items()} == before
+
+
+def test_a_class_that_begins_to_answer_an_operator_reaches_who_uses_it() -> None:
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
+    money = "class Money:\n    pass\n"
+    tree = Tree(apart | {"money.py": money, "sum.py": "from money import Money\n\n\nprice = Money()\nprice + price\n"})
+    texts = tree.texts | {"money.py": money + "\n    def __add__(self, other):\n        return self\n"}
+    tree.change(texts)
+    assert tree.links == Tree(texts).links
+    assert "operator" in {edge.rule for edge in tree.links["sum.py"].edges}
