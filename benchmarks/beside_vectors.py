@@ -36,8 +36,8 @@ class BesideStore:
         matches = tuple(Match(self._ids[row], float(cosines[row])) for row in best)
         return Matches(matches, len(self._ids), 0, 0)
 
-    def cosines(self, label: Label, ids: Sequence[str], vector: Vectors) -> npt.NDArray[np.float32]:
-        """Give the cosines of some functions; those whose content another stands for have that one's."""
+    def cosines(self, ids: Sequence[str], vector: Vectors) -> npt.NDArray[np.float32]:
+        """Give the cosines of some functions."""
         return np.array([self._vectors[self._rows[each]] @ vector for each in ids], np.float32)
 
 
