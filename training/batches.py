@@ -10,7 +10,7 @@ from pairs import Functions, Matrix, Numbers, Pairs, Questions
 from rows import Batch
 from scipy import sparse
 
-SIZE = 1024
+SIZE = 2048
 SHARES = {"first": 1.0, "later": 0.3, "comments": 0.3, "names": 0.1, "blocks": 0.3}
 """Of a batch, before they are brought to a sum of 1: what a question of each kind is worth."""
 

@@ -10,7 +10,17 @@ import numpy as np
 from rows import Learned
 
 HERE = Path(__file__).parent
-MADE_BY = ("packages.json", "mining.py", "pairs.py", "batches.py", "rows.py", "learning.py")
+MADE_BY = (
+    "packages.json",
+    "requirements.txt",
+    "mining.py",
+    "pairs.py",
+    "batches.py",
+    "known_words.py",
+    "start_rows.py",
+    "rows.py",
+    "learning.py",
+)
 """What the rows depend on: when one of these files changes, they are learned anew."""
 
 

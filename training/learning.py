@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from batches import Sampler
+from known_words import embed_words
 from pairs import Pairs
 from rows import Floats, Learned, Model
+from start_rows import Known, make_start
 
-STEPS, WARM_UP = 450, 20
+STEPS, WARM_UP = 600, 20
 RATE, LAST_RATE = 0.03, 1e-4
 TEMPERATURE = 0.05
 FEWEST = 3  # texts that a word must stand in to have a row of its own; others keep their signs
@@ -25,11 +27,18 @@ def measure_rarity(pairs: Pairs) -> tuple[Floats, Floats]:
 
 
 def learn_rows(
-    pairs: Pairs, packages: Sequence[str], dimension: int, seed: int, tell: Callable[[str], None]
+    pairs: Pairs,
+    packages: Sequence[str],
+    forms: Mapping[str, str],
+    dimension: int,
+    seed: int,
+    tell: Callable[[str], None],
 ) -> Learned:
     """Learn; the rate falls to nearly nothing, so that the last steps change little."""
     rarity, counts = measure_rarity(pairs)
-    model = Model(pairs.words, rarity, counts + 1 >= FEWEST, dimension)
+    chosen = np.flatnonzero(counts >= FEWEST)
+    known = Known(chosen, embed_words([pairs.words[number] for number in chosen.tolist()], forms))
+    model = Model(make_start(pairs.words, rarity, known, dimension), counts + 1 >= FEWEST)
     sampler = Sampler(pairs, packages, seed)
     total = 0.0
     for step in range(STEPS):

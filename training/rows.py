@@ -10,8 +10,6 @@ import numpy.typing as npt
 from pairs import Matrix
 from scipy import sparse
 
-from pkg.encode.word_table import spell_signs
-
 Floats = npt.NDArray[np.float32]
 
 TINY = 1e-6
@@ -59,10 +57,8 @@ class _Table:
 class Model:
     """Rows for words of texts, names and places, and the weights of these three parts."""
 
-    def __init__(self, words: list[str], rarity: Floats, is_learned: npt.NDArray[np.bool_], dimension: int) -> None:
-        signs = np.stack([spell_signs(word, dimension) for word in words]).astype(np.float32)
-        start = signs * (rarity / np.sqrt(dimension))[:, None]
-        self.text = _Table(start)
+    def __init__(self, start: Floats, is_learned: npt.NDArray[np.bool_]) -> None:
+        self.text = _Table(start.copy())
         self.name = _Table(start * np.float32(NAME_SCALE))
         self.place = _Table(start * np.float32(PLACE_SCALE))
         self.weights = np.array(START_WEIGHTS, np.float32)

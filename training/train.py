@@ -25,6 +25,7 @@ from exclusions import Exclusions, read_exclusions  # noqa: E402
 from field_sets import read_question_set, read_training_set  # noqa: E402
 from field_weights import score_fields, tune_fields, write_fields  # noqa: E402
 from kept_model import keep_model  # noqa: E402
+from known_words import find_forms  # noqa: E402
 from learning import learn_rows  # noqa: E402
 from name_gains import learn_name_gains, write_name_gains  # noqa: E402
 from packages import fetch_package  # noqa: E402
@@ -53,7 +54,12 @@ def main() -> None:
     pairs = make_pairs(map(read_mined, files), exclusions)
     tell(f"{dict(pairs.counts)}")
     names = [package.name for package in packages]
-    learned = keep_model(options.work, DIMENSION, SEED, lambda: learn_rows(pairs, names, DIMENSION, SEED, tell))
+    learned = keep_model(
+        options.work,
+        DIMENSION,
+        SEED,
+        lambda: learn_rows(pairs, names, find_forms(map(read_mined, files)), DIMENSION, SEED, tell),
+    )
     write_static(learned, pairs, options.weights)
     write_name_gains(learn_name_gains(pairs, names), options.weights / FILE)
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
