@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from pairs import Functions, Matrix, Numbers, Pairs, Questions
+from matrices import Functions, Matrix, Numbers, Pairs, Questions, weigh_packages
 from rows import Batch
 from scipy import sparse
 
@@ -14,7 +14,6 @@ SIZE = 2048
 SHARES = {"first": 1.0, "later": 0.3, "comments": 0.3, "names": 0.1, "blocks": 0.3}
 """Of a batch, before they are brought to a sum of 1: what a question of each kind is worth."""
 
-CROWDED = {"homeassistant": 0.3}  # packages whose functions repeat one another, and how much each of them counts
 NAME_DROPPED, PLACE_DROPPED = 0.15, 0.3  # of answers: so that the other parts learn to do without
 WORDS_DROPPED = 0.1  # of the words of each answer: those that are left learn to do without
 DOCUMENTED = 0.5  # of answers hold the later paragraphs of the docstring too, as real code does
@@ -31,8 +30,7 @@ class Sampler:
     def __init__(self, pairs: Pairs, packages: Sequence[str], seed: int) -> None:
         self._dice = np.random.default_rng(seed)
         self._pairs = pairs
-        worth = np.array([CROWDED.get(name, 1.0) for name in packages])
-        self._worth = worth[pairs.functions.packages]
+        self._worth = weigh_packages(packages)[pairs.functions.packages]
         self._later = _join(pairs.later, len(pairs.functions.packages))
         self._named = np.flatnonzero(np.diff(pairs.functions.names.indptr) >= 2)
         numbers = {word: number for number, word in enumerate(pairs.words)}

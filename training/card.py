@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from batches import SIZE
 from learning import RATE, STEPS, TEMPERATURE
-from pairs import Pairs
+from matrices import Pairs
 from scores import Scores
 from sources import TrainingPackage
 

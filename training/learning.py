@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from batches import Sampler
 from known_words import embed_words
-from pairs import Pairs
+from matrices import Pairs
 from rows import Floats, Learned, Model
 from start_rows import Known, make_start
 

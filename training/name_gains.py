@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from batches import CROWDED
-from pairs import Matrix, Numbers, Pairs
+from matrices import Numbers, Pairs, weigh_packages
 
 from pkg.encode.name_gains import NAME_GAIN
 from pkg.terms import hash_term
@@ -52,17 +51,22 @@ def learn_name_gains(pairs: Pairs, packages: list[str]) -> npt.NDArray[np.void]:
 
 def _link(pairs: Pairs, packages: list[str]) -> _Links:
     """Link the words of first paragraphs with those of the names of their functions."""
-    functions, questions = pairs.functions, pairs.first.words
-    names: Matrix = functions.names[pairs.first.functions].tocsr()
-    asked, held = np.diff(questions.indptr), np.diff(names.indptr)
+    questions, names, owners = pairs.first.words, pairs.functions.names, pairs.first.functions
+    asked, held = np.diff(questions.indptr), np.diff(names.indptr)[owners]
+    starts = np.cumsum(held) - held  # of the slots of each question
+    slot_words = names.indices[_count_up(held) + np.repeat(names.indptr[owners], held)].astype(np.int64)
     amounts = asked * held
-    places = np.arange(amounts.sum()) - np.repeat(np.cumsum(amounts) - amounts, amounts)
-    width = np.repeat(held, amounts)
-    slots = np.repeat(names.indptr[:-1], amounts) + places % width
+    places, width = _count_up(amounts), np.repeat(held, amounts)
+    slots = np.repeat(starts, amounts) + places % width
     words = questions.indices[np.repeat(questions.indptr[:-1], amounts) + places // width]
-    worth = np.array([CROWDED.get(name, 1.0) for name in packages])[functions.packages[pairs.first.functions]]
-    slot_words = names.indices.astype(np.int64)
+    worth = weigh_packages(packages)[pairs.functions.packages[owners]]
     return _Links(words.astype(np.int64), slot_words[slots], slots, slot_words, np.repeat(worth, held))
+
+
+def _count_up(amounts: Numbers) -> Numbers:
+    """Count from 0 for each amount: 2, 3 gives 0, 1, 0, 1, 2."""
+    starts = np.cumsum(amounts) - amounts
+    return np.asarray(np.arange(amounts.sum()) - np.repeat(starts, amounts), np.int64)
 
 
 def _learn_chances(links: _Links, usual: Chances) -> tuple[Numbers, Numbers, Chances]:

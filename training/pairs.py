@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from exclusions import Exclusions, normalise_text
+from matrices import Functions, Matrix, Pairs, Questions
 from mining import Mined
 from scipy import sparse
 
@@ -19,41 +17,6 @@ from pkg.encode.static import split_heading
 from pkg.encode.stems import split_terms, stem_cached
 
 FEWEST_TERMS = 4  # of a function's code: shorter ones say nothing
-
-Matrix: TypeAlias = Any  # scipy.sparse.csr_matrix, float32 [texts, words]: scipy has no types
-Numbers: TypeAlias = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Functions:
-    """The parts of n functions, each a matrix [n, words]; code counts words, the others only tell which there are."""
-
-    code: Matrix
-    names: Matrix
-    places: Matrix
-    packages: Numbers  # [n], numbers of packages
-
-
-@dataclass(frozen=True, slots=True)
-class Questions:
-    """Prose [q, words], and the number of the function that each is about."""
-
-    words: Matrix
-    functions: Numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """All that is learned from: first paragraphs, later ones, comments; and comments with the blocks under them."""
-
-    words: list[str]
-    functions: Functions
-    first: Questions
-    later: Questions
-    comments: Questions
-    blocks: Questions
-    block_code: Matrix  # of the block that each of `blocks` is about
-    counts: Counter[str]  # what was left out, and why
 
 
 class _Rows:

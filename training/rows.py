@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pairs import Matrix
+from matrices import Matrix
 from scipy import sparse
 
 Floats = npt.NDArray[np.float32]

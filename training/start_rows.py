@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pairs import Numbers
+from matrices import Numbers
 from rows import Floats
 
 from pkg.encode.word_table import spell_signs

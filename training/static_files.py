@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from learning import FEWEST, measure_rarity
-from pairs import Matrix, Pairs
+from matrices import Matrix, Pairs
 from rows import Floats, Learned
 
 from pkg.encode.word_table import MANIFEST, NAME, PLACE, ROWS, TEXT, WORDS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pairs import Pairs
+from matrices import Pairs
 
 from pkg.encode.lexical import TERM_WEIGHT
 from pkg.terms import hash_term

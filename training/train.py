@@ -27,9 +27,10 @@ from field_weights import score_fields, tune_fields, write_fields  # noqa: E402
 from kept_model import keep_model  # noqa: E402
 from known_words import find_forms  # noqa: E402
 from learning import learn_rows  # noqa: E402
+from matrices import Pairs  # noqa: E402
 from name_gains import learn_name_gains, write_name_gains  # noqa: E402
 from packages import fetch_package  # noqa: E402
-from pairs import Pairs, make_pairs  # noqa: E402
+from pairs import make_pairs  # noqa: E402
 from question_sets import QuestionSet  # noqa: E402
 from scores import Scores, score_encoder  # noqa: E402
 from sources import TrainingPackage, list_packages, mine_package, read_mined  # noqa: E402
