@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pkg.encode.encoder import Vectors
 from pkg.encode.stems import stem_cached
-from pkg.encode.word_table import TEXT, WordTable
+from pkg.encode.word_table import TEXT, Rows, WordTable
 from pkg.encode.words import blank_separators
 
 MAX_WORDS = 10  # words of one identifier that count: generated names may have hundreds
@@ -73,5 +73,18 @@ class IdentifierTable(dict[bytes, int]):
         if pairs:
             owners, words = zip(*pairs, strict=True)
             starts = np.flatnonzero(np.diff(owners, prepend=-1))
-            rows = self._table.read_rows(words, TEXT).astype(np.int16)
-            self._rows[np.array(owners)[starts]] = np.add.reduceat(rows, starts, axis=0)
+            rows = self._table.read_rows(words, TEXT)
+            self._rows[np.array(owners)[starts]] = _sum_runs(rows, starts)
+
+
+def _sum_runs(rows: Rows, starts: npt.NDArray[np.intp]) -> npt.NDArray[np.int16]:
+    """Sum rows from each start to the next: first ones, second ones and so on; few runs are long.
+
+    np.add.reduceat adds the rows of one run at a time, which for runs of one or two takes ten times as long.
+    """
+    lengths = np.diff(starts, append=len(rows))
+    sums = rows[starts].astype(np.int16)
+    for place in range(1, int(lengths.max())):
+        longer = np.flatnonzero(lengths > place)
+        sums[longer] += rows[starts[longer] + place]
+    return sums
