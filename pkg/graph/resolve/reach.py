@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Hashable, Iterable
-from functools import cached_property
 from typing import cast
 
 from pkg.graph.resolve.containers import Written
@@ -50,10 +49,16 @@ class Reach:
         self._files = dict(self._bits)  # by file, those behind its sites, imports and assignments
         self._exposed: set[Cell] = set()
         self._gather()
+        self.pieces = self._name_pieces()
+        self._clear()
 
-    @cached_property
-    def pieces(self) -> dict[str, list[Piece]]:
-        """The pieces of each file that the links of others were worked out from."""
+    def _clear(self) -> None:
+        """Let go of what is known of single sets, whose memory is wanted for the links."""
+        for held in (self._cells, self._homes, self._given, self._masks, self._values, self._exposed):
+            held.clear()
+
+    def _name_pieces(self) -> dict[str, list[Piece]]:
+        """Give the pieces of each file that the links of others were worked out from."""
         found: dict[str, dict[Piece, None]] = {}
         for cell in self._exposed:
             home = self._homes[cell]
