@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
+from matrices import Floats
 from mining import Mined
-from rows import Floats
 
 from pkg.encode.minilm import MiniLM, find_files
 from pkg.encode.stems import stem_cached

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from batches import Sampler
 from known_words import embed_words
-from matrices import Pairs
-from rows import Floats, Learned, Model
+from matrices import Floats, Pairs
+from rows import Learned, Model
 from start_rows import Known, make_start
 
 STEPS, WARM_UP = 600, 20

@@ -14,6 +14,7 @@ CROWDED = {"homeassistant": 0.3}  # packages whose functions repeat one another,
 
 Matrix: TypeAlias = Any  # scipy.sparse.csr_matrix, float32 [texts, words]: scipy has no types
 Numbers: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from matrices import Matrix
+from matrices import Floats, Matrix
 from scipy import sparse
-
-Floats = npt.NDArray[np.float32]
 
 TINY = 1e-6
 NAME_SCALE, PLACE_SCALE = 1.5, 0.7  # of the rows of names and places at the start, over those of texts

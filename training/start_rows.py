@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from matrices import Numbers
-from rows import Floats
+from matrices import Floats, Numbers
 
 from pkg.encode.word_table import spell_signs
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from learning import FEWEST, measure_rarity
-from matrices import Matrix, Pairs
-from rows import Floats, Learned
+from matrices import Floats, Matrix, Pairs
+from rows import Learned
 
 from pkg.encode.word_table import MANIFEST, NAME, PLACE, ROWS, TEXT, WORDS
 
