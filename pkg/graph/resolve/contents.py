@@ -40,6 +40,8 @@ class Contents:
     def _read_keys(self, name: object) -> Values:
         """Give the keys that a dict is written with."""
         origin = self._containers.read(name).origin
+        if isinstance(origin, Written) and isinstance(origin.node, ast.DictComp):
+            return self._visit(origin, origin.node.key)
         if not isinstance(origin, Written) or not isinstance(origin.node, ast.Dict):
             return EMPTY
         return join([self._visit(origin, key) for key in origin.node.keys if key is not None])
@@ -48,7 +50,8 @@ class Contents:
         """Give what a container holds under a key; without a key, anywhere."""
         container = self._containers.read(name)
         if key == _FIRST and is_pair(name):
-            return unknown(Reason.ITEM)  # a place or a key: of pairs the second is followed
+            keys = [self._solver.get(("keys", each[1])) for each in container.inside]
+            return unknown(Reason.ITEM).union(*keys)  # a place that was counted, or a key, as far as it is written
         found: set[Value] = set(container.items)
         if isinstance(container.origin, Written):
             found |= self._read_written(container.origin, key)

@@ -66,7 +66,6 @@ class Project:
             for key in list_keys(self.binder.modules[path], self.sites[path]):
                 solver.get(key)
         solver.solve()
-        self.binder.clear_caches()
         for path in ordered:
             solver.get(("rest", path))
         solver.solve()
