@@ -22,10 +22,12 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,10 +79,8 @@ class Cost:
         """Round the figures and name who used more of the processor."""
         bound = "client" if self.client > self.server else "server"
         figures = {"wall_seconds": self.wall, "client_cpu_seconds": self.client, "server_cpu_seconds": self.server}
-        return {name: round(value, 2) for name, value in figures.items()} | {
-            "others_cores": round(self.others, 2),
-            "bound": bound,
-        }
+        rounded = {name: round(value, 2) for name, value in (figures | {"others_cores": self.others}).items()}
+        return rounded | {"bound": bound}
 
 
 class Clock:
@@ -143,7 +143,8 @@ def prepare_graph(cache: Path, work: Path) -> Graph:
     tree = work / "tree"
     for package in PACKAGES:
         unpack_package(package, cache, tree)
-    figures = record_build(tree, SOURCE, work)
+    with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # what it leaves in memory would slow all that follows
+        figures = apart.submit(record_build, tree, SOURCE, work).result()
     if figures["nodes"] < NODES or figures["relations"] < RELATIONS:
         sys.exit(f"{figures['nodes']} nodes and {figures['relations']} relationships; add a package to PACKAGES")
     return Graph(tree, work, find_input(str(tree), SOURCE, None, None), load_encoder(ENCODER), figures)
