@@ -299,6 +299,19 @@ def test_a_search_inside_a_snapshot_sees_its_generation(open_store: OpenStore, h
     assert reading.vector_search(Label.FUNCTION, query, 9) != before
 
 
+def test_what_a_search_found_is_the_old_node_or_none_after_a_write(
+    open_store: OpenStore, holds_snapshots: bool
+) -> None:
+    writing, reading = open_store(), open_store()
+    fill(writing, FILES)
+    outcome = nullcontext() if holds_snapshots else pytest.raises(StoreChangedError, match="try again")
+    with outcome, reading.snapshot():
+        found = reading.vector_search(Label.FUNCTION, encode("zoom into a picture"), 1).matches[0].id
+        with writing.write() as writer:
+            writer.delete_source("demo")
+        assert [node.id for node in reading.get([found])] == [found]
+
+
 def test_a_shared_body_passes_by_the_path_of_each_of_its_rows(store: GraphStore) -> None:
     body = "def area(shape):\n    return shape\n"
     fill(store, dict.fromkeys(("row-1", "row-2"), body), label=Label.ROW)

@@ -272,12 +272,14 @@ RARE_LABELS = tuple(label for label in GRAPH_LABELS if label not in COMMON_LABEL
 """Each label has an index of its own, and an id costs a look-up in each: what is seldom asked for is tried last."""
 
 
-def _find_by_id(labels: Iterable[Label]) -> str:
+def _find_nodes(labels: Iterable[Label]) -> str:
+    """Find nodes by the server's own ids, at a fifth of the cost, and those whose are not known by their ids."""
     each = (f"MATCH (n:{label.value} {{id: id}}) WHERE n.source IN $ready RETURN n" for label in labels)
-    return f"CALL (id) {{ {' UNION ALL '.join(each)} }}"
+    return f"""CALL () {{ MATCH (n) WHERE elementId(n) IN $elements AND n.source IN $ready RETURN n.id AS id, n
+    UNION ALL UNWIND $ids AS id CALL (id) {{ {" UNION ALL ".join(each)} }} RETURN id, n }}"""
 
 
-_BY_ID, _PIECE_BY_ID = _find_by_id(GRAPH_LABELS), _find_by_id(PIECE_LABELS)
+_FIND_PIECES = f"{_find_nodes(PIECE_LABELS)} WITH id, n WHERE n.fragment IS NOT NULL"
 
 _PLACE_OF_CALL = """CALL (n) { OPTIONAL MATCH (n)<-[r:UNRESOLVED]-() WHERE n.path IS NULL
     RETURN r.path AS calling, r.line AS line ORDER BY calling, line LIMIT 1 }"""
@@ -290,33 +292,33 @@ _NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], n {{.*, embedding: null
 _EACH_NODE = f"RETURN collect([id, {_NODE}]) AS found"
 """One record for all: a message for each would cost client and server more than to find it."""
 GET_COMMON, GET_RARE = (
-    f"""UNWIND $ids AS id {_find_by_id(labels)} {_PLACE} {_PLACE_OF_CALL}
+    f"""{_find_nodes(labels)} {_PLACE} {_PLACE_OF_CALL}
     WITH id, n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line {_EACH_NODE}"""
     for labels in (COMMON_LABELS, RARE_LABELS)
 )
-FIND_NAMES = f"""UNWIND $ids AS id
+FIND_NAMES = f"""UNWIND $names AS id
     CALL (id) {{ MATCH (n:Function {{name: id}}) USING INDEX SEEK n:Function(name) WHERE n.source IN $ready RETURN n
     UNION ALL MATCH (n:Class {{name: id}}) USING INDEX SEEK n:Class(name) WHERE n.source IN $ready RETURN n }}
     {_PLACE} {_EACH_NODE}"""
-INSIDE_PIECE = f"""UNWIND $ids AS id {_PIECE_BY_ID}
+INSIDE_PIECE = f"""{_FIND_PIECES}
     CALL (n) {{ MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE NOT o:Block RETURN o }}
     MATCH (o)-[:{_DOWNWARD}*0..]->(m) WHERE m <> n AND m.start >= n.start AND m.end <= n.end
     WITH DISTINCT id, m AS n {_PLACE} {_EACH_NODE}"""
-INSIDE_UNIT = f"""UNWIND [$id] AS id {_BY_ID} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
+INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
     MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
     MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}
     RETURN {_NODE} AS node ORDER BY held, fragment, n.start, n.end DESC, n.position"""
-GET_CALLS = f"""UNWIND $ids AS id {_PIECE_BY_ID} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
+GET_CALLS = f"""{_FIND_PIECES} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
     RETURN collect([id, [f.calls, n.start_line, n.end_line, first_line]]) AS found"""
-_CANDIDATE_BY_ID = _find_by_id((Label.FUNCTION, Label.BLOCK))
-LIST_OUTLINES = f"""CALL () {{ UNWIND $ids AS id {_CANDIDATE_BY_ID} RETURN n AS found
+_FIND_CANDIDATES = f"{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n:Function OR n:Block"
+LIST_OUTLINES = f"""CALL () {{ {_FIND_CANDIDATES} RETURN n AS found
     UNION UNWIND $functions AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
         MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) RETURN n AS found }}
     CALL (found) {{ RETURN found AS n UNION MATCH (found:Block)<-[:HAS_BODY|CHILD*]-(n:Function) RETURN n }}
     WITH DISTINCT n
     WITH n, CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
         RETURN u.path AS path ORDER BY path, h.line LIMIT 1 }}) ELSE n.path END AS path
-    RETURN collect([n.id, [each IN labels(n) WHERE each IN ['Function', 'Block']][0], n.source,
+    RETURN collect([elementId(n), n.id, [each IN labels(n) WHERE each IN ['Function', 'Block']][0], n.source,
         path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready
@@ -324,24 +326,23 @@ GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_U
         AND coalesce(n.alias, n.imported, split(n.module, '.')[0]) IN names
         {_PLACE} WITH e, n, path, first_line ORDER BY e.line, n.id RETURN collect({_NODE}) AS found }}
     RETURN id, found"""
-_EDGE = "[type(r), {start}.id, {end}.id, r.line, r.rule, r.confidence, elementId(m)] AS edge"
+_EDGE = "[elementId(m), m.id, type(r), {start}.id, {end}.id, r.line, r.rule, r.confidence] AS edge"
 _EDGES = {
     "out": f"MATCH (n)-[r:{{types}}]->(m) WHERE m.source IN $ready RETURN {_EDGE.format(start='n', end='m')}",
     "in": f"MATCH (n)<-[r:{{types}}]-(m) WHERE m.source IN $ready RETURN {_EDGE.format(start='m', end='n')}",
 }
 
 
-def list_edges_at(types: Iterable[RelationType], direction: str, by_id: bool) -> str:
-    """Write the statement that lists relationships of some types at nodes, named by id or by the server's element id.
+def list_edges_at(types: Iterable[RelationType], direction: str) -> str:
+    """Write the statement that lists relationships of some types at nodes.
 
     Each node that exists has one record: a message for each relationship would cost several times as much.
     """
     names = "|".join(sorted(each.value for each in types))
     asked = _EDGES.values() if direction == "both" else [_EDGES[direction]]
     edges = " UNION ALL ".join(each.replace("{types}", names) for each in asked)
-    nodes = f"UNWIND $starts AS id {_BY_ID}" if by_id else "MATCH (n) WHERE elementId(n) IN $starts"
-    return f"""{nodes} CALL (n) {{ CALL (n) {{ {edges} }} RETURN collect(edge) AS edges }}
-    RETURN n.id AS id, elementId(n) AS element, edges"""
+    return f"""{_find_nodes(GRAPH_LABELS)} CALL (n) {{ CALL (n) {{ {edges} }} RETURN collect(edge) AS edges }}
+    RETURN n.id AS id, edges"""
 
 
 COUNT_LABEL = "MATCH (n:{label}) WHERE n.source IN $ready RETURN count(n) AS count"
@@ -371,21 +372,20 @@ EXPORT_TYPE = """MATCH (n)-[r:{type}]->(m) WHERE n.source IN $ready AND m.source
 _PASSES = """n.source IN $names AND ($kinds IS NULL OR n.kind IN $kinds)
     AND ($fragments IS NULL OR n.fragment IN $fragments)"""
 _SAME = f"COUNT {{{{ MATCH (m:{{label}} {{{{content_hash: n.content_hash}}}}) WHERE {_PASSES.replace('n.', 'm.')} }}}}"
-_FOUND = f"RETURN collect([n.id, n.content_hash, score, n.embedding, {_SAME}]) AS found"
+_FOUND = f"RETURN collect([elementId(n), n.id, n.content_hash, score, {_SAME}]) AS found"
 FRAGMENTS_AT = f"""MATCH (u:File|Row) WHERE u.source IN $names AND u.path =~ $pattern MATCH (u)-[:{HOLDS}]->(f)
     RETURN collect(DISTINCT f.id) AS fragments"""
 COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
+_SCORE = """CASE WHEN any(x IN $vector WHERE x <> 0) AND any(x IN n.embedding WHERE x <> 0)
+    THEN vector.similarity.cosine(n.embedding, $vector) ELSE 0.5 END"""
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
-    WITH n, CASE WHEN any(x IN n.embedding WHERE x <> 0) THEN vector.similarity.cosine(n.embedding, $vector)
-        ELSE 0.5 END AS score ORDER BY score DESC, n.id
-    LIMIT $look {_FOUND}"""
-SCAN_ALL = f"MATCH (n:{{label}}) WHERE {_PASSES} WITH n, 0.5 AS score ORDER BY n.id LIMIT $look {_FOUND}"
+    WITH n, {_SCORE} AS score ORDER BY score DESC, n.id LIMIT $look {_FOUND}"""
 QUERY_INDEX = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
     WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
 LIST_TERMS = f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready AND f.terms IS NOT NULL
     RETURN f.id AS id, f.source AS source, f.terms AS terms"""
-GET_COSINES = f"""UNWIND $ids AS id {_CANDIDATE_BY_ID} WITH id, n WHERE n.embedding IS NOT NULL
-    RETURN collect([id, n.embedding]) AS vectors"""
+GET_COSINES = f"""{_FIND_CANDIDATES} WITH id, n WHERE n.embedding IS NOT NULL
+    RETURN collect([id, {_SCORE}]) AS scores"""
 
 
 SEARCH_INDEX = f"""CYPHER 25 MATCH (n:{{label}}) SEARCH n IN (VECTOR INDEX {{index}} FOR $vector

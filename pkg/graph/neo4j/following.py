@@ -18,15 +18,15 @@ def follow_edges(
     known: set[str] = set()
     seen: set[str] = set()
     frontier = set(ids)
+    statement = cypher.list_edges_at(types, direction)
     for step in range(depth):
-        statement = cypher.list_edges_at(types, direction, by_id=not step)
-        rows = reader.run(statement, starts=sorted(frontier), ready=reader.view.ready)
+        rows = reader.run(statement, **reader.name(frontier), ready=reader.view.ready)
         if not step:
             known = {row["id"] for row in rows}
-        found = [edge for row in rows for edge in row["edges"]]
-        edges |= {make_edge(*facts) for *facts, _ in found}
-        seen |= {row["element"] for row in rows}
-        frontier = {element for *_, element in found} - seen
+        found = reader.note(edge for row in rows for edge in row["edges"])
+        edges |= {make_edge(*facts) for _, *facts in found}
+        seen |= frontier
+        frontier = {end for end, *_ in found} - seen
         if not frontier:
             break
     return known, edges

@@ -1,7 +1,7 @@
 """Nearest neighbours on the server: by the index of one label, which is asked for more until k of k remain.
 
-The index ranks by (1 + cosine) / 2 (A-15) and is approximate; vectors come with what it finds, so that scores are true
-cosines in double precision and equal scores are ordered by id, as in every store.
+The index ranks by (1 + cosine) / 2 (A-15) and is approximate. What comes out is the cosine, right to seven digits, and
+equal ones are ordered by id, as in every store. Vectors stay on the server: to send one costs more than to compare it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pkg.graph.folding import pick_leaders
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.session import Reader, View
 from pkg.graph.neo4j.writing import count_key
-from pkg.graph.vectors import score_vectors
 from pkg.model import Label, Match, Matches, NodeFilter
 
 EXPLORED, EXPLORED_EACH = 100, 6
@@ -36,7 +35,6 @@ class _Found(NamedTuple):
     id: str
     content: str
     score: float
-    vector: list[float]
     equal: int  # nodes of this content that pass, itself included
 
 
@@ -84,7 +82,7 @@ class VectorSearch:
         ask = self._scan if allowed <= EXACT_BELOW or not vector.any() else self._ask_index
         while True:
             found = ask(vector, look, filters)
-            leaders = _pick_leaders(found, vector)
+            leaders = _pick_leaders(found)
             if len(found) >= allowed or (len(leaders) >= k and _is_clear(found, leaders[k - 1], vector)):
                 return leaders[:k]
             if len(found) < look or look * 2 > INDEX_LIMIT:  # the index does not hold or does not give them all
@@ -93,8 +91,7 @@ class VectorSearch:
 
     def _scan(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[_Found]:
         """Let the server compare all nodes that pass; a question without words is as far from all."""
-        statement = cypher.SCAN_VECTORS if vector.any() else cypher.SCAN_ALL
-        return self._list(statement, vector, filters, look=look)
+        return self._list(cypher.SCAN_VECTORS, vector, filters, look=look)
 
     def _ask_index(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[_Found]:
         """Have the index explore more than is fetched: to read the properties of a node costs more than to find it."""
@@ -108,7 +105,7 @@ class VectorSearch:
     def _list(self, statement: str, vector: Vector, filters: dict[str, Any], **parameters: int) -> list[_Found]:
         written = statement.format(label=self._label.value, index=cypher.name_vector_index(self._label))
         found = self._reader.run(written, vector=vector.tolist(), **filters, **parameters)
-        return [_Found(*each) for each in found[0]["found"]]
+        return [_Found(*each) for each in self._reader.note(found[0]["found"])]
 
 
 def to_java_pattern(glob: str) -> str:
@@ -119,18 +116,17 @@ def to_java_pattern(glob: str) -> str:
     return pattern
 
 
-def _pick_leaders(found: list[_Found], query: Vector) -> list[Match]:
-    """Let the one of highest true cosine stand for each content, best first, ties by id."""
-    scores = _score_vectors([each.vector for each in found], query)
+def _pick_leaders(found: list[_Found]) -> list[Match]:
+    """Let the one of highest cosine stand for each content, best first, ties by id."""
+    scores = _to_cosines([each.score for each in found])
     ids, contents = (np.array([getattr(each, name) for each in found], np.str_) for name in ("id", "content"))
     leaders = pick_leaders(ids, scores, contents).tolist()
     return [Match(found[place].id, float(scores[place]), found[place].equal - 1) for place in leaders]
 
 
-def _score_vectors(vectors: list[list[float]], query: Vector) -> npt.NDArray[np.float64]:
-    """Give the true cosines of vectors as the server keeps them, with a question: [len(vectors)]."""
-    halves = np.array(vectors, np.float32).astype(np.float16).reshape(len(vectors), len(query))
-    return score_vectors(halves, query)
+def _to_cosines(scores: list[float]) -> npt.NDArray[np.float64]:
+    """Turn what the server gives, (1 + cosine) / 2, into cosines (A-15): [len(scores)]."""
+    return 2 * np.array(scores, np.float64) - 1
 
 
 def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
@@ -142,7 +138,7 @@ def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
 
 
 def fetch_cosines(reader: Reader, ids: Sequence[str], query: Vector) -> dict[str, float]:
-    """Give the true cosines of those of some embedded nodes that exist, by id, asking the server once."""
-    found = reader.run(cypher.GET_COSINES, ids=sorted(set(ids)), ready=reader.view.ready)[0]["vectors"]
-    scores = _score_vectors([vector for _, vector in found], query)
-    return dict(zip((each for each, _ in found), scores.tolist(), strict=True))
+    """Give the cosines of those of some functions and blocks that exist, by id, asking the server once."""
+    asked = reader.name(ids) | {"vector": query.tolist(), "ready": reader.view.ready}
+    found = reader.run(cypher.GET_COSINES, **asked)[0]["scores"]
+    return dict(zip((each for each, _ in found), _to_cosines([score for _, score in found]).tolist(), strict=True))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pkg.errors import StoreChangedError
+from pkg.errors import NodeNotFoundError, StoreChangedError
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.address import Address
 from pkg.graph.neo4j.faults import translate_faults
@@ -46,6 +46,7 @@ class Reader:
         self._address = address
         self._view: View | None = None
         self._transaction: Transaction | None = None  # of the snapshot
+        self._elements: dict[str, str] = {}  # the server's own ids of nodes that the snapshot has seen, by their ids
 
     def _open(self) -> Session:
         return self._driver.session(database=self._address.database, default_access_mode="READ")
@@ -83,7 +84,11 @@ class Reader:
                 self._transaction = session.begin_transaction()
             try:
                 self._view = view = self._load_view()
-                yield view
+                try:
+                    yield view
+                except NodeNotFoundError:
+                    self._check_unchanged(view)  # else what was found a moment ago has gone, or was written anew
+                    raise
                 self._check_unchanged(view)
             finally:
                 self._end_snapshot()
@@ -92,9 +97,23 @@ class Reader:
         from neo4j.exceptions import DriverError, Neo4jError
 
         transaction, self._transaction, self._view = self._transaction, None, None
+        self._elements.clear()
         if transaction is not None:
             with suppress(DriverError, Neo4jError):  # it ended with its connection, or the server ended it
                 transaction.close()
+
+    def note(self, found: Iterable[list[Any]]) -> list[list[Any]]:
+        """Remember the server's own ids of nodes, the first of each list, by their ids, the second; give the rest."""
+        listed = list(found)
+        if self._view is not None:
+            self._elements.update((identity, element) for element, identity, *_ in listed)
+        return [rest for _, *rest in listed]
+
+    def name(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """Give the parameters that name nodes: by the server's own ids where the snapshot knows them, which is fast."""
+        wanted = sorted(set(ids))
+        elements = [self._elements[each] for each in wanted if each in self._elements]
+        return {"elements": elements, "ids": [each for each in wanted if each not in self._elements]}
 
     def _check_unchanged(self, view: View) -> None:
         found = self.run(cypher.GET_STAMP)[0]

@@ -170,7 +170,8 @@ class Neo4jStore:
         if not missing.isdisjoint(self._together):
             missing.update(each for each in self._together if each not in kept)
         kept.update((each, []) for each in missing)
-        for each, found in self._reader.run(statement, ids=sorted(missing), ready=ready)[0]["found"]:
+        asked = self._reader.name(missing) | {"names": sorted(missing), "ready": ready}
+        for each, found in self._reader.run(statement, **asked)[0]["found"]:
             kept[each].append(found)
         return kept
 
@@ -302,8 +303,8 @@ class Neo4jStore:
     def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
         """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
         with self._reader.snapshot() as view:
-            parameters = {"ids": list(ids), "functions": list(blocks_of), "ready": view.ready}
-            found = self._reader.run(cypher.LIST_OUTLINES, **parameters)[0]["found"]
+            parameters = self._reader.name(ids) | {"functions": list(blocks_of), "ready": view.ready}
+            found = self._reader.note(self._reader.run(cypher.LIST_OUTLINES, **parameters)[0]["found"])
         return {each.id: each for each in starmap(make_outline, found)}
 
     def subtree(self, node_id: str) -> list[Node]:
@@ -311,7 +312,7 @@ class Neo4jStore:
         with self._reader.snapshot() as view:
             (node,) = self.get([node_id])
             if node.label in cypher.UNIT_LABELS:
-                rows = self._reader.run(cypher.INSIDE_UNIT, id=node_id, ready=view.ready)
+                rows = self._reader.run(cypher.INSIDE_UNIT, **self._reader.name([node_id]), ready=view.ready)
                 return [make_node(*row["node"]) for row in rows]
             if node.label not in cypher.PIECE_LABELS or node.label is Label.IMPORT:
                 return []
