@@ -20,7 +20,6 @@ import os
 import re
 import resource
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -31,8 +30,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import MEGABYTE, ROOT, Figures, make_parser, open_folder, read_busy, read_options, write_result
+from measure import MEGABYTE, ROOT, Figures, make_parser, open_folder, read_options, write_result
+from neo4j_questions import ask_all
 from packages import DJANGO, NETWORKX, PANDAS, SCIKIT_LEARN, SYMPY, unpack_package
+from server_clock import Clock
 from shared_data import CORPORA, find_files, read_questions
 
 if TYPE_CHECKING:
@@ -49,12 +50,8 @@ PACKAGES = (DJANGO, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
 NODES, RELATIONS = 425_058, 434_518  # of the paper's graph (P-10)
 SECOND = "corpus/thealgorithms_functions.jsonl.gz"
 SOURCE, ENCODER, VERSION = "packages", "static", "2026.08.1"
-MODES = ("block", "function")
-TIMED, WARM = 250, 250  # questions that are timed, and asked before: a server that runs on has compiled its code
-K = 10
 RATE, PLAIN_RATE, PAPER_RATE = 3000, 8000, 434  # elements a second: all, without vectors, the paper's
 IMPORT_RATE = 20_000  # elements a second of the import, index time left out
-P50, P95 = 30.0, 100.0  # milliseconds
 TWO_FILES = ("django/db/models/query.py", "django/http/request.py")
 ADDED = "\n\ndef added_by_benchmark(values):\n    for value in values:\n        yield value\n"
 UPDATE = 1.0  # CPU seconds of the client for two changed files
@@ -64,49 +61,6 @@ HEAP, PAGES = "4g", "2g"
 
 class EnoughError(Exception):
     """End a write that is measured up to here and not wanted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a stage took."""
-
-    wall: float
-    client: float  # CPU seconds of this process
-    server: float  # CPU seconds of the server
-    others: float  # cores that other work kept busy
-
-    def describe(self) -> Figures:
-        """Round the figures and name who used more of the processor."""
-        bound = "client" if self.client > self.server else "server"
-        figures = {"wall_seconds": self.wall, "client_cpu_seconds": self.client, "server_cpu_seconds": self.server}
-        rounded = {name: round(value, 2) for name, value in (figures | {"others_cores": self.others}).items()}
-        return rounded | {"bound": bound}
-
-
-class Clock:
-    """Take the cost of one stage after the other."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._last = self._read()
-
-    def lap(self) -> Cost:
-        """Give the cost since the last lap."""
-        last, self._last = self._last, self._read()
-        wall, client, server, busy = (new - old for new, old in zip(self._last, last, strict=True))
-        return Cost(wall, client, server, max(0.0, busy - client - server) / max(wall, 0.01))
-
-    def _read(self) -> tuple[float, float, float, float]:
-        return time.perf_counter(), time.process_time(), read_cpu(self._pid), read_busy()
-
-
-def read_cpu(pid: int) -> float:
-    """Give the CPU seconds that a process has used; 0 where the system does not tell."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(") ")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # The graph: prepared once, kept in a file, and read again for each load.
@@ -143,11 +97,16 @@ def prepare_graph(cache: Path, work: Path) -> Graph:
     tree = work / "tree"
     for package in PACKAGES:
         unpack_package(package, cache, tree)
-    with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # what it leaves in memory would slow all that follows
-        figures = apart.submit(record_build, tree, SOURCE, work).result()
+    figures = run_apart(record_build, tree, SOURCE, work)
     if figures["nodes"] < NODES or figures["relations"] < RELATIONS:
         sys.exit(f"{figures['nodes']} nodes and {figures['relations']} relationships; add a package to PACKAGES")
     return Graph(tree, work, find_input(str(tree), SOURCE, None, None), load_encoder(ENCODER), figures)
+
+
+def run_apart(work: Callable[..., Figures], *arguments: object) -> Figures:
+    """Run work in a process of its own: what a process keeps of what it has done would slow what it does next."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+        return apart.submit(work, *arguments).result()
 
 
 # The server and the loads.
@@ -168,9 +127,9 @@ def open_server(version: str, folder: Path, graph: Graph) -> Iterator[tuple[Neo4
     from pkg.graph.neo4j.store import Neo4jStore
 
     server = start_server(version, folder, make_sizing())
-    os.environ["PKG_NEO4J_USER"] = server.user
+    os.environ.update(PKG_NEO4J_USER=server.user, PKG_NEO4J_PASSWORD=server.password)
     try:
-        with closing(Neo4jStore(server.uri, create=True, ask=lambda _: server.password)) as store:
+        with closing(Neo4jStore(server.uri, create=True)) as store:
             store.ensure_schema(ENCODER, graph.encoder.dimension)
             yield store, Clock(server.pid or 0)
     finally:
@@ -299,56 +258,6 @@ def _reach(rate: float, target: float) -> Figures:
     return {"value": round(rate), "target": target}
 
 
-# The questions.
-
-
-def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str], mode: str) -> Figures:
-    """Ask questions of one mode, pruning and call completion included, and give the percentiles."""
-    from pkg.retrieval.query import QueryOptions, run_query
-
-    options, taken = QueryOptions(mode=mode, top_k=K), []
-    for text in questions[:WARM]:
-        run_query(store, encoder, text, options)
-    clock.lap()
-    for text in questions[WARM:]:
-        start = time.perf_counter()
-        run_query(store, encoder, text, options)
-        taken.append((time.perf_counter() - start) * 1000)
-    cost, ranked = clock.lap(), sorted(taken)
-    return {
-        "wall_ms": {
-            "p50": {"value": round(ranked[len(ranked) // 2], 2), "target": P50},
-            "p95": {"value": round(ranked[int(len(ranked) * 0.95)], 2), "target": P95},
-            "max": round(ranked[-1], 2),
-        },
-        "client_cpu_ms": round(cost.client / len(taken) * 1000, 2),
-        "server_cpu_ms": round(cost.server / len(taken) * 1000, 2),
-        "others_cores": round(cost.others, 2),
-    }
-
-
-def count_short(store: Neo4jStore, encoder: Encoder, questions: list[str], mode: str, source: str) -> Figures:
-    """Count the questions that get fewer than k hits of a source; the budget is lifted, pruning does not matter."""
-    from pkg.retrieval.query import QueryOptions, run_query
-
-    options = QueryOptions(mode=mode, top_k=K, source=source, budget=0, prune=False, hops=0)
-    short = [text for text in questions if len(run_query(store, encoder, text, options).hits) < K]
-    return {"fewer_than_k": {"value": len(short), "target": 0}, "questions_with_fewer": short}
-
-
-def ask_all(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str]) -> Figures:
-    """Time some questions over both sources, and count the short answers of all questions in the smaller one."""
-    source = next(source.name for source in store.sources() if source.name != SOURCE)
-    step = max(len(questions) // (TIMED + WARM), 1)
-    timed = questions[::step][: TIMED + WARM]
-    return {
-        "timed_questions": TIMED,
-        "latency": {mode: time_questions(store, clock, encoder, timed, mode) for mode in MODES},
-        "questions": len(questions),
-        "short_answers": {mode: count_short(store, encoder, questions, mode, source) for mode in MODES},
-    }
-
-
 Stage = Callable[[str, Path, Graph], Figures]
 
 
@@ -371,7 +280,8 @@ def measure_whole(version: str, folder: Path, graph: Graph, data: Path) -> Figur
     with open_server(version, folder, graph) as (store, clock):
         loaded = load_whole(store, clock, graph)
         second = load_second(store, clock, find_files(data, {SECOND: CORPORA[SECOND]})[0])
-        asked = ask_all(store, clock, graph.encoder, read_questions(data))
+        names = ENCODER, second["source"]
+        asked = run_apart(ask_all, store.address, clock.pid, *names, read_questions(data))
         updated = update_source(store, clock, graph.tree / DJANGO.name)
     return loaded | {"second_source": second, **asked, "django_as_third_source": updated}
 

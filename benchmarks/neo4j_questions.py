@@ -1,0 +1,89 @@
+"""Ask a server questions: how long answers take beside a bare search, and whether they are whole (P-15)."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from statistics import median
+from typing import TYPE_CHECKING
+
+from measure import Figures
+from server_clock import Clock
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.neo4j.store import Neo4jStore
+
+MODES = ("block", "function")
+TIMED, WARM = 250, 250  # questions that are timed, and asked before: a server that runs on has compiled its code
+K = 10
+P50, P95 = 30.0, 100.0  # milliseconds
+BARE_SEARCH = """CALL db.index.vector.queryNodes('pkg_block_vector', $k, $vector) YIELD node, score
+    RETURN node.id AS id, score"""
+
+
+def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str], mode: str) -> Figures:
+    """Ask questions of one mode, pruning and call completion included, and give the percentiles."""
+    from pkg.retrieval.query import QueryOptions, run_query
+
+    options, taken = QueryOptions(mode=mode, top_k=K), []
+    for text in questions[:WARM]:
+        run_query(store, encoder, text, options)
+    clock.lap()
+    for text in questions[WARM:]:
+        start = time.perf_counter()
+        run_query(store, encoder, text, options)
+        taken.append((time.perf_counter() - start) * 1000)
+    cost, ranked = clock.lap(), sorted(taken)
+    return {
+        "wall_ms": {
+            "p50": {"value": round(ranked[len(ranked) // 2], 2), "target": P50},
+            "p95": {"value": round(ranked[int(len(ranked) * 0.95)], 2), "target": P95},
+            "max": round(ranked[-1], 2),
+        },
+        "client_cpu_ms": round(cost.client / len(taken) * 1000, 2),
+        "server_cpu_ms": round(cost.server / len(taken) * 1000, 2),
+        "others_cores": round(cost.others, 2),
+    }
+
+
+def count_short(store: Neo4jStore, encoder: Encoder, questions: list[str], mode: str, source: str) -> Figures:
+    """Count the questions that get fewer than k hits of a source; the budget is lifted, pruning does not matter."""
+    from pkg.retrieval.query import QueryOptions, run_query
+
+    options = QueryOptions(mode=mode, top_k=K, source=source, budget=0, prune=False, hops=0)
+    short = [text for text in questions if len(run_query(store, encoder, text, options).hits) < K]
+    return {"fewer_than_k": {"value": len(short), "target": 0}, "questions_with_fewer": short}
+
+
+def time_bare_searches(address: str, encoder: Encoder, questions: list[str]) -> float:
+    """Have the driver alone ask the index for the k nearest blocks, to compare with; give the median milliseconds."""
+    from neo4j import GraphDatabase
+
+    access = os.environ["PKG_NEO4J_USER"], os.environ["PKG_NEO4J_PASSWORD"]
+    taken: list[float] = []
+    with GraphDatabase.driver(address, auth=access) as driver, driver.session() as session:
+        for text in questions:
+            vector = encoder.encode_query(text).tolist()
+            start = time.perf_counter()
+            session.run(BARE_SEARCH, k=K, vector=vector).consume()
+            taken.append((time.perf_counter() - start) * 1000)
+    return round(median(taken[WARM:]), 2)
+
+
+def ask_all(address: str, pid: int, encoder_name: str, source: str, questions: list[str]) -> Figures:
+    """Time some questions over the whole graph, and count the short answers of all questions in one source."""
+    from pkg.encode.registry import load_encoder
+    from pkg.graph.neo4j.store import Neo4jStore
+
+    step = max(len(questions) // (TIMED + WARM), 1)
+    timed, clock, encoder = questions[::step][: TIMED + WARM], Clock(pid), load_encoder(encoder_name)
+    with closing(Neo4jStore(address)) as store:
+        return {
+            "timed_questions": TIMED,
+            "latency": {mode: time_questions(store, clock, encoder, timed, mode) for mode in MODES},
+            "bare_block_search_p50_ms": time_bare_searches(address, encoder, timed),
+            "questions": len(questions),
+            "short_answers": {mode: count_short(store, encoder, questions, mode, source) for mode in MODES},
+        }
