@@ -198,9 +198,9 @@ class Graph:
         if not name:
             raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
         if self._encoder is None or self._encoder[0] != name:
-            from pkg.build.reencode import choose_encoder
+            from pkg.build.reencode import keep_encoder
 
-            self._encoder = name, load_encoder(choose_encoder(self.store, None))
+            self._encoder = name, load_encoder(keep_encoder(self.store))
         return self._encoder[1]
 
 

@@ -12,12 +12,13 @@ from learning import FEWEST, measure_rarity
 from matrices import Floats, Matrix, Pairs
 from rows import Learned
 
-from pkg.encode.word_table import MANIFEST, NAME, PLACE, ROWS, TEXT, WORDS
+from pkg.encode.revision import MANIFEST
+from pkg.encode.word_table import NAME, PLACE, ROWS, TEXT, WORDS
 
 CLIPPED = 1e-5  # of all numbers: the largest, which would cost all others their precision
 FEWEST_HEADINGS = 3  # names or places that a word must stand in to have a row of its own there
 LARGEST = 127
-VERSION = 1
+VERSION = 1  # of how a vector is made of the rows: another one makes another encoder of the same weights
 
 
 def write_static(learned: Learned, pairs: Pairs, folder: Path) -> None:

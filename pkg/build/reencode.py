@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pkg.encode.headings import Headings
-from pkg.encode.registry import DEFAULT_ENCODER, find_encoder, load_encoder, name_encoder
+from pkg.encode.registry import DEFAULT_ENCODER, find_encoder, forget_revision, load_encoder, name_encoder
 from pkg.errors import EncoderMismatchError, UsageError
 from pkg.graph.texts import read_import
 from pkg.model import EMBEDDED_LABELS, Label, Node
@@ -22,17 +22,31 @@ Text = tuple[bytes, str]  # what is encoded of a node, and its heading
 
 
 def choose_encoder(store: GraphStore, wanted: str | None) -> str:
-    """Choose the encoder of a build: the one that is asked for, else the store's own, else the default."""
+    """Choose the encoder of a build: the one that is asked for, else the store's own, else the default.
+
+    Of an encoder whose weights come with PKG, those of now are meant.
+    """
     known, dimension = store.encoder()
     if wanted is not None or not known:
         return name_encoder(wanted or DEFAULT_ENCODER)
     try:
-        return name_encoder(known)
+        return name_encoder(forget_revision(known))
     except UsageError:
         raise EncoderMismatchError(
             f"{store.address} holds vectors of encoder '{known}' with {dimension} dimensions, which this PKG does not"
             f" have; encode everything anew with: pkg build PATH --encoder {DEFAULT_ENCODER}"
         ) from None
+
+
+def keep_encoder(store: GraphStore) -> str:
+    """Choose the encoder of a question: the one that made the vectors, with the weights that it had then."""
+    (known, _), encoder = store.encoder(), choose_encoder(store, None)
+    if known != encoder and forget_revision(known) == forget_revision(encoder):
+        raise EncoderMismatchError(
+            f"{store.address} holds vectors of encoder '{known}', made with other weights than this PKG has"
+            f" ('{encoder}'); encode everything anew with: pkg build PATH"
+        )
+    return encoder
 
 
 def needs_reencoding(known: str, encoder: str) -> bool:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pkg.encode.revision import read_revision
 from pkg.encode.service import SERVICES, Service, is_here, split_address
 from pkg.errors import MissingExtraError, UsageError
 
@@ -32,6 +33,7 @@ class EncoderKind:
     detail: str = ""  # folder, model or address: what follows the colon
     packages: tuple[str, ...] = ()  # modules that it imports
     extra: str = ""  # the extra that brings them
+    is_trained: bool = False  # weights come with PKG, and other ones with another PKG: its name tells which
 
     @property
     def is_heavy(self) -> bool:
@@ -44,7 +46,7 @@ class EncoderKind:
 
 
 KINDS = {
-    "static": EncoderKind("static", "pkg.encode.static", "StaticEncoder", 192),
+    "static": EncoderKind("static", "pkg.encode.static", "StaticEncoder", 192, is_trained=True),
     "minilm": EncoderKind(
         "minilm[:FOLDER]", "pkg.encode.minilm", "make_encoder", 384, "folder", ("onnxruntime", "tokenizers"), "minilm"
     ),
@@ -72,9 +74,10 @@ class _ParsedName:
 
 
 def _parse_name(name: str) -> _ParsedName:
-    word, colon, detail = name.partition(":")
+    written, colon, detail = name.partition(":")
+    word, at, revision = written.partition("@")
     kind = KINDS.get(word)
-    if kind is None or bool(colon) != bool(detail) or not _takes(kind, detail):
+    if kind is None or bool(colon) != bool(detail) or not _takes(kind, detail) or (at and not _has(kind, revision)):
         raise UsageError(f"no encoder '{name}'; expected one of: {', '.join(each.form for each in KINDS.values())}")
     if word not in SERVICES:
         return _ParsedName(word, kind, detail)
@@ -85,19 +88,35 @@ def _takes(kind: EncoderKind, detail: str) -> bool:
     return not detail if not kind.detail else bool(detail) or kind.detail == "folder"
 
 
+def _has(kind: EncoderKind, revision: str) -> bool:
+    return kind.is_trained and revision == read_revision()
+
+
 def find_kind(name: str) -> EncoderKind:
     """Give the kind of an encoder; a UsageError for what is no encoder."""
     return _parse_name(name).kind
 
 
 def name_encoder(name: str) -> str:
-    """Write an encoder's name as a store remembers it: a folder from the root, an address without a last slash."""
+    """Write an encoder's name as a store remembers it: with the revision of its weights where these come with PKG.
+
+    A folder is written from the root, an address without a last slash.
+    """
     parsed = _parse_name(name)
+    if parsed.kind.is_trained:
+        return f"{parsed.word}@{read_revision()}"
     if parsed.service:
         return name.rstrip("/")
     folder = Path(parsed.model).expanduser()
     is_folder = parsed.kind.detail == "folder" or (parsed.kind.detail == "model" and folder.is_dir())
     return f"{parsed.word}:{folder.resolve()}" if parsed.model and is_folder else name
+
+
+def forget_revision(name: str) -> str:
+    """Give the name of an encoder without the revision of its weights: those that this PKG has are meant."""
+    word, _, _ = name.partition("@")
+    kind = KINDS.get(word)
+    return word if kind and kind.is_trained else name
 
 
 def find_encoder(name: str) -> tuple[str, int]:

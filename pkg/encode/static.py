@@ -30,12 +30,15 @@ HEADING_LIMIT = 20_000  # headings remembered
 class StaticEncoder:
     """Encode code and questions by the trained rows of their words (P-09, P-13)."""
 
-    name = "static"
-
     def __init__(self, table: WordTable | None = None) -> None:
         self._table = table or load_word_table()
         self._identifiers = IdentifierTable(self._table)
         self._headings: dict[str, Vectors] = {}
+
+    @property
+    def name(self) -> str:
+        """Name the encoder with the revision of its weights."""
+        return f"static@{self._table.revision}"
 
     @property
     def dimension(self) -> int:

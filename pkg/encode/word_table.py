@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Vectors
+from pkg.encode.revision import MANIFEST, WEIGHTS, read_revision, read_weights
 from pkg.encode.stems import split_terms
 from pkg.errors import WeightsError
 
-WEIGHTS = Path(__file__).with_name("weights")
-MANIFEST, ROWS, WORDS = "static.json", "static.npy", "static.txt"
+ROWS, WORDS = "static.npy", "static.txt"
 TEXT, NAME, PLACE = "", "name:", "place:"
 """Which row of a word is meant: as a word of a text or a question, of a function's name, of its class or module."""
 
@@ -27,10 +27,13 @@ Rows: TypeAlias = npt.NDArray[np.int8]
 class WordTable:
     """Rows of signed bytes [n, dimension], the number of each word's row, and what the parts of a vector weigh."""
 
-    def __init__(self, rows: Rows, words: Sequence[str], unknown: int, weights: tuple[float, float, float]) -> None:
+    def __init__(
+        self, rows: Rows, words: Sequence[str], unknown: int, weights: tuple[float, float, float], revision: str = ""
+    ) -> None:
         self._rows = rows
         self._numbers = {word: number for number, word in enumerate(words)}
         self._unknown = unknown  # size of the numbers in the row of an unknown word
+        self.revision = revision
         self.dimension = int(rows.shape[1])
         self.text_weight, self.name_weight, self.place_weight = map(np.float32, weights)
 
@@ -74,12 +77,13 @@ def load_word_table(folder: Path = WEIGHTS) -> WordTable:
     _check(folder, ROWS, manifest)
     rows: Rows = np.asarray(np.load(folder / ROWS, mmap_mode="r"))  # a plain view: reading it costs less
     weights = manifest["weights"]
-    return WordTable(rows, words, manifest["unknown"], (weights["text"], weights["name"], weights["place"]))
+    parts = weights["text"], weights["name"], weights["place"]
+    return WordTable(rows, words, manifest["unknown"], parts, read_revision(folder))
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
-        manifest: dict[str, Any] = json.loads(_read(folder, MANIFEST))
+        manifest: dict[str, Any] = json.loads(read_weights(folder, MANIFEST))
         if {ROWS, WORDS} <= set(manifest["sha256"]):
             return manifest
     except (ValueError, LookupError, TypeError):
@@ -89,7 +93,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 def _check(folder: Path, name: str, manifest: dict[str, Any]) -> bytes:
     """Read a file and compare its hash with that of the manifest."""
-    data = _read(folder, name)
+    data = read_weights(folder, name)
     found, expected = sha256(data).hexdigest(), str(manifest["sha256"][name])
     if found != expected:
         raise WeightsError(
@@ -97,13 +101,3 @@ def _check(folder: Path, name: str, manifest: dict[str, Any]) -> bytes:
             " the file is damaged or of another version; install the package again"
         )
     return data
-
-
-def _read(folder: Path, name: str) -> bytes:
-    try:
-        return (folder / name).read_bytes()
-    except OSError as fault:
-        raise WeightsError(
-            f"cannot read {folder / name} ({fault.strerror}); expected the weights of the encoder 'static' there;"
-            " install the package again"
-        ) from fault

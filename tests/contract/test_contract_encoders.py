@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from contract.conftest import OpenStore
-from contract.units import FILES, fill, prepare, put
+from contract.units import FILES, encoder, fill, prepare, put
 
 from pkg.errors import EncoderMismatchError, StoreError
 from pkg.graph.store import EncoderWriter, GraphStore
@@ -48,6 +48,21 @@ def test_a_new_encoder_comes_with_all_its_vectors(store: GraphStore) -> None:
     assert vectors == {each: make_vector(each).tolist() for some in ids.values() for each in some}
 
 
+def test_other_weights_of_the_same_size_come_with_all_their_vectors(store: GraphStore) -> None:
+    fill(store, FILES)
+    ids, dimension = list_ids(store), store.encoder()[1]
+    ones = np.ones(dimension, np.float16)
+    with store.write() as writer:
+        writer.put_encoder("static@0000", dimension)
+        for label, some in ids.items():
+            writer.put_vectors(label, dict.fromkeys(some, ones))
+    assert (store.encoder(), store.check()) == (("static@0000", dimension), [])
+    found = store.vector_search(Label.FUNCTION, ones.astype(np.float32), 3).matches
+    assert [match.score for match in found] == pytest.approx([1, 1, 1], abs=1e-3)
+    with pytest.raises(EncoderMismatchError, match=r"'static@0000' with 192.*'static' with 192"):
+        store.ensure_schema("static", dimension)
+
+
 def test_a_search_finds_by_the_new_vectors(store: GraphStore) -> None:
     fill(store, FILES)
     ids = list_ids(store)
@@ -66,7 +81,7 @@ def test_another_handle_sees_the_old_encoder_until_the_write_ends(open_store: Op
     fill(first, FILES)
     with first.write() as writer:
         change(writer, list_ids(second))
-        assert second.encoder() == ("static", 192)
+        assert second.encoder() == (encoder().name, 192)
         assert second.vector_search(Label.FUNCTION, np.ones(192, np.float32), 3).matches
     assert second.encoder() == ("other", DIMENSION)
     assert len(second.vector_search(Label.FUNCTION, np.ones(DIMENSION, np.float32), 3).matches) == 3
@@ -79,7 +94,7 @@ def test_a_failure_leaves_the_old_encoder_and_its_vectors(store: GraphStore) -> 
         change(writer, list_ids(store))
         raise DeathError
     assert list(store.export(vectors=True)) == before
-    assert store.encoder() == ("static", 192)
+    assert store.encoder() == (encoder().name, 192)
 
 
 def test_an_encoder_without_a_vector_for_each_node_is_refused(store: GraphStore) -> None:

@@ -89,10 +89,11 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for command in ("init", "add .", "-c user.name=a -c user.email=a commit -m a"):
         subprocess.run(["git", "-C", place / "shop", *command.split()], check=True, capture_output=True)
-    for store in ("graph", "busy", "other-encoder"):
+    for store in ("graph", "busy", "other-encoder", "other-weights"):
         assert run_pkg(f"pkg build shop --store sqlite:///{store}.db").exit_code == 0
     write_files(place, {"shop/dates.py": CODE + "\n"})  # something to do for the next build
     change_database("other-encoder.db", "UPDATE meta SET value = 'neural' WHERE key = 'encoder'")
+    change_database("other-weights.db", "UPDATE meta SET value = 'static' WHERE key = 'encoder'")
     change_database("foreign.db", "CREATE TABLE invoices (number)")
     change_database("newer.db", "PRAGMA user_version = 99")
     monkeypatch.setattr(opening, "LOCK_SECONDS", 0.1)

@@ -14,7 +14,7 @@ from trees import open_graph_at
 from pkg.api import Graph
 from pkg.build import BuildOptions, build
 from pkg.build.bulk import export_bulk
-from pkg.encode.registry import DEFAULT_ENCODER
+from pkg.encode.registry import DEFAULT_ENCODER, name_encoder
 from pkg.errors import EncoderError, EncoderMismatchError, MissingExtraError, UsageError
 from pkg.graph.embedded import EmbeddedStore
 from pkg.model import EMBEDDED_LABELS
@@ -55,7 +55,7 @@ def test_a_changed_encoder_gives_the_graph_of_a_build_from_nothing(
 
 def test_a_build_without_a_name_keeps_to_the_encoder_of_the_store(tree: Path, store: EmbeddedStore) -> None:
     build(str(tree), store)
-    assert store.encoder()[0] == DEFAULT_ENCODER
+    assert store.encoder()[0] == name_encoder(DEFAULT_ENCODER)
     build(str(tree), store, BuildOptions("fake"))
     (tree / "new.py").write_text("def fresh(): pass\n")
     report = build(str(tree), store)
@@ -67,7 +67,8 @@ def test_it_is_said_before_how_many_nodes_are_encoded_anew(tree: Path, store: Em
     said: list[str] = []
     build(str(tree), store, BuildOptions("fake", say=lambda text: said.append(f"{store.encoder()[0]}: {text}")))
     (only,) = said
-    assert only.startswith(f"{DEFAULT_ENCODER}: {store.address} holds vectors of '{DEFAULT_ENCODER}'; all")
+    before = name_encoder(DEFAULT_ENCODER)
+    assert only.startswith(f"{before}: {store.address} holds vectors of '{before}'; all")
     assert f"all {count_embedded(store)} nodes are encoded anew with 'fake'" in only
 
 
@@ -193,6 +194,47 @@ def test_a_question_to_a_graph_of_an_encoder_that_is_gone_says_how_to_go_on(tree
             writer.put_vectors(label, dict.fromkeys(some, np.ones(4, np.float16)))
     with pytest.raises(EncoderMismatchError, match=f"'gone' with 4 .* does not have; .* --encoder {DEFAULT_ENCODER}"):
         Graph(store).query("total")
+
+
+def name_otherwise(store: EmbeddedStore, encoder: str) -> None:
+    """Let a store tell that its vectors are of another encoder."""
+    vectors = {line["id"]: line["vector"] for line in export(store) if "vector" in line}
+    ids = {label: [node.id for node in store.nodes([label])] for label in EMBEDDED_LABELS}
+    with store.write() as writer:
+        writer.put_encoder(encoder, store.encoder()[1])
+        for label, some in ids.items():
+            writer.put_vectors(label, {each: np.array(vectors[each], np.float16) for each in some})
+
+
+OTHER_WEIGHTS = [
+    DEFAULT_ENCODER,
+    f"{DEFAULT_ENCODER}@0000",
+]  # that of a PKG of before names had revisions, and of another
+
+
+@pytest.mark.parametrize("known", OTHER_WEIGHTS)
+def test_a_graph_of_other_weights_is_not_asked(tree: Path, store: EmbeddedStore, known: str) -> None:
+    build(str(tree), store)
+    name_otherwise(store, known)
+    told = rf"encoder '{known}', made with other weights .*'{DEFAULT_ENCODER}@\w{{8}}'.* pkg build PATH"
+    with pytest.raises(EncoderMismatchError, match=told):
+        Graph(store).query("total")
+
+
+@pytest.mark.parametrize("known", OTHER_WEIGHTS)
+@pytest.mark.parametrize("wanted", [None, DEFAULT_ENCODER])
+def test_the_next_build_encodes_a_graph_of_other_weights_anew(
+    tree: Path, store: EmbeddedStore, known: str, wanted: str | None
+) -> None:
+    build(str(tree), store)
+    before = export(store)
+    name_otherwise(store, known)
+    said: list[str] = []
+    report = build(str(tree), store, BuildOptions(wanted, say=said.append))
+    assert (report.written, report.reencoded) == (0, count_embedded(store))
+    assert f"holds vectors of '{known}'; all" in said[0]
+    assert export(store) == before
+    assert Graph(store).query("total").hits
 
 
 def test_an_address_that_is_not_encrypted_is_said(tree: Path, store: EmbeddedStore) -> None:

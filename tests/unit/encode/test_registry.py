@@ -14,6 +14,7 @@ from pkg.encode.registry import (
     find_encoder,
     find_kind,
     find_service,
+    forget_revision,
     load_encoder,
     name_encoder,
 )
@@ -32,7 +33,23 @@ def test_an_encoder_is_made_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["word2vec", "", "st", "st:", "minilm:", "voyage", "openai:", f"{DEFAULT_ENCODER}:x", ":x", "STATIC"]
+    "name",
+    [
+        "word2vec",
+        "",
+        "st",
+        "st:",
+        "minilm:",
+        "voyage",
+        "openai:",
+        f"{DEFAULT_ENCODER}:x",
+        ":x",
+        "STATIC",
+        f"{DEFAULT_ENCODER}@",
+        f"{DEFAULT_ENCODER}@0000",
+        "minilm@0000",
+        "@",
+    ],
 )
 def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
     for look_up in (find_kind, find_encoder, find_service, load_encoder, name_encoder):
@@ -87,6 +104,20 @@ def test_a_folder_is_remembered_from_the_root(tmp_path: Path, monkeypatch: pytes
 
 def test_an_address_is_remembered_without_its_last_slash() -> None:
     assert name_encoder("openai:m@http://localhost:1/v1/") == "openai:m@http://localhost:1/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        (f"{DEFAULT_ENCODER}@0000", DEFAULT_ENCODER),
+        (DEFAULT_ENCODER, DEFAULT_ENCODER),
+        ("openai:m@http://localhost:1/v1", "openai:m@http://localhost:1/v1"),
+        ("minilm:/models@home", "minilm:/models@home"),
+        ("gone@0000", "gone@0000"),
+    ],
+)
+def test_only_an_encoder_whose_weights_come_with_pkg_has_a_revision_to_forget(name: str, written: str) -> None:
+    assert forget_revision(name) == written
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pkg.encode.revision import MANIFEST, WEIGHTS
 from pkg.encode.word_table import (
-    MANIFEST,
     NAME,
     PLACE,
     ROWS,
     TEXT,
-    WEIGHTS,
     WORDS,
     WordTable,
     load_word_table,
