@@ -24,7 +24,7 @@ class Known(NamedTuple):
 
 def make_start(words: list[str], rarity: Floats, known: Known, dimension: int) -> Floats:
     """Give a row for each word, those that the model does not know from their signs alone: [words, dimension]."""
-    signs = np.stack([spell_signs(word, dimension) for word in words]).astype(np.float32)
+    signs = spell_signs(words, dimension).astype(np.float32)
     start = signs * np.float32(SIGNS / np.sqrt(dimension))
     start[known.words] += np.float32(KNOWN) * narrow(known.vectors, dimension)
     return np.asarray(start * rarity[:, None], np.float32)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Vectors
-from pkg.encode.stems import stem_cached
+from pkg.encode.stems import stem_word
 from pkg.encode.word_table import TEXT, Rows, WordTable
-from pkg.encode.words import blank_separators
+from pkg.encode.words import MAX_WORD, blank_separators, list_all_parts
 
 MAX_WORDS = 10  # words of one identifier that count: generated names may have hundreds
 CACHE_LIMIT = 60_000  # identifiers kept with their sums, two bytes for each number
@@ -33,11 +34,11 @@ class IdentifierTable(dict[bytes, int]):
         self._table = table
         self._rows = np.zeros((1024, table.dimension), np.int16)
         self._last = np.zeros(0, np.int64)  # where each identifier stood last, while they are numbered
-        self._fresh: list[tuple[int, tuple[str, ...]]] = []  # identifiers whose rows are still to be filled in
+        self._fresh: list[bytes] = []  # identifiers whose rows are still to be filled in
 
     def __missing__(self, identifier: bytes) -> int:
         index = self[identifier] = len(self)
-        self._fresh.append((index, stem_cached(identifier)[:MAX_WORDS]))
+        self._fresh.append(identifier)
         return index
 
     def make_room(self) -> None:
@@ -65,16 +66,31 @@ class IdentifierTable(dict[bytes, int]):
 
     def _fill(self) -> None:
         """Sum the words of all new identifiers at once."""
-        while len(self) > len(self._rows):
-            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows[::2])))  # half as many again
-        self._rows[[index for index, _ in self._fresh]] = 0
-        pairs = [(index, word) for index, words in self._fresh for word in words]
+        if len(self) > len(self._rows):
+            kept, self._rows = self._rows, np.zeros((len(self) * 3 // 2, self._table.dimension), np.int16)
+            self._rows[: len(kept)] = kept
+        first = len(self) - len(self._fresh)  # of the new identifiers, which have the last numbers
+        words, numbers, owners = _split(self._fresh)
         self._fresh = []
-        if pairs:
-            owners, words = zip(*pairs, strict=True)
+        self._rows[first : len(self)] = 0
+        if words:
+            rows = self._table.read_rows([stem_word(word) for word in words], TEXT)
             starts = np.flatnonzero(np.diff(owners, prepend=-1))
-            rows = self._table.read_rows(words, TEXT)
-            self._rows[np.array(owners)[starts]] = _sum_runs(rows, starts)
+            self._rows[first + owners[starts]] = _sum_runs(rows[numbers], starts)
+
+
+def _split(identifiers: Sequence[bytes]) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Split identifiers: give the distinct words, and for each word that counts its number and its identifier's."""
+    parts = list_all_parts(identifiers)
+    words = [word for word in dict.fromkeys(parts) if word != " " and len(word) <= MAX_WORD]
+    known = {word: number for number, word in enumerate(words)}
+    numbers = np.fromiter(map(known.get, parts, repeat(-1)), np.int64, len(parts))
+    ends = np.fromiter(map(" ".__eq__, parts), bool, len(parts))
+    owners = np.cumsum(ends) - ends
+    counted = np.cumsum(numbers >= 0)
+    before = np.append(0, counted[ends])[owners]  # words that count up to the identifier
+    kept = (numbers >= 0) & (counted - before <= MAX_WORDS)
+    return words, numbers[kept], owners[kept]
 
 
 def _sum_runs(rows: Rows, starts: npt.NDArray[np.intp]) -> npt.NDArray[np.int16]:

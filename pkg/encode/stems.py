@@ -10,12 +10,13 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pkg.encode.words import blank_separators, split_identifier
+from pkg.encode.words import blank_separators, fold_case, list_parts
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
 
-TABLE_LIMIT = 100_000  # identifiers remembered, some 20 MB
+TABLE_LIMIT = 100_000  # identifiers remembered, some 15 MB
+WORD_LIMIT = 50_000  # words remembered, some 6 MB: identifiers have few, and share their stems
 
 
 def split_terms(text: bytes) -> list[str]:
@@ -29,9 +30,19 @@ class _StemTable(dict[bytes, tuple[str, ...]]):
     def __missing__(self, identifier: bytes) -> tuple[str, ...]:
         if len(self) > TABLE_LIMIT:
             self.clear()
-        words = split_identifier(identifier)
-        terms = self[identifier] = tuple(_load_stemmer().stemWords(words))
+        terms = self[identifier] = tuple(map(stem_word, list_parts(identifier)))
         return terms
+
+
+class _WordTable(dict[str, str]):
+    """Remember the stems of words as they are written, capitals and plurals included."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > WORD_LIMIT:
+            self.clear()
+        stem: str = _load_stemmer().stemWord(fold_case(word))
+        self[word] = stem
+        return stem
 
 
 @lru_cache(maxsize=1)
@@ -41,6 +52,9 @@ def _load_stemmer() -> Stemmer:
 
     return Stemmer("english", 0)
 
+
+stem_word = _WordTable().__getitem__
+"""Give the stem of a word as it is written, remembered."""
 
 stem_cached = _StemTable().__getitem__
 """Give the terms of one identifier, remembered: real code repeats its identifiers thousands of times."""

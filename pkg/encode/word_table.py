@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b, sha256
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,16 +40,21 @@ class WordTable:
 
     def read_rows(self, words: Sequence[str], part: str) -> Rows:
         """Give the rows of words as part of a text, a name or a place: int8 [len(words), dimension]."""
-        numbers = np.array([self._find(part, word) for word in words], np.int64)
-        rows: Rows = np.array(self._rows[numbers])
-        for index in np.flatnonzero(numbers < 0).tolist():
-            rows[index] = spell_signs(words[index], self.dimension) * np.int8(self._unknown)
+        numbers = np.fromiter(self._find(words, part), np.int64, len(words))
+        rows: Rows = self._rows[numbers]
+        unknown = np.flatnonzero(numbers < 0)
+        if len(unknown):
+            places: dict[str, int] = {}
+            chosen = [places.setdefault(words[index], len(places)) for index in unknown.tolist()]
+            rows[unknown] = (spell_signs(list(places), self.dimension) * np.int8(self._unknown))[chosen]
         return rows
 
-    def _find(self, part: str, word: str) -> int:
-        """Give the number of a word's row, or of its row in texts where the part has none, or -1."""
-        number = self._numbers.get(part + word, -1)
-        return self._numbers.get(word, -1) if number < 0 and part else number
+    def _find(self, words: Sequence[str], part: str) -> Iterable[int]:
+        """Give the number of each word's row, or of its row in texts where the part has none, or -1."""
+        found = self._numbers.get
+        if part == TEXT:
+            return map(found, words, repeat(-1))
+        return [found(part + word, found(word, -1)) for word in words]
 
     def sum_words(self, part: str, texts: Sequence[str]) -> Vectors:
         """Sum the rows of the distinct words of each text as part of a name or a place: float32 [n, dimension]."""
@@ -62,9 +68,11 @@ class WordTable:
         return sums
 
 
-def spell_signs(word: str, dimension: int) -> Rows:
-    """Give the fixed row of signs of a word, read from the bits of its BLAKE2 digest: int8 [dimension], +1 or -1."""
-    bits = np.unpackbits(np.frombuffer(blake2b(word.encode(), digest_size=dimension // 8).digest(), np.uint8))
+def spell_signs(words: Sequence[str], dimension: int) -> Rows:
+    """Give each word its fixed row of signs, the bits of its BLAKE2 digest: int8 [len(words), dimension], +1 or -1."""
+    size = dimension // 8
+    digests = b"".join([blake2b(word.encode(), digest_size=size).digest() for word in words])
+    bits = np.unpackbits(np.frombuffer(digests, np.uint8).reshape(len(words), size), axis=1)
     signs: Rows = bits.view(np.int8) * np.int8(2) - np.int8(1)
     return signs
 

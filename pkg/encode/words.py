@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 MAX_WORD = 40  # longer runs are encoded data, not words
@@ -10,6 +11,7 @@ MAX_WORD = 40  # longer runs are encoded data, not words
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
 _SEPARATORS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PARTS_AND_ENDS = re.compile(rf"{_PARTS.pattern}| ")
 _UNSPACED = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts written without spaces
 _RUNS = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W\d_])+")
 
@@ -21,12 +23,33 @@ def blank_separators(text: bytes) -> bytes:
 
 def split_identifier(identifier: bytes) -> tuple[str, ...]:
     """Split an identifier at underscores, digits and changes of case: ``getHTMLNames_2`` -> get, html, name."""
+    return tuple(map(fold_case, list_parts(identifier)))
+
+
+def list_parts(identifier: bytes) -> list[str]:
+    """List the words of an identifier as they are written: ``getHTMLNames_2`` -> get, HTML, Names."""
     text = identifier.decode("utf-8", "ignore")
     parts = (
         _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
     )
-    words = [part.lower() for part in parts if len(part) <= MAX_WORD]
-    return tuple([fold_plural(word) if word[-1] == "s" else word for word in words])
+    return parts if len(text) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
+
+
+def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:
+    """List the words of identifiers as they are written, in one pass, each identifier ended by a space.
+
+    Words that are too long to be any are among them.
+    """
+    text = b" ".join((*identifiers, b""))
+    if text.isascii():
+        return _PARTS_AND_ENDS.findall(text.decode())
+    return [part for identifier in identifiers for part in (*list_parts(identifier), " ")]
+
+
+def fold_case(part: str) -> str:
+    """Give a word in small letters and in the singular."""
+    word = part.lower()
+    return fold_plural(word) if word[-1] == "s" else word
 
 
 def _split_case(run: str) -> list[str]:

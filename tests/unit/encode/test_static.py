@@ -16,7 +16,8 @@ from pkg.encode import identifiers, static
 from pkg.encode.encoder import Spans, is_additive
 from pkg.encode.identifiers import MAX_WORDS
 from pkg.encode.static import GROUP, StaticEncoder, normalise, split_heading
-from pkg.encode.word_table import load_word_table
+from pkg.encode.stems import stem_cached
+from pkg.encode.word_table import TEXT, load_word_table
 from pkg.encode.words import blank_separators
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -159,6 +160,15 @@ def test_a_word_that_was_never_learned_finds_itself(word: str) -> None:
     near, far = encoder.encode([f"def read(path): {word} = 1".encode(), b"def read(path): rows = 1"])
     query = encoder.encode_query(f"read {word}")
     assert query @ near > query @ far + 0.1
+
+
+@given(st.lists(st.one_of(texts, st.binary(max_size=60)), max_size=5))
+def test_a_vector_is_the_sum_of_the_words_of_its_identifiers(batch: list[bytes]) -> None:
+    vectors, table = StaticEncoder().encode(batch), load_word_table()
+    for text, vector in zip(batch, vectors, strict=True):
+        words = [word for each in set(blank_separators(text).split()) for word in stem_cached(each)[:MAX_WORDS]]
+        total = table.read_rows(words, TEXT).sum(axis=0, dtype=np.int32)[None].astype(np.float32)
+        assert np.array_equal(normalise(total)[0], vector)
 
 
 def test_a_heading_is_split_into_the_name_and_where_it_stands() -> None:

@@ -61,7 +61,7 @@ def test_a_sum_counts_each_word_of_a_heading_once() -> None:
 
 
 def test_signs_are_as_many_as_asked_for_and_half_of_each_kind() -> None:
-    signs = np.array([spell_signs(str(number), 256) for number in range(200)])
+    signs = spell_signs([str(number) for number in range(200)], 256)
     assert set(signs.ravel().tolist()) == {-1, 1}
     assert abs(signs.mean()) < 0.02
 

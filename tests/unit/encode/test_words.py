@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.encode.words import MAX_WORD, blank_separators, fold_plural, split_identifier, split_words
+from pkg.encode.words import (
+    MAX_WORD,
+    blank_separators,
+    fold_case,
+    fold_plural,
+    list_all_parts,
+    list_parts,
+    split_identifier,
+    split_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -109,3 +118,12 @@ def test_no_letter_of_an_identifier_is_lost_but_the_end_of_a_plural(identifier: 
     letters = "".join(letter for letter in identifier.lower() if letter.isalpha())
     words = "".join(split_identifier(identifier.encode()))
     assert len(letters) - 3 * len(split_identifier(identifier.encode())) <= len(words) <= len(letters)
+
+
+@given(st.lists(st.one_of(st.from_regex(r"[A-Za-z0-9_]{1,50}", fullmatch=True), st.text(max_size=9)), max_size=6))
+def test_many_identifiers_are_split_in_one_pass_like_each_alone(identifiers: list[str]) -> None:
+    tokens = [token for each in identifiers for token in blank_separators(each.encode("utf-8", "ignore")).split()]
+    parts = [part for part in list_all_parts(tokens) if len(part) <= MAX_WORD]
+    assert parts == [part for token in tokens for part in (*list_parts(token), " ")]
+    words = tuple(fold_case(part) for part in parts if part != " ")
+    assert words == tuple(word for token in tokens for word in split_identifier(token))
