@@ -24,6 +24,7 @@ class Card:
     packages: Sequence[TrainingPackage]
     pairs: Pairs
     scores: Sequence[Scores]
+    runs: int  # whose rows were averaged
     cpu: int  # seconds
 
 
@@ -50,6 +51,7 @@ def write_card(card: Card, weights: Path, target: Path) -> None:
         temperature=TEMPERATURE,
         steps=STEPS,
         rate=RATE,
+        runs=card.runs,
         cpu=card.cpu,
         scores="\n".join(_list_scores(card.scores)),
     )

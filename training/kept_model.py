@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-from rows import Learned
+from learned import Learned
 
 HERE = Path(__file__).parent
 MADE_BY = (

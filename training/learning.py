@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from batches import Sampler
 from known_words import embed_words
+from learned import Learned
 from matrices import Floats, Pairs
-from rows import Learned, Model
+from rows import Model
 from start_rows import Known, make_start
 
 STEPS, WARM_UP = 600, 20
@@ -26,18 +27,23 @@ def measure_rarity(pairs: Pairs) -> tuple[Floats, Floats]:
     return (rarity / rarity.mean()).astype(np.float32), counts.astype(np.float32)
 
 
+def know_words(pairs: Pairs, forms: Mapping[str, str]) -> Known:
+    """Ask the language model about all words that get rows of their own."""
+    _, counts = measure_rarity(pairs)
+    chosen = np.flatnonzero(counts >= FEWEST)
+    return Known(chosen, embed_words([pairs.words[number] for number in chosen.tolist()], forms))
+
+
 def learn_rows(
     pairs: Pairs,
     packages: Sequence[str],
-    forms: Mapping[str, str],
+    known: Known,
     dimension: int,
     seed: int,
     tell: Callable[[str], None],
 ) -> Learned:
     """Learn; the rate falls to nearly nothing, so that the last steps change little."""
     rarity, counts = measure_rarity(pairs)
-    chosen = np.flatnonzero(counts >= FEWEST)
-    known = Known(chosen, embed_words([pairs.words[number] for number in chosen.tolist()], forms))
     model = Model(make_start(pairs.words, rarity, known, dimension), counts + 1 >= FEWEST)
     sampler = Sampler(pairs, packages, seed)
     total = 0.0

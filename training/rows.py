@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from learned import Learned
 from matrices import Floats, Matrix
 from scipy import sparse
 
@@ -24,15 +25,6 @@ class Batch:
     code: Matrix
     names: Matrix
     places: Matrix
-
-
-class Learned(NamedTuple):
-    """What was learned: rows of words in texts, names and places [words, dimension], and what the parts weigh [3]."""
-
-    text: Floats
-    name: Floats
-    place: Floats
-    weights: Floats
 
 
 class _Table:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from learned import Learned
 from learning import FEWEST, measure_rarity
 from matrices import Floats, Matrix, Pairs
-from rows import Learned
 
 from pkg.encode.revision import MANIFEST
 from pkg.encode.word_table import NAME, PLACE, ROWS, TEXT, WORDS

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +27,8 @@ from field_sets import read_question_set, read_training_set  # noqa: E402
 from field_weights import score_fields, tune_fields, write_fields  # noqa: E402
 from kept_model import keep_model  # noqa: E402
 from known_words import find_forms  # noqa: E402
-from learning import learn_rows  # noqa: E402
+from learned import Learned, average_rows  # noqa: E402
+from learning import know_words, learn_rows  # noqa: E402
 from matrices import Pairs  # noqa: E402
 from name_gains import learn_name_gains, write_name_gains  # noqa: E402
 from packages import fetch_package  # noqa: E402
@@ -41,7 +43,10 @@ from pkg.encode.name_gains import FILE  # noqa: E402
 from pkg.encode.static import StaticEncoder  # noqa: E402
 from pkg.encode.word_table import load_word_table  # noqa: E402
 
-DIMENSION, SEED = 192, 0
+DIMENSION = 192
+SEEDS = (0, 1, 2)
+"""Of the runs whose rows are averaged: one alone has .007 less MRR@10 on docstrings by the cosine."""
+
 WEIGHTS = ROOT / "pkg" / "encode" / "weights"
 
 
@@ -55,13 +60,14 @@ def main() -> None:
     pairs = make_pairs(map(read_mined, files), exclusions)
     tell(f"{dict(pairs.counts)}")
     names = [package.name for package in packages]
-    learned = keep_model(
-        options.work,
-        DIMENSION,
-        SEED,
-        lambda: learn_rows(pairs, names, find_forms(map(read_mined, files)), DIMENSION, SEED, tell),
-    )
-    write_static(learned, pairs, options.weights)
+    know = cache(lambda: know_words(pairs, find_forms(map(read_mined, files))))
+
+    def learn(seed: int) -> Learned:
+        return keep_model(
+            options.work, DIMENSION, seed, lambda: learn_rows(pairs, names, know(), DIMENSION, seed, tell)
+        )
+
+    write_static(average_rows([learn(seed) for seed in SEEDS]), pairs, options.weights)
     write_name_gains(learn_name_gains(pairs, names), options.weights / FILE)
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
     scores = [
@@ -70,7 +76,7 @@ def main() -> None:
     ]
     for score in scores:
         tell(f"{score}")
-    card = Card(packages, pairs, scores, round(time.process_time() - start))
+    card = Card(packages, pairs, scores, len(SEEDS), round(time.process_time() - start))
     write_card(card, options.weights, options.card)
     if options.weights == WEIGHTS:
         fit_ranker(options)
