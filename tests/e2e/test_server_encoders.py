@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from neo4j_servers import SERVERS
 from servers import open_empty_server
@@ -14,9 +15,11 @@ from trees import write_rows
 
 from pkg.api import Graph
 from pkg.build import BuildOptions, build
+from pkg.errors import EncoderMismatchError
 from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.neo4j.store import Neo4jStore
 from pkg.graph.verify import verify_stores
+from pkg.model import EMBEDDED_LABELS
 
 PACKAGE = Path(click.__file__).parent
 QUESTION = "parse the arguments of a command"
@@ -50,3 +53,23 @@ def test_a_server_changes_its_encoder_as_the_embedded_store_does(
     assert verify_stores(server, embedded, vectors=True).is_equal
     answers = [Graph(store).query(QUESTION, mode="both", top_k=5).hits for store in (server, embedded)]
     assert [hit.id for hit in answers[0]] == [hit.id for hit in answers[1]]
+
+
+def test_a_server_with_vectors_of_other_weights_is_not_asked_and_is_encoded_anew(
+    server: Neo4jStore, embedded: EmbeddedStore, tmp_path: Path
+) -> None:
+    rows = str(write_rows(tmp_path / "rows.jsonl", "import os\ndef add(a, b):\n    return a + b\n"))
+    for store in (server, embedded):
+        build(rows, store)
+    dimension = server.encoder()[1]
+    ids = {label: [node.id for node in server.nodes([label])] for label in EMBEDDED_LABELS}
+    with server.write() as writer:
+        writer.put_encoder("static", dimension)
+        for label, some in ids.items():
+            writer.put_vectors(label, dict.fromkeys(some, np.ones(dimension, np.float16)))
+    with pytest.raises(EncoderMismatchError, match=r"encoder 'static', made with other weights .* pkg build PATH"):
+        Graph(server).query("add two numbers")
+    assert build(rows, server).reencoded == sum(map(len, ids.values()))
+    assert server.encoder() == embedded.encoder()
+    assert verify_stores(server, embedded, vectors=True).is_equal
+    assert Graph(server).query("add two numbers").hits
