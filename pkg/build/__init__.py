@@ -151,7 +151,7 @@ def write_units(
     from pkg.build.cut_count import CutCount
     from pkg.build.links import put_links
     from pkg.build.workers import prepare_all
-    from pkg.encode.registry import find_kind
+    from pkg.encode.registry import find_kind, forget_encoders
 
     name = found.source.name
     is_resolved = found.source.kind != "corpus"
@@ -169,6 +169,8 @@ def write_units(
     with clock.stage("names"):
         _put_names(writer, name, encoder)
     tally.skipped += cut.describe(name)
+    if not find_kind(encoder).is_heavy:  # which takes long to load again
+        forget_encoders()
     with clock.stage("resolve"):
         if tally.has_changed and is_resolved:
             tally.skipped += put_links(store, writer, name, tally.change(), records)

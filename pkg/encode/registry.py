@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pkg.encode.revision import read_revision
 from pkg.encode.service import SERVICES, Service, is_here, split_address
+from pkg.encode.stems import forget_stems
 from pkg.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -153,3 +154,9 @@ def load_encoder(name: str) -> Encoder:
     if not parsed.kind.detail:
         return make()
     return make(name, parsed.model, parsed.url) if parsed.service else make(name, parsed.model or None)
+
+
+def forget_encoders() -> None:
+    """Let go of all encoders and of the words that they remember: who has encoded all may want the memory."""
+    load_encoder.cache_clear()
+    forget_stems()

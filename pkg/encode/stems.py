@@ -53,8 +53,16 @@ def _load_stemmer() -> Stemmer:
     return Stemmer("english", 0)
 
 
-stem_word = _WordTable().__getitem__
+_WORDS, _IDENTIFIERS = _WordTable(), _StemTable()
+
+stem_word = _WORDS.__getitem__
 """Give the stem of a word as it is written, remembered."""
 
-stem_cached = _StemTable().__getitem__
+stem_cached = _IDENTIFIERS.__getitem__
 """Give the terms of one identifier, remembered: real code repeats its identifiers thousands of times."""
+
+
+def forget_stems() -> None:
+    """Let go of all that is remembered, for the memory."""
+    _WORDS.clear()
+    _IDENTIFIERS.clear()

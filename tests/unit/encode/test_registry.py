@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from pkg.encode.registry import (
     find_encoder,
     find_kind,
     find_service,
+    forget_encoders,
     forget_revision,
     load_encoder,
     name_encoder,
@@ -30,6 +33,17 @@ def test_the_registry_knows_name_and_dimension_of_what_it_loads() -> None:
 
 def test_an_encoder_is_made_once() -> None:
     assert load_encoder(DEFAULT_ENCODER) is load_encoder(DEFAULT_ENCODER)
+
+
+def test_a_forgotten_encoder_gives_its_memory_back_and_comes_again() -> None:
+    encoder = load_encoder(DEFAULT_ENCODER)
+    before = encoder.encode([b"def parse_header(line): ..."])
+    gone = weakref.ref(encoder)
+    del encoder
+    forget_encoders()
+    gc.collect()
+    assert gone() is None
+    assert (load_encoder(DEFAULT_ENCODER).encode([b"def parse_header(line): ..."]) == before).all()
 
 
 @pytest.mark.parametrize(
