@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from hashlib import blake2b, sha256
 from itertools import repeat
 from pathlib import Path
@@ -77,7 +76,6 @@ def spell_signs(words: Sequence[str], dimension: int) -> Rows:
     return signs
 
 
-@lru_cache(maxsize=1)
 def load_word_table(folder: Path = WEIGHTS) -> WordTable:
     """Read the table of the wheel, rows memory-mapped; a WeightsError for files that are missing or are others."""
     manifest = _read_manifest(folder)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from pkg.graph.lexical import TextParts
 
-WRITE_CACHE_KB = 12_000  # pages that a write keeps in memory before they go to the log
+WRITE_CACHE_KB = 6_000  # pages that a write keeps in memory before they go to the log
 
 
 class EmbeddedStore:

@@ -20,11 +20,11 @@ def fetch_known(connection: sqlite3.Connection, statement: str, *parameters: obj
 
 
 def pack_text(text: bytes) -> bytes:
-    """Compress a text at the fastest level: a build writes all texts, a query reads a few.
+    """Compress a text at the fourth level: a tenth smaller than at the fastest, and hardly slower.
 
     The small window saves more time on the many small texts than it costs room.
     """
-    packer = zlib.compressobj(1, zlib.DEFLATED, 13, 7)
+    packer = zlib.compressobj(4, zlib.DEFLATED, 13, 7)
     return packer.compress(text) + packer.flush()
 
 

@@ -81,7 +81,7 @@ class Binder(Evaluator):
         """Bind the sites of a file that deliver nothing: nobody reads them, so that one set does for all."""
         for site in self.list_sites(path):
             if not site.delivers:
-                self.rest[site] = self._bind_site(site)
+                self.rest[site] = self.solver.share(self._bind_site(site))
         return EMPTY
 
     def _read_imported(self, root: Scope, place: int) -> Values:

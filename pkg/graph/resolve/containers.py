@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from pkg.graph.resolve.context import Context
@@ -14,12 +15,28 @@ REST, PAIR = "rest of", "pair"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
 
 
-class Written(NamedTuple):
-    """A parsed expression with the scope that it stands in and the offset from which its text was parsed."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A parsed expression with the scope that it stands in and the offset from which its text was parsed.
+
+    Equal is what stands at one place: parsed once more, it is another node and still the same expression.
+    """
 
     scope: Scope
     at: int
     node: ast.expr
+
+    @property
+    def place(self) -> tuple[str, int, int, int, int | None, int | None]:
+        """Name it by where it stands."""
+        node = self.node
+        return self.scope.module.path, self.at, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self.place == other.place
+
+    def __hash__(self) -> int:
+        return hash(self.place)
 
 
 class Rest(NamedTuple):

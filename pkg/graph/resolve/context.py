@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from pkg.facts import Code
 from pkg.graph.resolve.deliveries import Deliveries
@@ -12,6 +13,8 @@ from pkg.graph.resolve.modules import ModuleMap
 from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.solver import Solver
 from pkg.graph.resolve.values import Reason, unknown
+
+MAX_TREES, MAX_MODULES = 1000, 100  # that are remembered: a tenth of django's
 
 
 class Context:
@@ -28,7 +31,7 @@ class Context:
 
 
 class Trees:
-    """Parse each piece of a text once."""
+    """Parse the pieces of texts, and remember the latest: a repository's take more memory than all that they give."""
 
     def __init__(self) -> None:
         self._trees: dict[tuple[str, int, int], ast.expr | None] = {}
@@ -36,7 +39,7 @@ class Trees:
         self._calls: dict[ModuleScopes, dict[tuple[int, int], Site]] = {}
 
     def clear(self) -> None:
-        """Forget all trees: they take more memory than all else that is computed from them."""
+        """Forget all trees."""
         for held in (self._trees, self._arguments, self._calls):
             held.clear()
 
@@ -44,12 +47,14 @@ class Trees:
         """Parse a piece of a module."""
         key = module.path, start, end
         if key not in self._trees:
+            _make_room(self._trees, MAX_TREES)
             self._trees[key] = parse_expression(module.text[start:end])
         return self._trees[key]
 
     def parse_arguments(self, site: Site) -> ast.Call | None:
         """Parse the arguments of a call site, as a call of a name of one letter."""
         if site not in self._arguments:
+            _make_room(self._arguments, MAX_TREES)
             text = site.scope.module.text[slice(*site.more)]
             tree = parse_expression(b"_" + text) if text.startswith(b"(") else None
             self._arguments[site] = tree if isinstance(tree, ast.Call) else None
@@ -59,6 +64,13 @@ class Trees:
         """Find the call site that takes up a span."""
         sites = self._calls.get(module)
         if sites is None:
+            _make_room(self._calls, MAX_MODULES)
             calls = (site for scope in module.scopes for site in scope.sites if site.code == Code.CALL)
             sites = self._calls[module] = {(site.start, site.more[1]): site for site in calls}
         return sites.get((start, end))
+
+
+def _make_room(held: dict[Any, Any], most: int) -> None:
+    """Forget all where there is too much: files are gone through one by one, so that little is asked for again."""
+    if len(held) >= most:
+        held.clear()

@@ -58,11 +58,11 @@ def hash_text(*parts: object) -> int:
 
 def pack_record(digest: bytes, unit: UnitText, basis: Basis | None) -> bytes:
     """Pack the record of a file; without a basis everything is to be resolved next time."""
-    facts = zlib.compress(_spread_facts(unit.facts), 3)
+    facts = zlib.compress(_spread_facts(unit.facts), 4)
     definitions = [[isinstance(each, Class), *each] for each in unit.definitions]
     rest = [definitions, unit.imports, None if basis is None else _write_basis(basis)]
     text = json.dumps(rest, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return _HEAD.pack(VERSION, digest, len(facts)) + facts + zlib.compress(text, 3)
+    return _HEAD.pack(VERSION, digest, len(facts)) + facts + zlib.compress(text, 4)
 
 
 def unpack_record(source: str, path: str, text: bytes, record: bytes) -> tuple[UnitText, Basis | None] | None:

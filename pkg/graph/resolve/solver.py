@@ -94,6 +94,10 @@ class Solver:
             self._update(cell)
         return cell
 
+    def share(self, values: Values) -> Values:
+        """Give the one of equal sets that is kept."""
+        return self._shared.setdefault(values, values)
+
     def renew(self, key: Key) -> None:
         """Note that a set has to be computed again; one that nobody asked for need not."""
         cell = self.cells.get(key)
@@ -142,6 +146,6 @@ class Solver:
         if len(values) > MAX_VALUES:
             values = self._overflow
             self.exhausted += 1
-        cell.values = self._shared.setdefault(values, values)
+        cell.values = self.share(values)
         for reader in cell.list_readers():
             self.queue(reader)

@@ -8,7 +8,10 @@ from unit.graph.resolve.resolving import resolve_tree
 
 from pkg.build.links import describe_code
 from pkg.extract.python import extract_unit
+from pkg.graph.resolve.containers import Written
+from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.project import resolve_project
+from pkg.graph.resolve.scopes import read_scopes
 from pkg.graph.resolve.values import CONSTANT
 from pkg.model import RelationType
 
@@ -103,3 +106,12 @@ def test_a_truth_value_is_told_from_the_number_that_it_equals() -> None:
     (take,) = (scope for scope in binder.modules["mod.py"].scopes if scope.kind == "function")
     found = binder.solver.get(("variable", take, "value"))
     assert sorted(str(value[1]) for value in found if value[0] == CONSTANT) == ["1", "True"]
+
+
+def test_what_is_put_into_a_container_is_the_same_when_it_is_parsed_anew() -> None:
+    scope = read_scopes("mod.py", b"", b"", (), ()).root
+    first, again = (parse_expression(b"f(1)") for _ in range(2))
+    assert first is not None
+    assert again is not None
+    assert {Written(scope, 7, first), Written(scope, 7, again)} == {Written(scope, 7, first)}
+    assert Written(scope, 7, first) != Written(scope, 9, again)

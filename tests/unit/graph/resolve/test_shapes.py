@@ -6,6 +6,7 @@ import pytest
 from unit.graph.resolve.resolving import resolve_tree
 from unit.graph.resolve.shapes import CONFIDENCES, read_shapes
 
+from pkg.graph.resolve import context
 from pkg.model import RelationType
 
 SHAPES = {f"{shape.category}: {shape.name}": shape for shape in read_shapes()}
@@ -25,6 +26,16 @@ def test_the_calls_of_a_shape_are_found_and_no_others(name: str) -> None:
     assert sorted(found.keys() - shape.allowed) == []
     assert sorted(found.keys() & set(shape.must_not)) == []
     assert [pair for pair in shape.weak if pair in found and found[pair].confidence != "possible"] == []
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_is_resolved_the_same_when_every_expression_is_parsed_anew(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = resolve_tree(SHAPES[name].files)
+    monkeypatch.setattr(context, "MAX_TREES", 1)
+    monkeypatch.setattr(context, "MAX_MODULES", 1)
+    assert resolve_tree(SHAPES[name].files) == expected
 
 
 def rank(confidence: str | None) -> int:
