@@ -130,7 +130,7 @@ def open_server(version: str, folder: Path, graph: Graph) -> Iterator[tuple[Neo4
     os.environ.update(PKG_NEO4J_USER=server.user, PKG_NEO4J_PASSWORD=server.password)
     try:
         with closing(Neo4jStore(server.uri, create=True)) as store:
-            store.ensure_schema(ENCODER, graph.encoder.dimension)
+            store.ensure_schema(graph.encoder.name, graph.encoder.dimension)
             yield store, Clock(server.pid or 0)
     finally:
         server.kill()
@@ -204,7 +204,7 @@ def import_files(version: str, folder: Path, graph: Graph) -> Figures:
     place.mkdir(parents=True)
     with closing(CsvFiles(place)) as files, closing(BulkWriter(files)) as writer:
         put_all(writer, read_units(graph.recorded), graph)
-        writer.finish(ENCODER, graph.encoder.dimension, SCHEMA_VERSION)
+        writer.finish(graph.encoder.name, graph.encoder.dimension, SCHEMA_VERSION)
     written = clock.lap()
     server = LaunchedServer(version, folder / "server", make_sizing())
     clock.lap()
@@ -280,7 +280,7 @@ def measure_whole(version: str, folder: Path, graph: Graph, data: Path) -> Figur
     with open_server(version, folder, graph) as (store, clock):
         loaded = load_whole(store, clock, graph)
         second = load_second(store, clock, find_files(data, {SECOND: CORPORA[SECOND]})[0])
-        names = ENCODER, second["source"]
+        names = graph.encoder.name, second["source"]
         asked = run_apart(ask_all, store.address, clock.pid, *names, read_questions(data))
         updated = update_source(store, clock, graph.tree / DJANGO.name)
     return loaded | {"second_source": second, **asked, "django_as_third_source": updated}

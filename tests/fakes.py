@@ -30,7 +30,7 @@ from pkg.graph.store import StoreStats
 from pkg.graph.text_segment import TextSegment, make_text_segment
 from pkg.graph.texts import read_import
 from pkg.graph.unit import UnitGraph, UnitLinks, hash_key
-from pkg.graph.word_search import search_text
+from pkg.graph.word_search import search_functions, search_text
 from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source, Status
 
 _WORD = re.compile(rb"[A-Za-z]+")
@@ -260,6 +260,16 @@ class FakeStore:
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         return search_text(self, label, terms, k, where)
+
+    def hybrid_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        terms: Mapping[str, float],
+        k: int,
+        where: NodeFilter | None = None,
+    ) -> tuple[Matches, Matches]:
+        return self.vector_search(label, vector, k, where), search_functions(self, terms, k, where)
 
     def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
         return self.open_terms(Label.FUNCTION).split_ids(ids, terms)

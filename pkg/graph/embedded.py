@@ -216,6 +216,20 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             return search_text(self._terms, label, terms, k, where)
 
+    def hybrid_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        terms: Mapping[str, float],
+        k: int,
+        where: NodeFilter | None = None,
+    ) -> tuple[Matches, Matches]:
+        """Search a label by a vector, and functions by terms."""
+        from pkg.graph.word_search import search_functions
+
+        with translate_faults(self.address), self.snapshot():
+            return self.vector_search(label, vector, k, where), search_functions(self._terms, terms, k, where)
+
     def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
         """Tell what each term adds to the lexical score of each of some functions, and how rare it is."""
         with translate_faults(self.address), self.snapshot():

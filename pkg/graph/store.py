@@ -146,6 +146,19 @@ class GraphStore(Protocol):
         are the same in every store (pkg.graph.lexical).
         """
 
+    def hybrid_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        terms: Mapping[str, float],
+        k: int,
+        where: NodeFilter | None = None,
+    ) -> tuple[Matches, Matches]:
+        """Search a label by a vector, and functions by terms: at once, where the vectors are compared elsewhere.
+
+        Kinds of blocks narrow the first search alone; without terms the second finds nothing.
+        """
+
     def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
         """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
 

@@ -58,6 +58,13 @@ def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: Nod
     return _find_blocks(index, found, rarity, k, where.kinds)
 
 
+def search_functions(index: TextIndex, terms: Terms, k: int, where: NodeFilter | None) -> Matches:
+    """Find the k best functions for a ranking that also knows vectors: kinds are of blocks and do not narrow them."""
+    if not terms:
+        return Matches((), 0, 0, 0)
+    return search_text(index, Label.FUNCTION, terms, k, None if where is None else replace(where, kinds=None))
+
+
 def _read_functions(index: TextIndex, best: list[tuple[str, float]]) -> Iterator[tuple[Node, float]]:
     """Read functions, best first, some at a time, with their scores."""
     for start in range(0, len(best), AT_ONCE):

@@ -28,6 +28,7 @@ class ModuleImports:
         self._corpora = corpora
         self._used: dict[str, list[Node]] = {}  # by the id of the node whose text uses them
         self._texts: dict[tuple[str, str], list[bytes]] = {}  # lines by source and path
+        self._owned: dict[tuple[str, str, int], bool] = {}  # lines of imports that stand in a function or class
 
     def read(self, nodes: Iterable[Node]) -> None:
         """Read the imports that the texts of the nodes use, from the files or rows that they lie in."""
@@ -39,10 +40,12 @@ class ModuleImports:
         for node_id, node in missing.items():
             unit = self._name_unit(node)
             wanted[unit] = wanted.get(unit, frozenset()) | names[node_id]
-        imports = self._store.imports(wanted)
+        bound = {
+            unit: [(read_import(each.properties).bound_name, each) for each in found]
+            for unit, found in self._store.imports(wanted).items()
+        }
         for node_id, node in missing.items():
-            found = imports[self._name_unit(node)]
-            self._used[node_id] = [each for each in found if read_import(each.properties).bound_name in names[node_id]]
+            self._used[node_id] = [each for name, each in bound[self._name_unit(node)] if name in names[node_id]]
         self._read_texts(missing.values())
 
     def _read_texts(self, nodes: Iterable[Node]) -> None:
@@ -76,8 +79,10 @@ class ModuleImports:
         source, path, label = unit
         if not imports or label is Label.ROW:
             return []
-        lines = self._texts[source, path]
-        return [each for each in imports if not _is_owned(lines, each.start_line - 1)]
+        lines, owned = self._texts[source, path], self._owned
+        for number in {each.start_line for each in imports if (source, path, each.start_line) not in owned}:
+            owned[source, path, number] = _is_owned(lines, number - 1)
+        return [each for each in imports if not owned[source, path, each.start_line]]
 
     def _unit_of(self, node: Node) -> Unit:
         return node.source, node.path, Label.ROW if node.source in self._corpora else Label.FILE

@@ -11,7 +11,8 @@ from pkg.model import Helper, Hit
 from pkg.retrieval.complete import Completion
 from pkg.retrieval.hits import OpenedHit
 
-_TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
+_TOKEN = r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_"
+_ANY, _ASCII = re.compile(_TOKEN), re.compile(_TOKEN, re.ASCII)  # the second is faster where there is nothing else
 
 HITS_AT_ONCE = 50  # completed together: what is read for them is in memory together
 
@@ -38,7 +39,7 @@ def count_tokens(text: str) -> int:
     It is no model's own tokenizer: it needs no vocabulary, takes white space as free, and on Python code is meant to
     be of the right size, not exact. Text without spaces between words counts low.
     """
-    return len(_TOKEN.findall(text))
+    return len((_ASCII if text.isascii() else _ANY).findall(text))
 
 
 def pack_hits(opened: Iterable[OpenedHit], complete: Complete, budget: int, total: int) -> Packed:

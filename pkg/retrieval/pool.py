@@ -56,8 +56,8 @@ def collect_pool(
 ) -> Pool:
     """Search both ways, and fetch the scores that one search knows and the other does not."""
     look = max(int(k * LOOK_FOR_EACH), LOOK)
-    near = store.vector_search(label, query, look, where)
-    worded = _search_words(store, question, look, where)
+    near, functions_found = store.hybrid_search(label, query, question.weights, look, where)
+    worded = functions_found.matches
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:
         found.append(worded)
@@ -95,13 +95,6 @@ def _measure_cosines(store: GraphStore, query: Vectors, near: Matches, ids: set[
     cosines = {match.id: match.score for match in near.matches}
     missing = sorted(ids - cosines.keys())
     return {**cosines, **dict(zip(missing, store.cosines(missing, query).tolist(), strict=True))}
-
-
-def _search_words(store: GraphStore, question: Question, k: int, where: NodeFilter) -> tuple[Match, ...]:
-    """Find the functions that hold the words of the question."""
-    if not question.terms:
-        return ()
-    return store.text_search(Label.FUNCTION, question.weights, k, replace(where, kinds=None)).matches
 
 
 def _search_files(

@@ -6,12 +6,14 @@ import builtins
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pkg.graph.unit import find_owner
 from pkg.model import Cut, Node
 
 _OF_PYTHON_2 = ("basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "reload", "unichr", "unicode")
 BUILTINS = frozenset((*dir(builtins), *_OF_PYTHON_2, "xrange"))
+_WORD = re.compile(r"\w+")
 NOT_FOUND = 1 << 20  # a column behind every other: what is called is not written on the line by its name
 
 
@@ -35,9 +37,8 @@ class Shown:
 
     def find_column(self, line: int, name: str) -> int:
         """Tell where a name first stands on a line, for the order of what is called there."""
-        lines = self.node.content.split("\n")
-        found = re.search(rf"\b{re.escape(name)}\b", lines[line - self.node.start_line])
-        return found.start() if found else NOT_FOUND
+        text = _split_lines(self.node.content)[line - self.node.start_line]
+        return next((word.start() for word in _WORD.finditer(text) if word[0] == name), NOT_FOUND)
 
     def holds(self, other: Node) -> bool:
         """Tell whether another node lies inside of this one."""
@@ -45,6 +46,11 @@ class Shown:
         if (node.source, node.path) != (other.source, other.path):
             return False
         return node.start_line <= other.start_line and other.end_line <= node.end_line
+
+
+@lru_cache(maxsize=16)  # the calls of a text are placed one after the other
+def _split_lines(content: str) -> list[str]:
+    return content.split("\n")
 
 
 def list_scopes(node: Node) -> Iterator[str]:

@@ -46,6 +46,7 @@ def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
             return None
 
 
+@lru_cache(maxsize=1000)  # helpers come again from question to question
 def find_global_names(text: bytes, indent: bytes = b"") -> frozenset[str]:
     """List the names that a text uses and does not bind itself; without a parse, every word that is no attribute."""
     import symtable

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from contract.conftest import OpenStore
@@ -152,6 +154,17 @@ def test_cosines_of_given_nodes_are_those_of_the_search(filled: GraphStore, labe
     twice = filled.cosines([found[0].id] * 2, query)
     assert twice.tolist() == pytest.approx([found[0].score] * 2, abs=1e-6)
     assert filled.cosines([], query).tolist() == []
+
+
+@pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK])
+@pytest.mark.parametrize("where", [None, NodeFilter(kinds=frozenset({"for"})), NodeFilter(path="*.py")])
+def test_both_searches_at_once_find_what_each_finds(filled: GraphStore, label: Label, where: NodeFilter | None) -> None:
+    query, terms = encode("read the settings of a path"), weigh_terms("read the settings of a path")
+    worded = where if where is None else replace(where, kinds=None)
+    expected = filled.vector_search(label, query, 5, where), filled.text_search(Label.FUNCTION, terms, 5, worded)
+    assert expected[1].matches
+    assert filled.hybrid_search(label, query, terms, 5, where) == expected
+    assert filled.hybrid_search(label, query, {}, 5, where) == (expected[0], Matches((), 0, 0, 0))
 
 
 @pytest.mark.parametrize("unknown", ["0" * 16, "no id", "", "ф" * 16, "00000000000000000"])

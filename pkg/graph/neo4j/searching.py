@@ -6,8 +6,9 @@ equal ones are ordered by id, as in every store. Vectors stay on the server: to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import translate
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,21 @@ class _Found(NamedTuple):
     equal: int  # nodes of this content that pass, itself included
 
 
+class _Asked(NamedTuple):
+    """What the server is asked for."""
+
+    vector: Vector
+    k: int
+    allowed: int  # nodes that pass the filters
+    filters: dict[str, Any]
+    look: int  # nodes to look at
+    is_exact: bool  # whether all that pass are compared
+
+
+_Awaited = Callable[[], list[_Found]]
+"""Wait for what the server finds."""
+
+
 class VectorSearch:
     """One search of a label in one view."""
 
@@ -51,14 +67,22 @@ class VectorSearch:
         self._total = sum(int(view.sources[name].get(count_key(label), 0)) for name in ready)
         self._of_sources = sum(int(view.sources[name].get(count_key(label), 0)) for name in self._names)
 
-    def search(self, vector: Vector, k: int) -> Matches:
-        """Find the k nodes of highest cosine with distinct content, ties by id."""
+    def begin(self, vector: Vector, k: int) -> Callable[[], Matches]:
+        """Have the server begin, and give what waits for the k best: of distinct content, by cosine, ties by id."""
         filters = self._find_filters()
         allowed = self._count_allowed(filters)
         if k < 1 or not allowed:
-            return Matches((), self._total, self._total - allowed, 0)
-        matches = tuple(self._find_leaders(vector, k, allowed, filters))
-        return Matches(matches, self._total, self._total - allowed, sum(match.same_content for match in matches))
+            return lambda: Matches((), self._total, self._total - allowed, 0)
+        look = (
+            min(k, allowed) * 3 // 2 + 5
+        )  # of 194,000 blocks, 80 are enough for 50 of distinct content 98 times in 100
+        asked = _Asked(vector, k, allowed, filters, look, allowed <= EXACT_BELOW or not vector.any())
+        return partial(self._finish, asked, self._send(asked))
+
+    def _finish(self, asked: _Asked, awaited: _Awaited) -> Matches:
+        matches = tuple(self._find_leaders(asked, awaited))
+        folded = sum(match.same_content for match in matches)
+        return Matches(matches, self._total, self._total - asked.allowed, folded)
 
     def _find_filters(self) -> dict[str, Any]:
         """Give the parameters that narrow a search: sources, kinds, and the fragments of the paths that match."""
@@ -75,37 +99,40 @@ class VectorSearch:
         found = self._reader.run(cypher.COUNT_PASSING.format(label=self._label.value), **filters)
         return int(found[0]["count"])
 
-    def _find_leaders(self, vector: Vector, k: int, allowed: int, filters: dict[str, Any]) -> list[Match]:
+    def _find_leaders(self, asked: _Asked, awaited: _Awaited) -> list[Match]:
         """Look at more and more of the nearest until k of distinct content stand clear of those not looked at."""
-        wanted = min(k, allowed)
-        look = wanted * 3 // 2 + 5  # of 194,000 blocks, 80 are enough for 50 of distinct content 98 times in a hundred
-        ask = self._scan if allowed <= EXACT_BELOW or not vector.any() else self._ask_index
         while True:
-            found = ask(vector, look, filters)
+            found = awaited()
             leaders = _pick_leaders(found)
-            if len(found) >= allowed or (len(leaders) >= k and _is_clear(found, leaders[k - 1], vector)):
-                return leaders[:k]
-            if len(found) < look or look * 2 > INDEX_LIMIT:  # the index does not hold or does not give them all
-                ask = self._scan
-            look *= 2
+            if len(found) >= asked.allowed:
+                return leaders[: asked.k]
+            if len(leaders) >= asked.k and _is_clear(found, leaders[asked.k - 1], asked.vector):
+                return leaders[: asked.k]
+            is_short = (
+                len(found) < asked.look or asked.look * 2 > INDEX_LIMIT
+            )  # the index does not hold or give them all
+            asked = asked._replace(look=asked.look * 2, is_exact=asked.is_exact or is_short)
+            awaited = self._send(asked)
 
-    def _scan(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[_Found]:
-        """Let the server compare all nodes that pass; a question without words is as far from all."""
-        return self._list(cypher.SCAN_VECTORS, vector, filters, look=look)
+    def _send(self, asked: _Asked) -> _Awaited:
+        """Let the server compare all nodes that pass, or ask the index.
 
-    def _ask_index(self, vector: Vector, look: int, filters: dict[str, Any]) -> list[_Found]:
-        """Have the index explore more than is fetched: to read the properties of a node costs more than to find it."""
-        explored = max(look, min(look * EXPLORED_EACH, EXPLORED))
+        The index explores more than is fetched: to read the properties of a node costs more than to find it.
+        """
+        if asked.is_exact:  # a question without words is as far from all
+            return self._list(cypher.SCAN_VECTORS, asked)
+        explored = max(asked.look, min(asked.look * EXPLORED_EACH, EXPLORED))
         if self._has_filters:
-            return self._list(cypher.SEARCH_INDEX, vector, filters, ask=explored, look=look)
+            return self._list(cypher.SEARCH_INDEX, asked, ask=explored)
         share = self._of_sources / max(self._total, 1)
         ask = min(int(explored / max(share, 0.01)) + 1, self._total)  # so many pass, if they are spread evenly
-        return self._list(cypher.QUERY_INDEX, vector, filters, ask=ask, look=look)
+        return self._list(cypher.QUERY_INDEX, asked, ask=ask)
 
-    def _list(self, statement: str, vector: Vector, filters: dict[str, Any], **parameters: int) -> list[_Found]:
+    def _list(self, statement: str, asked: _Asked, **parameters: int) -> _Awaited:
         written = statement.format(label=self._label.value, index=cypher.name_vector_index(self._label))
-        found = self._reader.run(written, vector=vector.tolist(), **filters, **parameters)
-        return [_Found(*each) for each in self._reader.note(found[0]["found"])]
+        vector = asked.vector.tolist()
+        records = self._reader.send(written, vector=vector, look=asked.look, **asked.filters, **parameters)
+        return lambda: [_Found(*each) for each in self._reader.note(records()[0]["found"])]
 
 
 def to_java_pattern(glob: str) -> str:

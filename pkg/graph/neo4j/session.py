@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import NodeNotFoundError, StoreChangedError
@@ -14,7 +15,7 @@ from pkg.graph.neo4j.address import Address
 from pkg.graph.neo4j.faults import translate_faults
 
 if TYPE_CHECKING:
-    from neo4j import Driver, ManagedTransaction, Record, Session, Transaction
+    from neo4j import Driver, ManagedTransaction, Record, Result, Session, Transaction
 
 COMMIT_SECONDS = 30.0  # from when on a mark of a commit is not believed: a killed writer leaves one for ever
 _STEP = 0.02
@@ -58,6 +59,21 @@ class Reader:
                 return _fetch(self._transaction, statement, parameters)
             with self._open() as session:
                 return session.execute_read(_fetch, statement, parameters)
+
+    def send(self, statement: str, **parameters: Any) -> Callable[[], list[Record]]:
+        """Send one statement, and give what waits for its records: meanwhile there is time for other work.
+
+        Outside a snapshot it is answered before this returns.
+        """
+        if self._transaction is None:
+            found = self.run(statement, **parameters)
+            return lambda: found
+        with translate_faults(self._address):
+            return partial(self._receive, self._transaction.run(statement, parameters))
+
+    def _receive(self, result: Result) -> list[Record]:
+        with translate_faults(self._address):
+            return list(result)
 
     def stream(self, statement: str, **parameters: Any) -> Iterator[Record]:
         """Run one statement and give its records as they come."""

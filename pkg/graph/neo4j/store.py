@@ -29,7 +29,7 @@ from pkg.graph.rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
 from pkg.graph.unit import format_id, hash_key
-from pkg.graph.word_search import search_text
+from pkg.graph.word_search import search_functions, search_text
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source
 
 if TYPE_CHECKING:
@@ -235,15 +235,36 @@ class Neo4jStore:
 
         Exact up to some thousand nodes; above, the index is approximate and gives k of k all the same.
         """
+        with self._reader.snapshot():
+            return self._begin_search(label, vector, k, where)()
+
+    def _begin_search(
+        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None
+    ) -> Callable[[], Matches]:
+        """Have the server begin to search, and give what waits for it; in a snapshot."""
         from pkg.graph.neo4j.searching import VectorSearch
 
-        with self._reader.snapshot() as view:
-            if len(vector) != (view.dimension or len(vector)):
-                raise EncoderMismatchError(
-                    f"the query vector has {len(vector)} dimensions; {self.address} holds {view.dimension}"
-                    f" (encoder '{view.encoder}'); encode the query with that encoder"
-                )
-            return VectorSearch(self._reader, view, label, where, self._has_filters).search(vector, k)
+        view = self._reader.view
+        if len(vector) != (view.dimension or len(vector)):
+            raise EncoderMismatchError(
+                f"the query vector has {len(vector)} dimensions; {self.address} holds {view.dimension}"
+                f" (encoder '{view.encoder}'); encode the query with that encoder"
+            )
+        return VectorSearch(self._reader, view, label, where, self._has_filters).begin(vector, k)
+
+    def hybrid_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        terms: Mapping[str, float],
+        k: int,
+        where: NodeFilter | None = None,
+    ) -> tuple[Matches, Matches]:
+        """Search a label by a vector, and functions by terms, which this process does while the server is busy."""
+        with self._reader.snapshot():
+            near = self._begin_search(label, vector, k, where)
+            worded = search_functions(self._terms, terms, k, where)
+            return near(), worded
 
     def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Give the true cosine of each function or block, [len(ids)]; an unknown id is a NodeNotFoundError."""
