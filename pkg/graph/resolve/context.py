@@ -14,7 +14,7 @@ from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.solver import Solver
 from pkg.graph.resolve.values import Reason, unknown
 
-MAX_TREES, MAX_MODULES = 1000, 100  # that are remembered: a tenth of django's
+MAX_TREES, MAX_MODULES = 2000, 200  # that are remembered: with a tenth more memory nothing would be parsed twice
 
 
 class Context:
