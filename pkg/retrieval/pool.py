@@ -56,13 +56,12 @@ def collect_pool(
 ) -> Pool:
     """Search both ways, and fetch the scores that one search knows and the other does not."""
     look = max(int(k * LOOK_FOR_EACH), LOOK)
-    near, functions_found = store.hybrid_search(label, query, question.weights, look, where)
-    worded = functions_found.matches
+    near, worded = store.hybrid_search(label, query, question.weights, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:
-        found.append(worded)
+        found.append(worded.matches)
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
-    functions = [match.id for match in worded[:FUNCTIONS_OF_BLOCKS]] if label is Label.BLOCK else []
+    functions = [match.id for match in worded.matches[:FUNCTIONS_OF_BLOCKS]] if label is Label.BLOCK else []
     outlines = store.outlines(list(counts), functions)
     candidates = tuple(_pick_candidates(outlines, counts, label, where))
     owners = tuple(outlines.get(find_owner(each), each) for each in candidates)  # a block may stand in no function
