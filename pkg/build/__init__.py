@@ -169,7 +169,7 @@ def write_units(
     with clock.stage("names"):
         _put_names(writer, name, encoder)
     tally.skipped += cut.describe(name)
-    if not find_kind(encoder).is_heavy:  # which takes long to load again
+    if _is_large(todo.size) and not find_kind(encoder).is_heavy:  # which takes long to load again
         forget_encoders()
     with clock.stage("resolve"):
         if tally.has_changed and is_resolved:
@@ -220,4 +220,9 @@ def _count_workers(jobs: int, size: int) -> int:
         raise UsageError(f"jobs is {jobs}; expected 0 (one for each processor) or more")
     if jobs:
         return jobs
-    return count_cores() if size == 0 or size >= PARALLEL_BYTES else 1
+    return count_cores() if _is_large(size) else 1
+
+
+def _is_large(size: int) -> bool:
+    """Tell whether there is much to read; what is not known counts as much."""
+    return size == 0 or size >= PARALLEL_BYTES
