@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.graph.texts import read_import
 from pkg.graph.unit import format_id, hash_key
-from pkg.model import Label, Node
+from pkg.model import Import, Label, Node
 from pkg.retrieval.syntax import find_global_names, find_indent
 
 if TYPE_CHECKING:
@@ -20,13 +20,20 @@ Unit = tuple[str, str, Label]  # source, path, File or Row
 _OWNER = re.compile(rb"\s*(?:async\s+def|def|class)\b")
 
 
+class _Found(NamedTuple):
+    """An import of a module: its node, and what it says."""
+
+    node: Node
+    record: Import
+
+
 class ModuleImports:
     """The imports of modules that texts use, read for many texts together and without those that none of them uses."""
 
     def __init__(self, store: GraphStore, corpora: set[str]) -> None:
         self._store = store
         self._corpora = corpora
-        self._used: dict[str, list[Node]] = {}  # by the id of the node whose text uses them
+        self._used: dict[str, list[_Found]] = {}  # by the id of the node whose text uses them
         self._texts: dict[tuple[str, str], list[bytes]] = {}  # lines by source and path
         self._owned: dict[tuple[str, str, int], bool] = {}  # lines of imports that stand in a function or class
 
@@ -36,16 +43,16 @@ class ModuleImports:
         if not missing:
             return
         names = {node_id: list_globals(node) for node_id, node in missing.items()}
+        units = {node_id: self._name_unit(node) for node_id, node in missing.items()}
         wanted: dict[str, frozenset[str]] = {}
-        for node_id, node in missing.items():
-            unit = self._name_unit(node)
+        for node_id, unit in units.items():
             wanted[unit] = wanted.get(unit, frozenset()) | names[node_id]
-        bound = {
-            unit: [(read_import(each.properties).bound_name, each) for each in found]
+        imports = {
+            unit: [_Found(each, read_import(each.properties)) for each in found]
             for unit, found in self._store.imports(wanted).items()
         }
-        for node_id, node in missing.items():
-            self._used[node_id] = [each for name, each in bound[self._name_unit(node)] if name in names[node_id]]
+        for node_id, unit in units.items():
+            self._used[node_id] = [each for each in imports[unit] if each.record.bound_name in names[node_id]]
         self._read_texts(missing.values())
 
     def _read_texts(self, nodes: Iterable[Node]) -> None:
@@ -61,28 +68,30 @@ class ModuleImports:
 
     def list_of_library(self, node: Node) -> set[str]:
         """List the names that a node uses and its module imports from the standard library; `read` comes first."""
-        of_library = (each for each in self._used[node.id] if _find_module(each) in sys.stdlib_module_names)
-        return {read_import(each.properties).bound_name for each in of_library}
+        used = (each.record for each in self._used[node.id])
+        return {each.bound_name for each in used if _find_module(each) in sys.stdlib_module_names}
 
     def list_needed(self, node: Node) -> tuple[str, ...]:
         """Write the statements whose names the text of a node uses, one for each name; `read` comes first."""
         used = self._used[node.id]
         of_module = self._keep_of_module(self._unit_of(node), _list_indented(used))
         return tuple(
-            dict.fromkeys(
-                read_import(each.properties).statement for each in used if not each.start_col or each in of_module
-            )
+            dict.fromkeys(each.record.statement for each in used if not each.node.start_col or each in of_module)
         )
 
-    def _keep_of_module(self, unit: Unit, imports: Sequence[Node]) -> list[Node]:
+    def _keep_of_module(self, unit: Unit, imports: Sequence[_Found]) -> list[_Found]:
         """Keep indented imports that stand in no function or class: below `if` or `try` they are the module's."""
         source, path, label = unit
         if not imports or label is Label.ROW:
             return []
-        lines, owned = self._texts[source, path], self._owned
-        for number in {each.start_line for each in imports if (source, path, each.start_line) not in owned}:
-            owned[source, path, number] = _is_owned(lines, number - 1)
-        return [each for each in imports if not owned[source, path, each.start_line]]
+        return [each for each in imports if not self._is_owned(source, path, each.node.start_line)]
+
+    def _is_owned(self, source: str, path: str, line: int) -> bool:
+        """Tell whether a line of a file stands in a function or class: several texts of a file use one import."""
+        place = source, path, line
+        if place not in self._owned:
+            self._owned[place] = _is_owned(self._texts[source, path], line - 1)
+        return self._owned[place]
 
     def _unit_of(self, node: Node) -> Unit:
         return node.source, node.path, Label.ROW if node.source in self._corpora else Label.FILE
@@ -98,16 +107,15 @@ def list_globals(node: Node) -> frozenset[str]:
     return find_global_names(content, find_indent(content, node.start_col))
 
 
-def _list_indented(imports: Sequence[Node]) -> list[Node]:
+def _list_indented(imports: Sequence[_Found]) -> list[_Found]:
     """List the indented imports that bind what none at the margin binds."""
-    plain = {read_import(each.properties).bound_name for each in imports if not each.start_col}
-    return [each for each in imports if each.start_col and read_import(each.properties).bound_name not in plain]
+    plain = {each.record.bound_name for each in imports if not each.node.start_col}
+    return [each for each in imports if each.node.start_col and each.record.bound_name not in plain]
 
 
-def _find_module(node: Node) -> str:
+def _find_module(record: Import) -> str:
     """Give the first part of the module that an absolute import names."""
-    facts = node.properties
-    return "" if facts.get("level") else str(facts.get("module", "")).partition(".")[0]
+    return "" if record.level else record.module.partition(".")[0]
 
 
 def _is_owned(lines: Sequence[bytes], number: int) -> bool:
