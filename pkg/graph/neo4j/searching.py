@@ -73,9 +73,8 @@ class VectorSearch:
         allowed = self._count_allowed(filters)
         if k < 1 or not allowed:
             return lambda: Matches((), self._total, self._total - allowed, 0)
-        look = (
-            min(k, allowed) * 3 // 2 + 5
-        )  # of 194,000 blocks, 80 are enough for 50 of distinct content 98 times in 100
+        # Of 194,000 blocks, 80 are enough for 50 of distinct content 98 times in a hundred.
+        look = min(k, allowed) * 3 // 2 + 5
         asked = _Asked(vector, k, allowed, filters, look, allowed <= EXACT_BELOW or not vector.any())
         return partial(self._finish, asked, self._send(asked))
 

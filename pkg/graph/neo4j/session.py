@@ -54,22 +54,19 @@ class Reader:
 
     def run(self, statement: str, **parameters: Any) -> list[Record]:
         """Run one statement in the transaction of the snapshot, or in one that transient faults make try again."""
-        with translate_faults(self._address):
-            if self._transaction is not None:
-                return _fetch(self._transaction, statement, parameters)
-            with self._open() as session:
-                return session.execute_read(_fetch, statement, parameters)
+        return self.send(statement, **parameters)()
 
     def send(self, statement: str, **parameters: Any) -> Callable[[], list[Record]]:
         """Send one statement, and give what waits for its records: meanwhile there is time for other work.
 
         Outside a snapshot it is answered before this returns.
         """
-        if self._transaction is None:
-            found = self.run(statement, **parameters)
-            return lambda: found
         with translate_faults(self._address):
-            return partial(self._receive, self._transaction.run(statement, parameters))
+            if self._transaction is not None:
+                return partial(self._receive, self._transaction.run(statement, parameters))
+            with self._open() as session:
+                found = session.execute_read(_fetch, statement, parameters)
+        return lambda: found
 
     def _receive(self, result: Result) -> list[Record]:
         with translate_faults(self._address):
@@ -146,5 +143,5 @@ class Reader:
         return View(*stated, sources, found["version"] or 0, found["stamp"] or "")
 
 
-def _fetch(transaction: ManagedTransaction | Transaction, statement: str, parameters: dict[str, Any]) -> list[Record]:
+def _fetch(transaction: ManagedTransaction, statement: str, parameters: dict[str, Any]) -> list[Record]:
     return list(transaction.run(statement, parameters))

@@ -157,8 +157,8 @@ class Neo4jStore:
         finally:
             self._kept, self._together = None, set()
 
-    def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str]) -> Found:
-        """Run a statement on ids or names and give what it finds for each.
+    def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str], are_names: bool = False) -> Found:
+        """Run a statement on ids, or on bare names, and give what it finds for each.
 
         A snapshot keeps them, and for one of several nodes that were fetched by one call asks about all of them:
         whoever looks at the hits of a question one by one waits for the server once.
@@ -170,8 +170,8 @@ class Neo4jStore:
         if not missing.isdisjoint(self._together):
             missing.update(each for each in self._together if each not in kept)
         kept.update((each, []) for each in missing)
-        asked = self._reader.name(missing) | {"names": sorted(missing), "ready": ready}
-        for each, found in self._reader.run(statement, **asked)[0]["found"]:
+        asked = {"names": sorted(missing)} if are_names else self._reader.name(missing)
+        for each, found in self._reader.run(statement, **asked, ready=ready)[0]["found"]:
             kept[each].append(found)
         return kept
 
@@ -295,7 +295,7 @@ class Neo4jStore:
         """Find the functions and classes of several bare names at once, ordered by path and line."""
         with self._reader.snapshot() as view:
             ready = view.ready if source is None else [each for each in view.ready if each == source]
-            found = self._ask_each(cypher.FIND_NAMES, names, ready)
+            found = self._ask_each(cypher.FIND_NAMES, names, ready, are_names=True)
             nodes = [make_node(*each) for name in set(names) for each in found[name]]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
