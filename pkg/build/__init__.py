@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["BuildOptions", "BuildReport", "Progress", "build", "build_export", "remove_source"]
 
 NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
-PARALLEL_BYTES = 2_000_000  # below this a second process costs more than it saves
+LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,8 @@ def write_units(
     records = dict(store.link_notes(name)) if is_resolved else {}  # those of files that are put anew are gone then
     tally = Tally(found, todo, store, writer, options.progress)
     encoder = options.encoder or store.encoder()[0]
-    workers = 1 if find_kind(encoder).is_heavy else _count_workers(options.jobs, todo.size)
+    is_heavy = find_kind(encoder).is_heavy  # which takes long to load
+    workers = 1 if is_heavy else _count_workers(options.jobs, todo.size)
     cut = CutCount(encoder)
     for unit in prepare_all(name, tally.load(todo.units), encoder, workers, clock.seconds):
         with clock.stage("store"):
@@ -169,7 +170,7 @@ def write_units(
     with clock.stage("names"):
         _put_names(writer, name, encoder)
     tally.skipped += cut.describe(name)
-    if _is_large(todo.size) and not find_kind(encoder).is_heavy:  # which takes long to load again
+    if _is_large(todo.size) and not is_heavy:
         forget_encoders()
     with clock.stage("resolve"):
         if tally.has_changed and is_resolved:
@@ -225,4 +226,4 @@ def _count_workers(jobs: int, size: int) -> int:
 
 def _is_large(size: int) -> bool:
     """Tell whether there is much to read; what is not known counts as much."""
-    return size == 0 or size >= PARALLEL_BYTES
+    return size == 0 or size >= LARGE_BYTES
