@@ -206,10 +206,7 @@ def name_otherwise(store: EmbeddedStore, encoder: str) -> None:
             writer.put_vectors(label, {each: np.array(vectors[each], np.float16) for each in some})
 
 
-OTHER_WEIGHTS = [
-    DEFAULT_ENCODER,
-    f"{DEFAULT_ENCODER}@0000",
-]  # that of a PKG of before names had revisions, and of another
+OTHER_WEIGHTS = [DEFAULT_ENCODER, f"{DEFAULT_ENCODER}@0000"]  # the first from before names had revisions
 
 
 @pytest.mark.parametrize("known", OTHER_WEIGHTS)
