@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pkg.rerank.sandbox import Kind, Limits, Step
 
-LIMITS = Limits(cpu_seconds=0.4, wall_seconds=1.5, memory_bytes=256 << 20, output_bytes=16 << 10, processes=8)
+LIMITS = Limits(cpu_seconds=1.0, wall_seconds=3.0, memory_bytes=256 << 20, output_bytes=16 << 10, processes=8)
 ESCAPED = "ESCAPED"
 SECRET_NAME = "SANDBOX_TEST_SECRET"
 
