@@ -198,7 +198,7 @@ class Node:
 
 
 class Outline(NamedTuple):
-    """What a ranking looks at of a function or block besides its scores: a node without its text.
+    """What a ranking looks at of a function or block: its cosine, and a node without its text.
 
     A block has its place in its function as name and qualname.
     """
@@ -212,6 +212,7 @@ class Outline(NamedTuple):
     kind: str | None
     lines: int
     content_hash: str
+    cosine: float  # with the vector that was asked for (P-14)
 
 
 class Edge(NamedTuple):
@@ -223,6 +224,28 @@ class Edge(NamedTuple):
     line: int | None = None
     rule: str | None = None
     confidence: str | None = None  # certain, likely or possible
+
+
+class Nested(NamedTuple):
+    """A block inside of a function or block, without its text: bytes of its file or fragment, lines of its unit."""
+
+    id: str
+    kind: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+
+
+class Unfolded(NamedTuple):
+    """A function or block with what is asked about a hit."""
+
+    node: Node
+    blocks: tuple[Nested, ...]  # inside of it but for bodies, in the order of the text
+    links: tuple[Edge, ...]  # from its function to what that contains and calls (UNFOLDED_TYPES)
+
+
+UNFOLDED_TYPES = (RelationType.CONTAINS, RelationType.CALLS, RelationType.UNRESOLVED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,25 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.lexical import TextParts
 from pkg.graph.store import StoreStats
 from pkg.graph.text_segment import TextSegment, make_text_segment
-from pkg.graph.texts import read_import
+from pkg.graph.texts import list_nested, read_import
 from pkg.graph.unit import UnitGraph, UnitLinks, hash_key
 from pkg.graph.word_search import search_functions, search_text
-from pkg.model import Call, Edge, Label, Match, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source, Status
+from pkg.model import (
+    UNFOLDED_TYPES,
+    Call,
+    Edge,
+    Label,
+    Match,
+    Matches,
+    Node,
+    NodeFilter,
+    Outline,
+    RelationType,
+    Skip,
+    Source,
+    Status,
+    Unfolded,
+)
 
 _WORD = re.compile(rb"[A-Za-z]+")
 
@@ -254,10 +269,6 @@ class FakeStore:
         scored = [(_cosine(entry.vector, vector), entry.node) for entry in passing if entry.vector is not None]
         return _rank(scored, k, len(entries), len(entries) - len(passing))
 
-    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        entries = [self._get_entry(node_id) for node_id in ids]
-        return np.array([_cosine(each.vector, vector) for each in entries if each.vector is not None], np.float32)
-
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         return search_text(self, label, terms, k, where)
 
@@ -321,14 +332,24 @@ class FakeStore:
             raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id that a query gave")
         return entry
 
-    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+    def outlines(
+        self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
+    ) -> dict[str, Outline]:
         entries, outer = self._now.read(), set(blocks_of)
         found = [entries[each] for each in ids if each in entries]
         found = [entry for entry in found if entry.node.label in (Label.FUNCTION, Label.BLOCK)]
         blocks = [entry for entry in entries.values() if entry.node.label is Label.BLOCK]
         found += [entry for entry in blocks if _find_function(entries, entry) in outer]
         found += [entries[_find_function(entries, entry)] for entry in found]
-        return {entry.node.id: _outline(entry.node) for entry in found}
+        return {entry.node.id: _outline(entry, vector) for entry in found}
+
+    def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
+        nodes = self.get(ids)
+        owners = [_find_function(self._now.read(), self._get_entry(node.id)) for node in nodes]
+        return [
+            Unfolded(node, list_nested(self.subtree(node.id)), tuple(self.neighbours([owner], UNFOLDED_TYPES, "out")))
+            for node, owner in zip(nodes, owners, strict=True)
+        ]
 
     def subtree(self, node_id: str) -> list[Node]:
         outer = self._get_entry(node_id).node
@@ -418,11 +439,13 @@ class FakeStore:
         return iter([edge for edge in found if source in (None, entries[edge.start].node.source)])
 
 
-def _outline(node: Node) -> Outline:
+def _outline(entry: Entry, vector: npt.NDArray[np.float32]) -> Outline:
+    node = entry.node
+    assert entry.vector is not None
     qualname = node.name if node.label is Label.BLOCK else node.qualname
     lines = node.end_line - node.start_line + 1
     place = node.source, node.path, node.name, qualname
-    return Outline(node.id, node.label, *place, node.kind, lines, node.content_hash)
+    return Outline(node.id, node.label, *place, node.kind, lines, node.content_hash, _cosine(entry.vector, vector))
 
 
 def _find_function(entries: dict[str, Entry], entry: Entry) -> str:

@@ -18,14 +18,26 @@ from pkg.graph.embedded_texts import EmbeddedTexts
 from pkg.graph.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.opening import open_database
-from pkg.graph.outlines import list_blocks, list_outlines
 from pkg.graph.reading import NodeReader
 from pkg.graph.rows import parse_id, unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import export_edge, export_header
+from pkg.graph.texts import export_edge, export_header, list_nested
 from pkg.graph.unit import find_owner
 from pkg.graph.writing import EmbeddedWriter
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
+from pkg.model import (
+    UNFOLDED_TYPES,
+    Call,
+    Edge,
+    Label,
+    Matches,
+    Node,
+    NodeFilter,
+    Outline,
+    RelationType,
+    Skip,
+    Source,
+    Unfolded,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -197,18 +209,6 @@ class EmbeddedStore:
                 f" (encoder '{self._get_meta('encoder')}'); encode the query with that encoder"
             )
 
-    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each function or block, [len(ids)]; an unknown id is a NodeNotFoundError."""
-        from pkg.graph.vectors import join_vectors, score_vectors
-
-        with translate_faults(self.address), self.snapshot():
-            self._check_query(vector)
-            numbers = [parse_id(self._check_id(each)) for each in ids]
-            found = self._reader.read_vectors(numbers)
-        if len(found) < len(set(numbers)):
-            raise self._miss(next(each for each in ids if parse_id(each) not in found))
-        return score_vectors(join_vectors([found[number] for number in numbers], len(vector)), vector).astype("f4")
-
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
         from pkg.graph.word_search import search_text
@@ -265,13 +265,30 @@ class EmbeddedStore:
             f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
         )
 
-    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+    def outlines(
+        self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
+    ) -> dict[str, Outline]:
         """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
+        from pkg.graph.outlines import list_blocks, list_outlines
+
         with translate_faults(self.address), self.snapshot():
-            found = [*list_outlines(self._connection, ids), *list_blocks(self._connection, blocks_of)]
+            self._check_query(vector)
+            found = [*list_outlines(self._connection, ids, vector), *list_blocks(self._connection, blocks_of, vector)]
             outlines = {each.id: each for each in found}
-            outer = list_outlines(self._connection, sorted(set(map(find_owner, found)) - outlines.keys()))
-        return outlines | {each.id: each for each in outer}
+            outer = sorted(set(map(find_owner, found)) - outlines.keys())
+            return outlines | {each.id: each for each in list_outlines(self._connection, outer, vector)}
+
+    def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
+        """Fetch functions and blocks in the order of their ids, with their blocks and links."""
+        with translate_faults(self.address), self.snapshot():
+            nodes = self.get(ids)
+            links: dict[str, list[Edge]] = {}
+            for edge in list_neighbours(self._connection, set(map(find_owner, nodes)), set(UNFOLDED_TYPES), "out", 1):
+                links.setdefault(edge.start, []).append(edge)
+            return [
+                Unfolded(node, list_nested(self._reader.read_inside(node)), tuple(links.get(find_owner(node), ())))
+                for node in nodes
+            ]
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

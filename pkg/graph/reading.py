@@ -57,10 +57,6 @@ class NodeReader:
         nodes = [self._make(row) for name in set(names) for row in self._run(sql.FIND_NAME, (name, source))]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
-    def read_vectors(self, identities: list[int]) -> dict[int, bytes]:
-        """Read the vectors of those nodes that exist and have one, by signed id."""
-        return dict(self._run(sql.GET_VECTORS_OF, (json.dumps(identities),)))
-
     def read_inside(self, node: Node) -> list[Node]:
         """Read what lies inside a node's span and behind it in the order of nodes; for a file or row, all of it."""
         row = self._run(sql.GET_NODE, (parse_id(node.id),)).fetchone()

@@ -221,22 +221,21 @@ _EDGES_OF_SOURCE = f"""SELECT type, start, "end", line, rule, confidence FROM ({
 LIST_STRUCTURE, LIST_LINKS = (_EDGES_OF_SOURCE.format(edges) for edges in (_STRUCTURE, _LINKS))
 _OUTLINE = """SELECT node.id, node.label, source.name, (SELECT unit.path FROM part JOIN unit ON unit.number = part.unit
         WHERE part.fragment = node.fragment ORDER BY unit.path, part.first_line LIMIT 1),
-    node.name, node.qualname, node.kind, node.end_line - node.start_line + 1, node.content_hash"""
+    node.name, node.qualname, node.kind, node.end_line - node.start_line + 1, node.content_hash, vector.data"""
 LIST_OUTLINES = f"""{_OUTLINE} FROM json_each(?) AS asked JOIN node ON node.id = asked.value
-    JOIN source ON source.number = node.source WHERE node.label IN ({_FUNCTION}, {_BLOCK})"""
+    JOIN source ON source.number = node.source JOIN vector ON vector.node = node.number
+    WHERE node.label IN ({_FUNCTION}, {_BLOCK})"""
 LIST_BLOCKS = f"""WITH RECURSIVE inside(number) AS (
         SELECT node.number FROM json_each(?) AS asked JOIN node ON node.id = asked.value WHERE node.label = {_FUNCTION}
         UNION ALL SELECT node.number FROM inside JOIN node ON node.parent = inside.number AND node.label = {_BLOCK})
     {_OUTLINE} FROM inside JOIN node ON node.number = inside.number JOIN source ON source.number = node.source
-    WHERE node.label = {_BLOCK}"""
+    JOIN vector ON vector.node = node.number WHERE node.label = {_BLOCK}"""
 GET_VECTOR = "SELECT data FROM vector WHERE node = ?"
 LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, coalesce(node.fragment, 0), node.kind, vector.data
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
 COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
 
 GET_VECTORS = "SELECT vector.node, vector.data FROM json_each(?) AS asked JOIN vector ON vector.node = asked.value"
-GET_VECTORS_OF = """SELECT node.id, vector.data FROM json_each(?) AS asked JOIN node ON node.id = asked.value
-    JOIN vector ON vector.node = node.number"""
 LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS NOT NULL ORDER BY number"
 LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"

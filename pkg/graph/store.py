@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pkg.graph.unit import UnitGraph, UnitLinks
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source, Unfolded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,9 +136,6 @@ class GraphStore(Protocol):
     ) -> Matches:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
 
-    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each function or block, [len(ids)]; an unknown id is a NodeNotFoundError."""
-
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id.
 
@@ -174,11 +171,19 @@ class GraphStore(Protocol):
     def get(self, ids: Sequence[str]) -> list[Node]:
         """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
 
-    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+    def outlines(
+        self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
+    ) -> dict[str, Outline]:
         """Give the outlines of functions and blocks by id, and of the blocks of some functions; cheaper than the nodes.
 
-        The functions that the blocks stand in come with them. Unknown ids are left out, and so are the blocks of
-        functions inside those functions.
+        Each has its true cosine with a vector. The functions that the blocks stand in come with them. Unknown ids are
+        left out, and so are the blocks of functions inside those functions.
+        """
+
+    def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
+        """Fetch functions and blocks in the order of their ids, with their blocks and links.
+
+        Cheaper than get, subtree and neighbours one after the other; an unknown id is a NodeNotFoundError.
         """
 
     def subtree(self, node_id: str) -> list[Node]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pkg.graph.unit import format_id, hash_bytes
-from pkg.model import Edge, Import, Label, Node, Span
+from pkg.model import Edge, Import, Label, Nested, Node, Span
 from pkg.quiet import silence_warnings
 
 _NOWHERE = Span(0, 0, 0, 0)
@@ -42,6 +42,15 @@ def order_edge(edge: Edge) -> tuple[str, str, str, int, str, str]:
     """Give the place of a relationship in a list or an export: a total order, what is missing first."""
     line = -1 if edge.line is None else edge.line
     return edge.type.value, edge.start, edge.end, line, edge.rule or "", edge.confidence or ""
+
+
+def list_nested(inside: Iterable[Node]) -> tuple[Nested, ...]:
+    """List the blocks of what lies inside a function or block, but for bodies, in that order."""
+    return tuple(
+        Nested(each.id, each.kind or "", each.start, each.end, each.start_line, each.end_line)
+        for each in inside
+        if each.label is Label.BLOCK and each.kind != "body"
+    )
 
 
 def export_header(encoder: str, dimension: int) -> dict[str, Any]:

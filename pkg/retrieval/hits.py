@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from pkg.encode.headings import Headings
-from pkg.model import Hit, Label, Node
+from pkg.model import Hit, Label, Node, Unfolded
 from pkg.retrieval.options import QueryOptions
 from pkg.retrieval.prune import Branch, Pruned, prune
 from pkg.retrieval.ranking import Ranked
@@ -23,10 +23,10 @@ READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a bud
 
 @dataclass(frozen=True, slots=True)
 class OpenedHit:
-    """A hit without its helpers yet, the node that it came from, and how it was pruned, in words."""
+    """A hit without its helpers yet, what the store tells of it, and how it was pruned, in words."""
 
     hit: Hit
-    node: Node
+    unfolded: Unfolded
     explain: tuple[str, ...]
 
 
@@ -35,34 +35,36 @@ def open_hits(
 ) -> Iterator[OpenedHit]:
     """Yield a hit for each candidate, best first; nothing is pruned before it is asked for, and little is fetched."""
     headings = Headings(store.sources())
-    for rank, (match, node) in zip(count(1), _read_nodes(store, ranked), strict=False):
+    for rank, (match, unfolded) in zip(count(1), _unfold_all(store, ranked), strict=False):
+        node = unfolded.node
         heading = headings.of(node)
-        pruned = _prune_node(store, encoder, query, node, heading, options.prune_steps) if options.prune else None
-        yield OpenedHit(_make_hit(rank, match, node, pruned), node, tuple(_explain(rank, match, node, pruned)))
+        pruned = _prune_node(encoder, query, unfolded, heading, options.prune_steps) if options.prune else None
+        yield OpenedHit(_make_hit(rank, match, node, pruned), unfolded, tuple(_explain(rank, match, node, pruned)))
 
 
-def _read_nodes(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, Node]]:
-    """Read the nodes of candidates some at a time: a server is waited for once, not for each."""
+def _unfold_all(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, Unfolded]]:
+    """Read candidates some at a time: a server is waited for once, not for each."""
     for start in range(0, len(ranked), READ_AT_ONCE):
         some = ranked[start : start + READ_AT_ONCE]
-        yield from zip(some, store.get([each.id for each in some]), strict=True)
+        yield from zip(some, store.unfold([each.id for each in some]), strict=True)
 
 
-def _prune_node(store: GraphStore, encoder: Encoder, query: Vectors, node: Node, heading: str, steps: int) -> Pruned:
+def _prune_node(encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: str, steps: int) -> Pruned:
+    node = unfolded.node
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
     if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
         whole = prune(encoder, query, content, indent, (), heading=heading)
         return replace(whole, refused=("not pruned: the text holds bytes that are not UTF-8",))
-    return prune(encoder, query, content, indent, _find_branches(store, node), steps, heading=heading)
+    return prune(encoder, query, content, indent, _list_branches(unfolded), steps, heading=heading)
 
 
-def _find_branches(store: GraphStore, node: Node) -> list[Branch]:
-    """List the blocks inside a node; the block that was found is not a branch of itself."""
+def _list_branches(unfolded: Unfolded) -> list[Branch]:
+    """List the blocks inside a node as branches of its text."""
+    first = unfolded.node.start
     return [
-        Branch(each.id, each.kind or "", each.start - node.start, each.end - node.start, each.start_line, each.end_line)
-        for each in store.subtree(node.id)
-        if each.label is Label.BLOCK and each.kind != "body" and each.id != node.id
+        Branch(each.id, each.kind, each.start - first, each.end - first, each.start_line, each.end_line)
+        for each in unfolded.blocks
     ]
 
 

@@ -7,14 +7,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.confidence import BOUND
-from pkg.model import Edge, Label, Node, RelationType
+from pkg.model import UNFOLDED_TYPES, Edge, Label, Node, RelationType
 from pkg.retrieval.reached import Calls, Loose, Reached
 from pkg.retrieval.shown import Shown
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-_CALLING = (RelationType.CALLS, RelationType.UNRESOLVED)
 _CONSTRUCTOR = "constructor"  # the rule by which the call of a class has an edge to its __init__ as well
 
 
@@ -39,6 +38,7 @@ class LinkedCalls:
 
     def read(self, texts: Sequence[Shown]) -> list[Calls]:
         """Give the calls of each text, those of functions inside of it too."""
+        self._edges |= {shown.owner: list(shown.links) for shown in texts if shown.links is not None}
         self._read_edges({shown.owner for shown in texts})
         kept = [[edge for edge in self._list_edges(shown.owner) if shown.has_line(edge.line)] for shown in texts]
         self._read_nodes(edge.end for edges in kept for edge in edges)
@@ -46,11 +46,12 @@ class LinkedCalls:
 
     def _read_edges(self, ids: set[str]) -> None:
         """Read what starts at definitions and at those inside of them, one question to the store for each depth."""
-        while missing := sorted(ids - self._edges.keys()):
-            self._edges |= {node_id: [] for node_id in missing}
-            for edge in self._store.neighbours(missing, (RelationType.CONTAINS, *_CALLING), "out"):
-                self._edges[edge.start].append(edge)
-            inner = (edge for node_id in missing for edge in self._edges[node_id])
+        while ids:
+            if missing := sorted(ids - self._edges.keys()):
+                self._edges |= {node_id: [] for node_id in missing}
+                for edge in self._store.neighbours(missing, UNFOLDED_TYPES, "out"):
+                    self._edges[edge.start].append(edge)
+            inner = (edge for node_id in ids for edge in self._edges[node_id])
             ids = {edge.end for edge in inner if edge.type is RelationType.CONTAINS}
 
     def _list_edges(self, owner: str) -> Iterable[Edge]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.graph.unit import find_owner
-from pkg.model import Label, Match, Matches, NodeFilter, Outline
+from pkg.model import Label, Match, NodeFilter, Outline
 from pkg.retrieval.question import Question
 
 if TYPE_CHECKING:
@@ -36,14 +36,22 @@ class Pool:
     question: Question
     outlines: tuple[Outline, ...]
     owners: tuple[Outline, ...]  # the function of a block; a function itself
-    dense: Scores  # true cosines (P-14)
     words: Scores  # [candidates, terms]: what each term of the question adds to the lexical score of the function
     rarities: Scores  # [terms]: weight of each term, by how rare it is in this graph
-    owner_dense: Scores  # true cosines of the functions
     same_content: tuple[int, ...]  # others of equal content that the searches folded into the candidate
     searched: int  # nodes of the label
     filtered: int  # left out by the filter
     is_approximate: bool = False  # whether the dense search did not look at all nodes
+
+    @property
+    def dense(self) -> Scores:
+        """Give the true cosines (P-14)."""
+        return np.array([each.cosine for each in self.outlines], np.float64)
+
+    @property
+    def owner_dense(self) -> Scores:
+        """Give the true cosines of the functions."""
+        return np.array([each.cosine for each in self.owners], np.float64)
 
     @property
     def lexical(self) -> Scores:
@@ -54,7 +62,7 @@ class Pool:
 def collect_pool(
     store: GraphStore, question: Question, query: Vectors, label: Label, k: int, where: NodeFilter
 ) -> Pool:
-    """Search both ways, and fetch the scores that one search knows and the other does not."""
+    """Search both ways, and read of all that was found both scores."""
     look = max(int(k * LOOK_FOR_EACH), LOOK)
     near, worded = store.hybrid_search(label, query, question.weights, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]
@@ -62,17 +70,14 @@ def collect_pool(
         found.append(worded.matches)
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
     functions = [match.id for match in worded.matches[:FUNCTIONS_OF_BLOCKS]] if label is Label.BLOCK else []
-    outlines = store.outlines(list(counts), functions)
+    outlines = store.outlines(list(counts), query, functions)
     candidates = tuple(_pick_candidates(outlines, counts, label, where))
     owners = tuple(outlines.get(find_owner(each), each) for each in candidates)  # a block may stand in no function
-    cosines = _measure_cosines(store, query, near, {each.id for each in (*candidates, *owners)})
     return Pool(
         question,
         candidates,
         owners,
-        np.array([cosines[each.id] for each in candidates], np.float64),
         *_read_words(store, owners, question),
-        np.array([cosines[each.id] for each in owners], np.float64),
         tuple(counts.get(each.id, 0) for each in candidates),
         near.searched,
         near.filtered,
@@ -87,13 +92,6 @@ def _pick_candidates(
     for each in outlines.values():
         if each.id in counts or (each.label is label and (where.kinds is None or each.kind in where.kinds)):
             yield each
-
-
-def _measure_cosines(store: GraphStore, query: Vectors, near: Matches, ids: set[str]) -> dict[str, float]:
-    """Give the true cosine of each node; what the dense search found need not be asked for again."""
-    cosines = {match.id: match.score for match in near.matches}
-    missing = sorted(ids - cosines.keys())
-    return {**cosines, **dict(zip(missing, store.cosines(missing, query).tolist(), strict=True))}
 
 
 def _search_files(

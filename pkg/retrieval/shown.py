@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pkg.graph.unit import find_owner
-from pkg.model import Cut, Node
+from pkg.model import Cut, Edge, Node
 
 _OF_PYTHON_2 = ("basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "reload", "unichr", "unicode")
 BUILTINS = frozenset((*dir(builtins), *_OF_PYTHON_2, "xrange"))
@@ -23,6 +23,7 @@ class Shown:
 
     node: Node
     cuts: tuple[Cut, ...] = ()
+    links: tuple[Edge, ...] | None = None  # of its owner, where they have been read
 
     @property
     def owner(self) -> str:

@@ -9,14 +9,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from contract.conftest import MEMORY, OpenStore
-from contract.units import FILES, READER, WRITER, fill, find_id, names_of, prepare, put_edges
+from contract.units import FILES, READER, WRITER, encode, fill, find_id, names_of, prepare, put_edges, put_links
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pkg.errors import NodeNotFoundError, StoreChangedError
 from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.model import Call, Edge, Label, RelationType
+from pkg.graph.unit import UnboundCall, UnitLinks, find_owner
+from pkg.model import UNFOLDED_TYPES, Call, Edge, Label, RelationType
 
 NESTED = """def outer():
     def inner(value):
@@ -350,7 +351,7 @@ def test_an_error_inside_a_snapshot_is_the_callers_own(filled: GraphStore) -> No
 def test_outlines_tell_of_functions_and_blocks_what_their_nodes_do(store: GraphStore) -> None:
     fill(store, {"a.py": NESTED, **FILES})
     nodes = list(store.nodes([Label.FUNCTION, Label.BLOCK]))
-    outlines = store.outlines([*(node.id for node in nodes), "0" * 16])
+    outlines = store.outlines([*(node.id for node in nodes), "0" * 16], encode("read"))
     assert set(outlines) == {node.id for node in nodes}
     for node in nodes:
         each = outlines[node.id]
@@ -361,13 +362,37 @@ def test_outlines_tell_of_functions_and_blocks_what_their_nodes_do(store: GraphS
         assert each.qualname == (node.name if node.label is Label.BLOCK else node.qualname)
 
 
+@pytest.mark.parametrize("label", [Label.FILE, Label.ROW])
+def test_what_is_unfolded_is_what_each_question_gives(store: GraphStore, label: Label) -> None:
+    fill(store, {"a.py": f"import os\n\n\n{NESTED}", **FILES}, label=label)
+    outer, many, write = (find_id(store, Label.FUNCTION, name) for name in ("outer", "many", "write"))
+    called = tuple(Edge(RelationType.CALLS, many, end, 40, "same file", "certain") for end in (many, outer, write))
+    put_links(store, UnitLinks("a.py", called, (UnboundCall("00000000000000cc", many, "next", 35, "builtin"),)))
+    ids = [node.id for node in store.nodes([Label.FUNCTION, Label.BLOCK])]
+    for unfolded in (*store.unfold(ids), *store.unfold(ids[:1])):
+        node = unfolded.node
+        assert [node] == store.get([node.id])
+        inside = [each for each in store.subtree(node.id) if each.label is Label.BLOCK and each.kind != "body"]
+        assert unfolded.blocks == tuple(
+            (each.id, each.kind, each.start, each.end, each.start_line, each.end_line) for each in inside
+        )
+        assert set(unfolded.links) == set(store.neighbours([find_owner(node)], UNFOLDED_TYPES, "out"))
+    counts = Counter(link.type for link in store.unfold([many])[0].links)
+    assert counts == {RelationType.CALLS: 3, RelationType.UNRESOLVED: 1}
+    assert store.unfold([]) == []
+    with pytest.raises(NodeNotFoundError, match=r"'0{16}'"):
+        store.unfold([ids[0], "0" * 16])
+
+
 def test_blocks_of_functions_are_those_that_hang_from_them(store: GraphStore) -> None:
     fill(store, {"a.py": NESTED, **FILES})
     functions = [node.id for node in store.nodes([Label.FUNCTION])]
     blocks = {node.id for node in store.nodes([Label.BLOCK])}
-    owners = {each: function for function in functions for each in store.outlines([], [function]) if each in blocks}
+    vector = encode("read")
+    found = {function: store.outlines([], vector, [function]) for function in functions}
+    owners = {each: function for function, outlines in found.items() for each in outlines if each in blocks}
     assert set(owners) == blocks
-    assert set(store.outlines(functions, functions)) == blocks | set(functions)
+    assert set(store.outlines(functions, vector, functions)) == blocks | set(functions)
     for block, function in owners.items():
         assert block in {node.id for node in store.subtree(function)}
 
@@ -376,7 +401,7 @@ def test_outlines_of_blocks_bring_those_of_the_functions_that_they_stand_in(stor
     fill(store, {"a.py": NESTED, **FILES})
     blocks = [node for node in store.nodes([Label.BLOCK]) if node.kind != "body"]
     for block in blocks:
-        found = store.outlines([block.id])
+        found = store.outlines([block.id], encode("read"))
         (function,) = found.keys() - {block.id}
         assert found[function].label is Label.FUNCTION
-        assert block.id in store.outlines([], [function])
+        assert block.id in store.outlines([], encode("read"), [function])

@@ -148,12 +148,10 @@ def test_scores_of_given_functions_are_those_of_the_search(filled: GraphStore) -
 def test_cosines_of_given_nodes_are_those_of_the_search(filled: GraphStore, label: Label) -> None:
     query = encode("read the settings of a path")
     found = filled.vector_search(label, query, 99).matches
-    cosines = filled.cosines([match.id for match in reversed(found)], query)
-    assert cosines.dtype == np.float32
-    assert cosines.tolist() == pytest.approx([match.score for match in reversed(found)], abs=1e-6)
-    twice = filled.cosines([found[0].id] * 2, query)
-    assert twice.tolist() == pytest.approx([found[0].score] * 2, abs=1e-6)
-    assert filled.cosines([], query).tolist() == []
+    outlines = filled.outlines([match.id for match in found], query)
+    assert [outlines[match.id].cosine for match in found] == pytest.approx([match.score for match in found], abs=1e-6)
+    nothing = filled.outlines([found[0].id], np.zeros_like(query))
+    assert nothing[found[0].id].cosine == 0
 
 
 @pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK])
@@ -172,8 +170,6 @@ def test_an_unknown_id_has_no_score(filled: GraphStore, unknown: str) -> None:
     known = find_id(filled, Label.FUNCTION, "copy")
     with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
         filled.text_parts([known, unknown], weigh_terms("copy"))
-    with pytest.raises(NodeNotFoundError, match=f"'{unknown}'"):
-        filled.cosines([known, unknown], encode("copy"))
 
 
 @pytest.mark.parametrize("label", LABELS)

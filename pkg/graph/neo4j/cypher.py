@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pkg.model import EMBEDDED_LABELS, Label, RelationType
+from pkg.model import EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
 
 STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
 """What only the store itself uses, beside the labels and types of the model."""
@@ -304,14 +304,26 @@ INSIDE_PIECE = f"""{_FIND_PIECES}
     CALL (n) {{ MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE NOT o:Block RETURN o }}
     MATCH (o)-[:{_DOWNWARD}*0..]->(m) WHERE m <> n AND m.start >= n.start AND m.end <= n.end
     WITH DISTINCT id, m AS n {_PLACE} {_EACH_NODE}"""
+_UNFOLDED = "|".join(each.value for each in UNFOLDED_TYPES)
+UNFOLD = f"""{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n.fragment IS NOT NULL {_PLACE}
+    OPTIONAL MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o:Function)
+    WITH id, {_NODE} AS node,
+        COLLECT {{ MATCH (o)-[:{_DOWNWARD}*0..]->(m:Block) WHERE m.start >= n.start AND m.end <= n.end
+            AND m <> n AND m.kind <> 'body' WITH DISTINCT m ORDER BY m.start, m.end DESC, m.position
+            RETURN [m.id, m.kind, m.start, m.end, m.start_line, m.end_line] }} AS blocks,
+        COLLECT {{ MATCH (o)-[r:{_UNFOLDED}]->(m) WHERE m.source IN $ready
+            RETURN [elementId(m), m.id, type(r), o.id, m.id, r.line, r.rule, r.confidence] }} AS links
+    RETURN collect([id, node, blocks, links]) AS found"""
 INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
     MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
     MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}
     RETURN {_NODE} AS node ORDER BY held, fragment, n.start, n.end DESC, n.position"""
 GET_CALLS = f"""{_FIND_PIECES} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
     RETURN collect([id, [f.calls, n.start_line, n.end_line, first_line]]) AS found"""
-_FIND_CANDIDATES = f"{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n:Function OR n:Block"
-LIST_OUTLINES = f"""CALL () {{ {_FIND_CANDIDATES} RETURN n AS found
+_SCORE = """CASE WHEN any(x IN $vector WHERE x <> 0) AND any(x IN n.embedding WHERE x <> 0)
+    THEN vector.similarity.cosine(n.embedding, $vector) ELSE 0.5 END"""
+LIST_OUTLINES = f"""CALL () {{ {_find_nodes((Label.FUNCTION, Label.BLOCK))}
+    WITH n WHERE n:Function OR n:Block RETURN n AS found
     UNION UNWIND $functions AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
         MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) RETURN n AS found }}
     CALL (found) {{ RETURN found AS n UNION MATCH (found:Block)<-[:HAS_BODY|CHILD*]-(n:Function) RETURN n }}
@@ -319,7 +331,7 @@ LIST_OUTLINES = f"""CALL () {{ {_FIND_CANDIDATES} RETURN n AS found
     WITH n, CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
         RETURN u.path AS path ORDER BY path, h.line LIMIT 1 }}) ELSE n.path END AS path
     RETURN collect([elementId(n), n.id, [each IN labels(n) WHERE each IN ['Function', 'Block']][0], n.source,
-        path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash]) AS found"""
+        path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash, {_SCORE}]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready
     CALL (u, names) {{ MATCH (u)-[e:IMPORTS]->(n) WHERE n.source IN $ready
@@ -376,18 +388,12 @@ _FOUND = f"RETURN collect([elementId(n), n.id, n.content_hash, score, {_SAME}]) 
 FRAGMENTS_AT = f"""MATCH (u:File|Row) WHERE u.source IN $names AND u.path =~ $pattern MATCH (u)-[:{HOLDS}]->(f)
     RETURN collect(DISTINCT f.id) AS fragments"""
 COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
-_SCORE = """CASE WHEN any(x IN $vector WHERE x <> 0) AND any(x IN n.embedding WHERE x <> 0)
-    THEN vector.similarity.cosine(n.embedding, $vector) ELSE 0.5 END"""
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
     WITH n, {_SCORE} AS score ORDER BY score DESC, n.id LIMIT $look {_FOUND}"""
 QUERY_INDEX = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
     WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
 LIST_TERMS = f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready AND f.terms IS NOT NULL
     RETURN f.id AS id, f.source AS source, f.terms AS terms"""
-GET_COSINES = f"""{_FIND_CANDIDATES} WITH id, n WHERE n.embedding IS NOT NULL
-    RETURN collect([id, {_SCORE}]) AS scores"""
-
-
 SEARCH_INDEX = f"""CYPHER 25 MATCH (n:{{label}}) SEARCH n IN (VECTOR INDEX {{index}} FOR $vector
     WHERE n.source IN $names LIMIT $ask) SCORE AS score
     WHERE {_PASSES} WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.nodes import make_edge, make_node
+from pkg.graph.neo4j.nodes import make_edge, make_nested, make_node
 from pkg.graph.neo4j.session import Reader
-from pkg.model import Edge, Node, RelationType
+from pkg.model import Edge, Node, RelationType, Unfolded
 
 
 def follow_edges(
@@ -30,6 +30,19 @@ def follow_edges(
         if not frontier:
             break
     return known, edges
+
+
+def unfold_nodes(reader: Reader, ids: Iterable[str]) -> dict[str, Unfolded]:
+    """Fetch those of some functions and blocks that exist, with their blocks and links, by id."""
+    records = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)
+    return {
+        identity: Unfolded(
+            make_node(*node),
+            tuple(make_nested(node[-1], *each) for each in blocks),
+            tuple(make_edge(*facts) for _, *facts in reader.note(links)),
+        )
+        for identity, node, blocks, links in records[0]["found"]
+    }
 
 
 def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pkg.graph.rows import unpack_rows
 from pkg.graph.texts import make_call
-from pkg.model import Call, Edge, Label, Node, Outline, RelationType
+from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType
 
 _OWN = ("alias", "bases", "decorators", "imported", "is_async", "level", "module")  # what a build notes of a piece
 _OF_LABEL = {
@@ -57,6 +57,14 @@ def _make(
     )  # fmt: skip
 
 
+def make_nested(
+    first_line: int | None, identity: str, kind: str, start: int, end: int, start_line: int, end_line: int
+) -> Nested:
+    """Make a block of what a statement lists; its fragment begins at the first line of its unit that is given."""
+    first = (first_line or 1) - 1
+    return Nested(identity, kind, start, end, start_line + first, end_line + first)
+
+
 def make_edge(kind: str, start: str, end: str, *facts: Any) -> Edge:
     """Make a relationship of what a statement lists: type, start, end, line, rule and confidence."""
     return Edge(RelationType(kind), start, end, *facts)
@@ -80,8 +88,9 @@ def make_outline(
     kind: str | None,
     lines: int,
     content_hash: str,
+    score: float,
 ) -> Outline:
-    """Make the outline of a function or block of what a statement lists."""
+    """Make the outline of a function or block of what a statement lists; the score is (1 + cosine) / 2 (A-15)."""
     known = Label(label)
     qualname = "" if known is Label.BLOCK else qualname
-    return Outline(identity, known, source, path, name, qualname or name, kind, lines, content_hash)
+    return Outline(identity, known, source, path, name, qualname or name, kind, lines, content_hash, 2 * score - 1)

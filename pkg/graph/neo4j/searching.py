@@ -6,7 +6,7 @@ equal ones are ordered by id, as in every store. Vectors stay on the server: to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fnmatch import translate
 from functools import partial
 from typing import Any, NamedTuple
@@ -161,10 +161,3 @@ def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
     To a question without words all nodes are equal, and come by id.
     """
     return not vector.any() or min(2 * each.score - 1 for each in found) < last.score - SAME_SCORE
-
-
-def fetch_cosines(reader: Reader, ids: Sequence[str], query: Vector) -> dict[str, float]:
-    """Give the cosines of those of some functions and blocks that exist, by id, asking the server once."""
-    asked = reader.name(ids) | {"vector": query.tolist(), "ready": reader.view.ready}
-    found = reader.run(cypher.GET_COSINES, **asked)[0]["scores"]
-    return dict(zip((each for each, _ in found), _to_cosines([score for _, score in found]).tolist(), strict=True))

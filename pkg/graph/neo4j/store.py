@@ -17,7 +17,7 @@ from pkg.graph.neo4j.checks import find_faults
 from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver
 from pkg.graph.neo4j.counting import count_graph
 from pkg.graph.neo4j.faults import translate_faults
-from pkg.graph.neo4j.following import find_imports, follow_edges
+from pkg.graph.neo4j.following import find_imports, follow_edges, unfold_nodes
 from pkg.graph.neo4j.listing import export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
 from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
@@ -30,7 +30,7 @@ from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
 from pkg.graph.unit import format_id, hash_key
 from pkg.graph.word_search import search_functions, search_text
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source, Unfolded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -266,17 +266,6 @@ class Neo4jStore:
             worded = search_functions(self._terms, terms, k, where)
             return near(), worded
 
-    def cosines(self, ids: Sequence[str], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Give the true cosine of each function or block, [len(ids)]; an unknown id is a NodeNotFoundError."""
-        import numpy as np
-
-        from pkg.graph.neo4j.searching import fetch_cosines
-
-        with self._reader.snapshot():
-            found = fetch_cosines(self._reader, [each for each in ids if each.isascii()], vector)
-        self._check_known(ids, found)
-        return np.array([found[each] for each in ids], np.float32)
-
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
         with self._reader.snapshot():
@@ -304,15 +293,20 @@ class Neo4jStore:
         if not ids:
             return []
         with self._reader.snapshot() as view:
-            wanted = dict.fromkeys(each for each in ids if each.isascii())
-            if self._kept is not None and 1 < len(wanted) <= MOST_TOGETHER:
-                self._together.update(wanted)
-            common = self._ask_each(cypher.GET_COMMON, list(wanted), view.ready)
+            wanted = self._take_together(ids)
+            common = self._ask_each(cypher.GET_COMMON, wanted, view.ready)
             missing = [each for each in wanted if not common[each]]
             rare = self._ask_each(cypher.GET_RARE, missing, view.ready)
         found = {each: make_node(*(common[each] or rare[each])[0]) for each in wanted if common[each] or rare[each]}
         self._check_known(ids, found)
         return [found[each] for each in ids]
+
+    def _take_together(self, ids: Sequence[str]) -> list[str]:
+        """Give the distinct ids that may exist; what is fetched together will be asked about together."""
+        wanted = list(dict.fromkeys(each for each in ids if each.isascii()))
+        if self._kept is not None and 1 < len(wanted) <= MOST_TOGETHER:
+            self._together.update(wanted)
+        return wanted
 
     def _check_known(self, ids: Iterable[str], known: Container[str]) -> None:
         for each in ids:
@@ -321,12 +315,25 @@ class Neo4jStore:
                     f"no node '{each}' in {self.address}; expected an id of 16 hex digits that a query gave"
                 )
 
-    def outlines(self, ids: Sequence[str], blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+    def outlines(
+        self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
+    ) -> dict[str, Outline]:
         """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
         with self._reader.snapshot() as view:
-            parameters = self._reader.name(ids) | {"functions": list(blocks_of), "ready": view.ready}
-            found = self._reader.note(self._reader.run(cypher.LIST_OUTLINES, **parameters)[0]["found"])
+            asked = {"functions": list(blocks_of), "vector": vector.tolist(), "ready": view.ready}
+            records = self._reader.run(cypher.LIST_OUTLINES, **self._reader.name(ids), **asked)
+            found = self._reader.note(records[0]["found"])
         return {each.id: each for each in starmap(make_outline, found)}
+
+    def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
+        """Fetch functions and blocks in the order of their ids, with their blocks and links."""
+        if not ids:
+            return []
+        with self._reader.snapshot():
+            wanted = self._take_together(ids)
+            found = unfold_nodes(self._reader, wanted)
+        self._check_known(ids, found)
+        return [found[each] for each in ids]
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

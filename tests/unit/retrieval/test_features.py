@@ -16,14 +16,16 @@ from pkg.retrieval.question import read_question
 
 def outline(qualname: str, path: str = "shop/cart.py", kind: str | None = "function", lines: int = 4) -> Outline:
     label = Label.BLOCK if kind == "body" else Label.FUNCTION
-    return Outline(f"{path}:{qualname}", label, "demo", path, qualname.split(".")[-1], qualname, kind, lines, qualname)
+    place = path, qualname.split(".")[-1], qualname
+    return Outline(f"{path}:{qualname}", label, "demo", *place, kind, lines, qualname, 0.0)
 
 
 def make_pool(text: str, *outlines: Outline, dense: list[float] | None = None) -> Pool:
     question, count = read_question(text), len(outlines)
-    cosines = np.array(dense or [0.0] * count)
+    if dense:
+        outlines = tuple(each._replace(cosine=cosine) for each, cosine in zip(outlines, dense, strict=True))
     words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))
-    return Pool(question, outlines, outlines, cosines, words, rarities, cosines, (0,) * count, count, 0)
+    return Pool(question, outlines, outlines, words, rarities, (0,) * count, count, 0)
 
 
 def flags(measured: Scores) -> list[float]:

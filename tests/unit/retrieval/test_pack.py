@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.model import Helper, Hit, Label, Node
+from pkg.model import Helper, Hit, Label, Node, Unfolded
 from pkg.retrieval.complete import Completion
 from pkg.retrieval.hits import OpenedHit
 from pkg.retrieval.pack import HITS_AT_ONCE, Packed, count_tokens, pack_hits
@@ -17,7 +17,7 @@ def open_hit(rank: int, words: int) -> OpenedHit:
     code = " ".join(["word"] * words)
     node = Node(f"{rank:016x}", Label.FUNCTION, "s", "p", "f", "f", None, 0, 0, 1, 2, 0, code, "")
     hit = Hit(rank, "Function", node.id, "s", "p", "f", None, 1, 2, 0.5, 0.5, code, code)
-    return OpenedHit(hit, node, (f"hit {rank} opened",))
+    return OpenedHit(hit, Unfolded(node, (), ()), (f"hit {rank} opened",))
 
 
 def make_helper(name: str, words: int) -> Helper:

@@ -24,14 +24,11 @@ def make_pool(cosines: list[float], contents: list[str] | None = None) -> Pool:
     question = read_question("add to the cart")
     names = contents or [str(number) for number in range(len(cosines))]
     outlines = tuple(
-        Outline(f"{number:016x}", Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content)
-        for number, content in enumerate(names)
+        Outline(f"{number:016x}", Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content, cosine)
+        for number, (content, cosine) in enumerate(zip(names, cosines, strict=True))
     )
     words = np.zeros((len(cosines), len(question.weights)))
-    dense = np.array(cosines)
-    return Pool(
-        question, outlines, outlines, dense, words, words.sum(axis=0), dense, (0,) * len(cosines), len(cosines), 0
-    )
+    return Pool(question, outlines, outlines, words, words.sum(axis=0), (0,) * len(cosines), len(cosines), 0)
 
 
 @given(COSINES)
