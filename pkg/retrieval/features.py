@@ -9,10 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from pkg.model import Label, Outline
-from pkg.retrieval.measures import divide, map_owners, number_owners, rank_reciprocally, spread, zeros
+from pkg.retrieval.measures import count_better, divide, map_owners, number_owners, rank_reciprocally, spread, zeros
 from pkg.retrieval.name_features import (
     name_cover,
     name_gain,
@@ -149,12 +148,13 @@ def is_body(pool: Pool) -> Scores:
 
 def rank_inside(pool: Pool) -> Scores:
     """Give the reciprocal rank of the block's cosine among the candidates of its function."""
-    return _map_groups(pool, lambda scores: rank_reciprocally(scores, 1))
+    return 1 / (1 + count_better(pool.dense, number_owners(pool)[1]))
 
 
 def blocks_inside(pool: Pool) -> Scores:
     """Count the candidates of the block's function, by the logarithm."""
-    return _map_groups(pool, lambda scores: np.full(len(scores), np.log(len(scores))))
+    _, numbers = number_owners(pool)
+    return np.log(np.bincount(numbers))[numbers]
 
 
 _COMMON = (
@@ -174,22 +174,6 @@ def measure_features(pool: Pool, label: Label) -> Scores:
     if not pool.outlines:
         return np.zeros((0, len(FEATURES[label])))
     return np.stack([feature(pool) for feature in FEATURES[label]], axis=1)
-
-
-def _map_groups(pool: Pool, measure: Callable[[Scores], Scores]) -> Scores:
-    """Measure the cosines of the blocks of each function among themselves."""
-    measured = zeros(pool)
-    for rows in _group_rows(pool):
-        measured[rows] = measure(pool.dense[rows])
-    return measured
-
-
-@lru_cache(maxsize=2)
-def _group_rows(pool: Pool) -> list[npt.NDArray[np.intp]]:
-    """Give the candidates of each function of a pool by their rows."""
-    _, numbers = number_owners(pool)
-    order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
 
 
 def _scope_names(owner: Outline) -> set[str]:

@@ -41,6 +41,20 @@ def rank_reciprocally(scores: Scores, offset: float) -> Scores:
     return np.asarray(offset / (offset + better), np.float64)
 
 
+def count_better(scores: Scores, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Count for each candidate those of its own group that score higher; groups are numbers from 0 on."""
+    order = np.lexsort((-scores, groups))
+    is_other_group = np.diff(groups[order], prepend=-1) != 0
+    is_lower = is_other_group | (np.diff(scores[order], prepend=np.inf) != 0)
+    places = np.arange(len(scores))
+    first_of_group, first_of_equals = (
+        np.maximum.accumulate(np.where(begins, places, 0)) for begins in (is_other_group, is_lower)
+    )
+    counts = np.empty(len(scores), np.int64)
+    counts[order] = first_of_equals - first_of_group
+    return counts
+
+
 def divide(values: Scores, total: float) -> Scores:
     """Give values as shares of a total, or as they are where that is nothing."""
     return np.asarray(values / total if total > 0 else values, np.float64)
