@@ -320,17 +320,18 @@ INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->
     RETURN {_NODE} AS node ORDER BY held, fragment, n.start, n.end DESC, n.position"""
 GET_CALLS = f"""{_FIND_PIECES} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
     RETURN collect([id, [f.calls, n.start_line, n.end_line, first_line]]) AS found"""
-_SCORE = """CASE WHEN any(x IN $vector WHERE x <> 0) AND any(x IN n.embedding WHERE x <> 0)
-    THEN vector.similarity.cosine(n.embedding, $vector) ELSE 0.5 END"""
+_SCORE = """CASE WHEN any(x IN $vector WHERE x <> 0) AND any(x IN vector WHERE x <> 0)
+    THEN vector.similarity.cosine(vector, $vector) ELSE 0.5 END"""
+"""Of a vector that was read into a name before: each mention of a property would read it again."""
 LIST_OUTLINES = f"""CALL () {{ {_find_nodes((Label.FUNCTION, Label.BLOCK))}
     WITH n WHERE n:Function OR n:Block RETURN n AS found
     UNION UNWIND $functions AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
         MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) RETURN n AS found }}
-    CALL (found) {{ RETURN found AS n UNION MATCH (found:Block)<-[:HAS_BODY|CHILD*]-(n:Function) RETURN n }}
+    CALL (found) {{ RETURN found AS n UNION ALL MATCH (found:Block)<-[:HAS_BODY|CHILD*]-(n:Function) RETURN n }}
     WITH DISTINCT n
-    WITH n, CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
+    WITH n, n.embedding AS vector, CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
         RETURN u.path AS path ORDER BY path, h.line LIMIT 1 }}) ELSE n.path END AS path
-    RETURN collect([elementId(n), n.id, [each IN labels(n) WHERE each IN ['Function', 'Block']][0], n.source,
+    RETURN collect([elementId(n), n.id, CASE WHEN n:Function THEN 'Function' ELSE 'Block' END, n.source,
         path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash, {_SCORE}]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready
@@ -389,7 +390,7 @@ FRAGMENTS_AT = f"""MATCH (u:File|Row) WHERE u.source IN $names AND u.path =~ $pa
     RETURN collect(DISTINCT f.id) AS fragments"""
 COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
-    WITH n, {_SCORE} AS score ORDER BY score DESC, n.id LIMIT $look {_FOUND}"""
+    WITH n, n.embedding AS vector WITH n, {_SCORE} AS score ORDER BY score DESC, n.id LIMIT $look {_FOUND}"""
 QUERY_INDEX = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
     WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
 LIST_TERMS = f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready AND f.terms IS NOT NULL
