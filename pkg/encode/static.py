@@ -118,8 +118,8 @@ class StaticEncoder:
         if len(self._headings) > HEADING_LIMIT:
             self._headings.clear()
         distinct = {heading: index for index, heading in enumerate(dict.fromkeys(headings))}
-        fresh = [heading for heading in distinct if heading not in self._headings]
-        self._headings.update(zip(fresh, self._weigh_headings(fresh), strict=True))
+        if fresh := [heading for heading in distinct if heading not in self._headings]:
+            self._headings.update(zip(fresh, self._weigh_headings(fresh), strict=True))
         rows = np.stack([self._headings[heading] for heading in distinct])
         return rows[[distinct[heading] for heading in headings]]
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
+LEAST_PART = 0.005  # of a score, to be told
 READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a budget may end before more
 
 
@@ -100,7 +101,7 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
     place = f"{node.path}:{node.start_line}-{node.end_line}"
     yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}, cosine {match.cosine:.4f}"
     if match.parts:
-        parts = sorted((part for part in match.parts if round(part[1], 2)), key=lambda part: -abs(part[1]))
+        parts = sorted((part for part in match.parts if abs(part[1]) >= LEAST_PART), key=lambda part: -abs(part[1]))
         yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
         yield f"hit {rank}: stands for {match.same_content} more of equal content"

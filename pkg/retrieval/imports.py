@@ -120,16 +120,20 @@ def _find_module(record: Import) -> str:
 
 def _is_owned(lines: Sequence[bytes], number: int) -> bool:
     """Tell whether a line stands in a function or class: climb to the lines of less and less indentation above it."""
-    indent = _measure(lines[number])
-    for line in reversed(lines[:number]):
-        if line.strip() and _measure(line) < indent:
+    margin = _find_margin(lines[number])
+    for place in reversed(range(number)):
+        line = lines[place]
+        if line.startswith(margin) or not line.strip():
+            continue  # most lines: nothing else is asked of them
+        above = _find_margin(line)
+        if len(above) < len(margin):
             if _OWNER.match(line):
                 return True
-            indent = _measure(line)
-            if not indent:
+            margin = above
+            if not margin:
                 return False
     return False
 
 
-def _measure(line: bytes) -> int:
-    return len(line) - len(line.lstrip())
+def _find_margin(line: bytes) -> bytes:
+    return line[: len(line) - len(line.lstrip())]

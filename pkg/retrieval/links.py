@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,10 +69,11 @@ class LinkedCalls:
         """Take from each call site what it reaches for sure, else the single thing that it may reach."""
         calls = Calls()
         targets = [self._place(shown, edge) for edge in edges if edge.type is RelationType.CALLS]
+        called = {(each.line, each.node.path, each.node.qualname) for each in targets}
         for (line, _, name), group in groupby(_drop_constructed(targets), key=lambda each: each[:3]):
             site = list(group)
             sure = [each for each in site if each.edge.confidence in BOUND]
-            if not all(_is_inherited(each, targets) for each in site):
+            if not all(_is_inherited(each, called) for each in site):
                 calls.bound += bool(sure)
                 calls.possible += not sure
             if sure or len(site) == 1:
@@ -102,10 +103,9 @@ def _drop_constructed(targets: Sequence[_Target]) -> list[_Target]:
     return sorted(kept, key=lambda each: (*each[:3], each.node.qualname, each.node.path, each.node.id))
 
 
-def _is_inherited(target: _Target, targets: Sequence[_Target]) -> bool:
+def _is_inherited(target: _Target, called: Container[tuple[int, str, str]]) -> bool:
     """Tell whether this is an __init__ of a base of the class that is called: the site is counted with the class."""
-    known = {(each.line, each.node.path, each.node.qualname) for each in targets}
-    return bool(target.made) and (target.line, target.node.path, target.made) not in known
+    return bool(target.made) and (target.line, target.node.path, target.made) not in called
 
 
 def _explain(shown: Shown, target: _Target) -> str:

@@ -90,7 +90,7 @@ def _make_ranked(pool: Pool, score: float, rows: list[int]) -> Ranked:
     """Make a candidate of the rows of one content, the best first; a search may have folded more than are here."""
     outline = pool.outlines[rows[0]]
     same = max(len(rows) - 1, *(pool.same_content[row] for row in rows))
-    return Ranked(outline.id, score, float(pool.dense[rows[0]]), outline.content_hash, same)
+    return Ranked(outline.id, score, outline.cosine, outline.content_hash, same)
 
 
 def merge_ranked(lists: Iterable[Sequence[Ranked]]) -> list[Ranked]:

@@ -312,8 +312,10 @@ UNFOLD = f"""{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n.fra
             AND m <> n AND m.kind <> 'body' WITH DISTINCT m ORDER BY m.start, m.end DESC, m.position
             RETURN [m.id, m.kind, m.start, m.end, m.start_line, m.end_line] }} AS blocks,
         COLLECT {{ MATCH (o)-[r:{_UNFOLDED}]->(m) WHERE m.source IN $ready
-            RETURN [elementId(m), m.id, type(r), o.id, m.id, r.line, r.rule, r.confidence] }} AS links
-    RETURN collect([id, node, blocks, links]) AS found"""
+            RETURN [elementId(m), m.id, type(r), o.id, m.id, r.line, r.rule, r.confidence] }} AS links,
+        CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (f:{FRAGMENT} {{id: n.fragment}})
+            RETURN [f.calls, n.start_line, n.end_line, first_line] }}) END AS calls
+    RETURN collect([id, node, blocks, links, calls]) AS found"""
 INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
     MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
     MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}
@@ -329,8 +331,9 @@ LIST_OUTLINES = f"""CALL () {{ {_find_nodes((Label.FUNCTION, Label.BLOCK))}
         MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) RETURN n AS found }}
     CALL (found) {{ RETURN found AS n UNION ALL MATCH (found:Block)<-[:HAS_BODY|CHILD*]-(n:Function) RETURN n }}
     WITH DISTINCT n
-    WITH n, n.embedding AS vector, CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u)
-        RETURN u.path AS path ORDER BY path, h.line LIMIT 1 }}) ELSE n.path END AS path
+    WITH n, n.embedding AS vector, CASE WHEN n.path IS NULL THEN head(COLLECT {{
+        MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u) RETURN u.path AS path ORDER BY path, h.line LIMIT 1
+    }}) ELSE n.path END AS path
     RETURN collect([elementId(n), n.id, CASE WHEN n:Function THEN 'Function' ELSE 'Block' END, n.source,
         path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash, {_SCORE}]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}

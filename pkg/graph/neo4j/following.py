@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.nodes import make_edge, make_nested, make_node
+from pkg.graph.neo4j.nodes import make_edge, make_node
 from pkg.graph.neo4j.session import Reader
-from pkg.model import Edge, Node, RelationType, Unfolded
+from pkg.model import Edge, Node, RelationType
 
 
 def follow_edges(
@@ -32,17 +33,12 @@ def follow_edges(
     return known, edges
 
 
-def unfold_nodes(reader: Reader, ids: Iterable[str]) -> dict[str, Unfolded]:
-    """Fetch those of some functions and blocks that exist, with their blocks and links, by id."""
-    records = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)
-    return {
-        identity: Unfolded(
-            make_node(*node),
-            tuple(make_nested(node[-1], *each) for each in blocks),
-            tuple(make_edge(*facts) for _, *facts in reader.note(links)),
-        )
-        for identity, node, blocks, links in records[0]["found"]
-    }
+def list_unfolded(reader: Reader, ids: Iterable[str]) -> list[list[Any]]:
+    """List of those of some functions and blocks that exist their ids, nodes, blocks and links, and calls of rows."""
+    found: list[list[Any]] = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)[0]["found"]
+    for _, _, _, links, _ in found:
+        links[:] = reader.note(links)
+    return found
 
 
 def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:

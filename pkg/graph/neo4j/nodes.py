@@ -7,8 +7,9 @@ from typing import Any
 
 from pkg.graph.rows import unpack_rows
 from pkg.graph.texts import make_call
-from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType
+from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType, Unfolded
 
+_LABELS, _TYPES = {each.value: each for each in Label}, {each.value: each for each in RelationType}
 _OWN = ("alias", "bases", "decorators", "imported", "is_async", "level", "module")  # what a build notes of a piece
 _OF_LABEL = {
     Label.SOURCE: ("root", "revision"),
@@ -20,7 +21,7 @@ _PIECE = (*_OWN, "docstring_source", "docstring")
 
 def make_node(name_of_label: str, found: Mapping[str, Any], path: str | None, first_line: int | None) -> Node:
     """Make a node of its label, its properties and its place; what is in a file has the place as properties."""
-    label, path = Label(name_of_label), path or found.get("path", "")
+    label, path = _LABELS[name_of_label], path or found.get("path", "")
     if label is Label.CALL:
         line = first_line or found.get("line", 0)
         return make_call(found["id"], found["source"], path, found["expression"], line, found["reason"])
@@ -57,7 +58,13 @@ def _make(
     )  # fmt: skip
 
 
-def make_nested(
+def make_unfolded(node: list[Any], blocks: list[list[Any]], links: list[list[Any]]) -> Unfolded:
+    """Make a node with its blocks and links of what a statement lists."""
+    nested = tuple(_make_nested(node[-1], *each) for each in blocks)
+    return Unfolded(make_node(*node), nested, tuple(make_edge(*facts) for _, *facts in links))
+
+
+def _make_nested(
     first_line: int | None, identity: str, kind: str, start: int, end: int, start_line: int, end_line: int
 ) -> Nested:
     """Make a block of what a statement lists; its fragment begins at the first line of its unit that is given."""
@@ -67,7 +74,7 @@ def make_nested(
 
 def make_edge(kind: str, start: str, end: str, *facts: Any) -> Edge:
     """Make a relationship of what a statement lists: type, start, end, line, rule and confidence."""
-    return Edge(RelationType(kind), start, end, *facts)
+    return Edge(_TYPES[kind], start, end, *facts)
 
 
 def list_calls(packed: bytes, start_line: int, end_line: int, first_line: int | None) -> Iterator[Call]:
@@ -91,6 +98,6 @@ def make_outline(
     score: float,
 ) -> Outline:
     """Make the outline of a function or block of what a statement lists; the score is (1 + cosine) / 2 (A-15)."""
-    known = Label(label)
+    known = _LABELS[label]
     qualname = "" if known is Label.BLOCK else qualname
     return Outline(identity, known, source, path, name, qualname or name, kind, lines, content_hash, 2 * score - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -82,16 +82,16 @@ class Reader:
         """Give the view of the snapshot, or the present one."""
         return self._view or self._load_view()
 
-    @contextmanager
-    def snapshot(self) -> Iterator[View]:
+    def snapshot(self) -> AbstractContextManager[View]:
         """Read one generation; a StoreChangedError at the end says that a write ended meanwhile.
 
         Neo4j isolates statements, not transactions: so the number of the last commit is compared at the end. The one
         transaction of a snapshot only spares the round trips that begin and end one for each statement.
         """
-        if self._view is not None:
-            yield self._view
-            return
+        return self._begin_snapshot() if self._view is None else nullcontext(self._view)
+
+    @contextmanager
+    def _begin_snapshot(self) -> Iterator[View]:
         with self._open() as session:
             with translate_faults(self._address):
                 self._transaction = session.begin_transaction()

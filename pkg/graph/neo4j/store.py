@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice, starmap
@@ -17,10 +17,10 @@ from pkg.graph.neo4j.checks import find_faults
 from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver
 from pkg.graph.neo4j.counting import count_graph
 from pkg.graph.neo4j.faults import translate_faults
-from pkg.graph.neo4j.following import find_imports, follow_edges, unfold_nodes
+from pkg.graph.neo4j.following import find_imports, follow_edges, list_unfolded
 from pkg.graph.neo4j.listing import export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
-from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
+from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline, make_unfolded
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.server_texts import ServerTexts
 from pkg.graph.neo4j.session import Reader
@@ -144,12 +144,12 @@ class Neo4jStore:
             for record in self._reader.run(cypher.GET_TEXTS, ids=some):
                 yield record["path"], unpack_text(record["text"])
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> AbstractContextManager[None]:
         """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""
-        if self._kept is not None:
-            yield
-            return
+        return self._begin_snapshot() if self._kept is None else nullcontext()
+
+    @contextmanager
+    def _begin_snapshot(self) -> Iterator[None]:
         self._kept = {}
         try:
             with self._reader.snapshot():
@@ -174,6 +174,11 @@ class Neo4jStore:
         for each, found in self._reader.run(statement, **asked, ready=ready)[0]["found"]:
             kept[each].append(found)
         return kept
+
+    def _keep(self, statement: str, ready: list[str], identity: str, found: list[Any]) -> None:
+        """Let a snapshot know what a statement would find for an id."""
+        if self._kept is not None:
+            self._kept.setdefault((statement, *ready), {})[identity] = [found]
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""
@@ -329,9 +334,13 @@ class Neo4jStore:
         """Fetch functions and blocks in the order of their ids, with their blocks and links."""
         if not ids:
             return []
-        with self._reader.snapshot():
-            wanted = self._take_together(ids)
-            found = unfold_nodes(self._reader, wanted)
+        found = {}
+        with self._reader.snapshot() as view:
+            for identity, node, blocks, links, calls in list_unfolded(self._reader, self._take_together(ids)):
+                found[identity] = make_unfolded(node, blocks, links)
+                self._keep(cypher.GET_COMMON, view.ready, identity, node)
+                if calls is not None:
+                    self._keep(cypher.GET_CALLS, view.ready, identity, calls)
         self._check_known(ids, found)
         return [found[each] for each in ids]
 
