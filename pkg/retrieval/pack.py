@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -11,8 +12,11 @@ from pkg.model import Helper, Hit
 from pkg.retrieval.complete import Completion
 from pkg.retrieval.hits import OpenedHit
 
-_TOKEN = r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_"
-_ANY, _ASCII = re.compile(_TOKEN), re.compile(_TOKEN, re.ASCII)  # the second is faster where there is nothing else
+_TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
+_DIGITS = re.compile(rb"\d{1,3}")
+_ALPHANUMERIC = (string.ascii_letters + string.digits).encode()
+_NO_SYMBOL = _ALPHANUMERIC + string.whitespace.encode() + b"\x1c\x1d\x1e\x1f"
+_BLANKED = bytes(byte if byte in _ALPHANUMERIC else 32 for byte in range(256))  # all but letters and digits as spaces
 
 HITS_AT_ONCE = 50  # completed together: what is read for them is in memory together
 
@@ -39,7 +43,19 @@ def count_tokens(text: str) -> int:
     It is no model's own tokenizer: it needs no vocabulary, takes white space as free, and on Python code is meant to
     be of the right size, not exact. Text without spaces between words counts low.
     """
-    return len((_ASCII if text.isascii() else _ANY).findall(text))
+    if not text.isascii():
+        return len(_TOKEN.findall(text))
+    data = text.encode("ascii")  # counted without a match for each token: the budget is asked about every text
+    words = data.translate(_BLANKED).split()
+    return len(data.translate(None, _NO_SYMBOL)) + sum([_count_word(word) for word in words])
+
+
+def _count_word(word: bytes) -> int:
+    """Count the tokens of ASCII letters and digits that stand together."""
+    if word.isalpha():
+        return (len(word) + 7) // 8
+    parts = _DIGITS.sub(b" ", word).split()
+    return len(_DIGITS.findall(word)) + sum((len(part) + 7) // 8 for part in parts)
 
 
 def pack_hits(opened: Iterable[OpenedHit], complete: Complete, budget: int, total: int) -> Packed:

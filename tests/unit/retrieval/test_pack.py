@@ -144,3 +144,8 @@ def test_what_is_packed_never_exceeds_the_budget_but_for_a_first_hit(sizes: list
 )
 def test_tokens_are_words_digits_and_symbols(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens
+
+
+@given(st.text(st.characters(max_codepoint=127) | st.sampled_from("ab1_ ")))
+def test_tokens_of_ascii_are_counted_as_those_of_other_text(text: str) -> None:
+    assert count_tokens(text) == count_tokens(f"{text} \N{GREEK SMALL LETTER ALPHA}") - 1
