@@ -24,7 +24,9 @@ LOOK_FOR_EACH = 1.5
 """Best of each search that are looked at for each answer, where these are more: with 1, up to one in a hundred fewer of
 CoSQA's development questions have theirs among 100, and with 3 no more have."""
 LOOK_IN_FILE = 20  # best functions or blocks of a file that the question names
-FUNCTIONS_OF_BLOCKS = 20  # best functions of the lexical search whose blocks are looked at
+LOOK_FOR_FUNCTION = 5
+"""Best blocks that are looked at for each of the best functions of the lexical search whose blocks are, too: with 2.5,
+of ten answers no more are right, and with none a tenth fewer."""
 
 Scores = npt.NDArray[np.float64]
 
@@ -69,8 +71,8 @@ def collect_pool(
     if label is Label.FUNCTION:
         found.append(worded.matches)
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
-    functions = [match.id for match in worded.matches[:FUNCTIONS_OF_BLOCKS]] if label is Label.BLOCK else []
-    outlines = store.outlines(list(counts), query, functions)
+    functions = worded.matches[: look // LOOK_FOR_FUNCTION] if label is Label.BLOCK else ()
+    outlines = store.outlines(list(counts), query, [match.id for match in functions])
     candidates = tuple(_pick_candidates(outlines, counts, label, where))
     owners = tuple(outlines.get(find_owner(each), each) for each in candidates)  # a block may stand in no function
     return Pool(
