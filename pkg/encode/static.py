@@ -74,10 +74,9 @@ class StaticEncoder:
         Only identifiers that stand nowhere else leave the sum: one subtraction for each cut.
         """
         identifiers, starts = self._read_identifiers(text)
-        columns, counts = np.unique(identifiers, return_counts=True)
-        rows = self._identifiers.rows(columns)
+        columns, places = self._identifiers.number(identifiers)
+        counts, rows = np.bincount(places), self._identifiers.rows(columns)
         sums = np.repeat(rows.sum(axis=0, keepdims=True), len(cuts), axis=0)
-        places = np.searchsorted(columns, identifiers)
         for index, (low, high) in enumerate(np.searchsorted(starts, cuts).tolist()):
             inside = np.bincount(places[low:high], minlength=len(columns))
             sums[index] -= rows[(inside > 0) & (inside == counts)].sum(axis=0)

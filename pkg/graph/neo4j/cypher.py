@@ -398,7 +398,9 @@ QUERY_INDEX = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YI
     WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
 LIST_TERMS = f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready AND f.terms IS NOT NULL
     RETURN f.id AS id, f.source AS source, f.terms AS terms"""
-SEARCH_INDEX = f"""CYPHER 25 MATCH (n:{{label}}) SEARCH n IN (VECTOR INDEX {{index}} FOR $vector
-    WHERE n.source IN $names LIMIT $ask) SCORE AS score
-    WHERE {_PASSES} WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
-"""The search of a vector index that filters by source inside the index (2026.x)."""
+SEARCH_INDEX, SEARCH_FILTERED = (
+    f"""CYPHER 25 MATCH (n:{{label}}) SEARCH n IN (VECTOR INDEX {{index}} FOR $vector {inside} LIMIT $ask)
+    SCORE AS score WHERE {_PASSES} WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
+    for inside in ("", "WHERE n.source IN $names")
+)
+"""The search of a vector index of 2026.x; to filter by source inside the index takes an eighth more time."""

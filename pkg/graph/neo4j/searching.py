@@ -47,6 +47,7 @@ class _Asked(NamedTuple):
     allowed: int  # nodes that pass the filters
     filters: dict[str, Any]
     look: int  # nodes to look at
+    is_filtered: bool  # whether the index is to leave out other sources, at a price, where it can
     is_exact: bool  # whether all that pass are compared
 
 
@@ -75,7 +76,8 @@ class VectorSearch:
             return lambda: Matches((), self._total, self._total - allowed, 0)
         # Of 194,000 blocks, 80 are enough for 50 of distinct content 98 times in a hundred.
         look = min(k, allowed) * 3 // 2 + 5
-        asked = _Asked(vector, k, allowed, filters, look, allowed <= EXACT_BELOW or not vector.any())
+        is_exact = allowed <= EXACT_BELOW or not vector.any()
+        asked = _Asked(vector, k, allowed, filters, look, self._where.source is not None, is_exact)
         return partial(self._finish, asked, self._send(asked))
 
     def _finish(self, asked: _Asked, awaited: _Awaited) -> Matches:
@@ -107,10 +109,11 @@ class VectorSearch:
                 return leaders[: asked.k]
             if len(leaders) >= asked.k and _is_clear(found, leaders[asked.k - 1], asked.vector):
                 return leaders[: asked.k]
-            is_short = (
-                len(found) < asked.look or asked.look * 2 > INDEX_LIMIT
-            )  # the index does not hold or give them all
-            asked = asked._replace(look=asked.look * 2, is_exact=asked.is_exact or is_short)
+            # The index does not hold or give them all, or not without being told the sources.
+            is_short = len(found) < asked.look or asked.look * 2 > INDEX_LIMIT
+            is_last = asked.is_filtered or not self._has_filters
+            is_exact = asked.is_exact or (is_short and is_last)
+            asked = asked._replace(look=asked.look * 2, is_filtered=asked.is_filtered or is_short, is_exact=is_exact)
             awaited = self._send(asked)
 
     def _send(self, asked: _Asked) -> _Awaited:
@@ -122,7 +125,8 @@ class VectorSearch:
             return self._list(cypher.SCAN_VECTORS, asked)
         explored = max(asked.look, min(asked.look * EXPLORED_EACH, EXPLORED))
         if self._has_filters:
-            return self._list(cypher.SEARCH_INDEX, asked, ask=explored)
+            statement = cypher.SEARCH_FILTERED if asked.is_filtered else cypher.SEARCH_INDEX
+            return self._list(statement, asked, ask=explored)
         share = self._of_sources / max(self._total, 1)
         ask = min(int(explored / max(share, 0.01)) + 1, self._total)  # so many pass, if they are spread evenly
         return self._list(cypher.QUERY_INDEX, asked, ask=ask)
