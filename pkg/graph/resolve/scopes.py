@@ -12,9 +12,12 @@ from pkg.graph.resolve.parsing import DOTTED, locate, parse_expression
 from pkg.model import Class, Function, Import
 
 _NAME = re.compile(rb"[^\W\d]\w*\Z")
+_BETWEEN_WORDS = re.compile(rb"[\s(:\[\\]+")  # of the head of a definition
 _DEFINITION, _IMPORT = "definition", "import"
 _IMPORT_CODE = 99  # of imports among facts
 _CODES = dict(enumerate(Code))
+_CALL, _READ, _COMPREHENSION, _ITEM = (int(each) for each in (Code.CALL, Code.READ, Code.COMPREHENSION, Code.ITEM))
+"""As plain numbers: every fact of a repository is compared with them, which takes members of an enumeration longer."""
 _BINDING_CODES = frozenset((Code.ASSIGN, Code.ANNOTATE, Code.FOR, Code.WITH, Code.EXCEPT))
 
 
@@ -47,21 +50,21 @@ class _Walk:
                 (record.span.start, _IMPORT_CODE, place, 0, 0, 0) for place, record in enumerate(self._module.imports)
             ]
             events.sort()
-        stack = self._stack
+        stack, call, read = self._stack, Code.CALL, Code.READ
         for start, code, a, b, c, d in events:
             while start >= stack[-1].code_end:
                 stack.pop()
             scope = stack[-1]
-            if code == Code.CALL:
-                scope.sites.append(Site(scope, Code.CALL, a, b, (c, d)))
-            elif code == Code.READ:
-                scope.sites.append(Site(scope, Code.READ, a, b))
-            elif code >= Code.ITEM and code != _IMPORT_CODE:
+            if code == _CALL:
+                scope.sites.append(Site(scope, call, a, b, (c, d)))
+            elif code == _READ:
+                scope.sites.append(Site(scope, read, a, b))
+            elif code >= _ITEM and code != _IMPORT_CODE:
                 if DOTTED.match(self._text[a:b]):
                     scope.sites.append(Site(scope, _CODES[code], a, b, (c, d)))
             elif code in _BINDING_CODES:
                 self._bind(scope, _CODES[code], a, b, c, d)
-            elif code <= Code.COMPREHENSION:
+            elif code <= _COMPREHENSION:
                 self._open(scope, code, (a, b), d)
             else:
                 self._note(scope, code, a, b, c, d)
@@ -80,7 +83,7 @@ class _Walk:
         self._stack.append(inner)
 
     def _define(self, scope: Scope, head: tuple[int, int], end: int) -> Scope:
-        words = re.split(rb"[\s(:\[\\]+", self._text[slice(*head)][:400], maxsplit=3)
+        words = _BETWEEN_WORDS.split(self._text[slice(*head)][:400], maxsplit=3)
         is_class = words[0] == b"class"
         name = (words[2] if words[0] == b"async" else words[1]).decode("utf-8", "replace") if len(words) > 2 else ""
         inner = Scope(self._module, "class" if is_class else "function", name, scope, head, end)
