@@ -1,7 +1,8 @@
 """Prune a retrieved text: leave out the branch without which it lies nearer to the question (P-18).
 
 Candidate 0 is the text as it stands, so the similarity never falls; every nested block is one branch (A-04). The
-scores of all candidates come from one call; only the best ones are cut for real, parsed and scored again.
+scores of all candidates come from one call; only the best ones are cut for real and parsed, and scored again where
+`pass` stands in the gap.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def _take_best(
         if is_hollow(text, judge.indent):
             refused.append(f"{_describe(branch)} kept: nothing but headers and `pass` would be left")
             continue
-        after = judge.score(text)
+        after = score if text == excision.bare else judge.score(text)
         if after <= floor:
             refused.append(f"{_describe(branch)} kept: with `pass` in its place the score would not rise")
             continue
