@@ -227,7 +227,7 @@ class Edge(NamedTuple):
 
 
 class Nested(NamedTuple):
-    """A block inside of a function or block, without its text: bytes of its file or fragment, lines of its unit."""
+    """A block inside of a function or block, without its text: bytes as those of that node, lines of the unit."""
 
     id: str
     kind: str

@@ -8,9 +8,9 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from pkg.encode.headings import Headings
-from pkg.model import Hit, Label, Node, Unfolded
+from pkg.model import Hit, Label, Nested, Node, Unfolded
 from pkg.retrieval.options import QueryOptions
-from pkg.retrieval.prune import Branch, Pruned, prune
+from pkg.retrieval.prune import Pruned, prune
 from pkg.retrieval.ranking import Ranked
 from pkg.retrieval.syntax import find_indent
 
@@ -60,13 +60,10 @@ def _prune_node(encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: s
     return prune(encoder, query, content, indent, _list_branches(unfolded), steps, heading=heading)
 
 
-def _list_branches(unfolded: Unfolded) -> list[Branch]:
-    """List the blocks inside a node as branches of its text."""
+def _list_branches(unfolded: Unfolded) -> list[Nested]:
+    """List the blocks inside a node by their places in its text."""
     first = unfolded.node.start
-    return [
-        Branch(each.id, each.kind, each.start - first, each.end - first, each.start_line, each.end_line)
-        for each in unfolded.blocks
-    ]
+    return [each._replace(start=each.start - first, end=each.end - first) for each in unfolded.blocks]
 
 
 def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hit:

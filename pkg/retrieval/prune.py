@@ -13,24 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pkg.encode.encoder import Encoder, Vectors, encode_without
-from pkg.model import Cut
+from pkg.model import Cut, Nested
 from pkg.retrieval.cutting import Excision, excise
 from pkg.retrieval.syntax import is_hollow, is_python, is_python_like
 
 GAIN = 1e-6  # a smaller gain is rounding of float32 sums
 MAX_BRANCHES = 64  # A-04
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """One block that may be cut: byte offsets into the content, lines of the unit."""
-
-    id: str
-    kind: str
-    start: int
-    end: int
-    start_line: int
-    end_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +41,17 @@ def prune(
     query: Vectors,
     content: bytes,
     indent: bytes,
-    branches: Sequence[Branch],
+    branches: Sequence[Nested],
     steps: int = 1,
     limit: int = MAX_BRANCHES,
     heading: str = "",
 ) -> Pruned:
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the query vector [d].
 
-    ``indent`` is the white space before the first line, ``heading`` what the text is encoded with. What comes back
-    parses whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
-    branch. A cut after which no statement would be left is refused: a bare signature often scores best, and helps
-    nobody.
+    ``branches`` have byte offsets into the content and lines of the unit; ``indent`` is the white space before the
+    first line, ``heading`` what the text is encoded with. What comes back parses whenever the content does, and its
+    gain is never below 0; ties go to fewer removed lines, then to the earlier branch. A cut after which no statement
+    would be left is refused: a bare signature often scores best, and helps nobody.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
     judge, left, refused = _Judge(encoder, query, indent, heading), inner[:limit], []
@@ -87,10 +75,10 @@ class _Judge:
     indent: bytes
     heading: str
 
-    def excise(self, text: bytes, branch: Branch) -> Excision:
+    def excise(self, text: bytes, branch: Nested) -> Excision:
         return excise(text, branch.start, branch.end, self.indent)
 
-    def score_cuts(self, text: bytes, branches: Sequence[Branch]) -> list[float]:
+    def score_cuts(self, text: bytes, branches: Sequence[Nested]) -> list[float]:
         """Score the text as it stands and without each branch, in one call."""
         excisions = [self.excise(text, branch) for branch in branches]
         cuts = np.array([(0, 0), *((excision.start, excision.end) for excision in excisions)], np.int64)
@@ -117,8 +105,8 @@ class _Judge:
 
 
 def _take_best(
-    judge: _Judge, pruned: Pruned, branches: Sequence[Branch], refused: list[str]
-) -> tuple[Pruned, list[Branch]] | None:
+    judge: _Judge, pruned: Pruned, branches: Sequence[Nested], refused: list[str]
+) -> tuple[Pruned, list[Nested]] | None:
     """Make the best cut that parses and gains, and move the other branches to their new places."""
     before, *scores = judge.score_cuts(pruned.content, branches)
     floor = before + GAIN
@@ -144,26 +132,26 @@ def _take_best(
     return None
 
 
-def _rank(score: float, branch: Branch) -> tuple[float, int, int]:
+def _rank(score: float, branch: Nested) -> tuple[float, int, int]:
     return -round(score, 6), branch.end_line - branch.start_line, branch.start
 
 
-def _describe(branch: Branch) -> str:
+def _describe(branch: Nested) -> str:
     return f"{branch.kind} at lines {branch.start_line}-{branch.end_line}"
 
 
-def _move_branches(branches: Sequence[Branch], excision: Excision, text: bytes) -> list[Branch]:
+def _move_branches(branches: Sequence[Nested], excision: Excision, text: bytes) -> list[Nested]:
     """Map branches into the cut text and drop those that went with the cut."""
     start, end = excision.start, excision.end
     put_in = excision.filler if text == excision.filled else b""
     shift = len(put_in) - (end - start)
-    moved: list[Branch] = []
+    moved: list[Nested] = []
     for branch in branches:
         if branch.end <= start:
             moved.append(branch)
         elif branch.start >= end:
-            moved.append(replace(branch, start=branch.start + shift, end=branch.end + shift))
+            moved.append(branch._replace(start=branch.start + shift, end=branch.end + shift))
         elif branch.start < start:  # an owner of the cut; it may have ended with it
             last = branch.end + shift if branch.end > end else len(text[: start + len(put_in)].rstrip())
-            moved.append(replace(branch, end=last))
+            moved.append(branch._replace(end=last))
     return moved

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pkg.encode.encoder import Vectors
 from pkg.extract.python import extract_unit
-from pkg.model import Function
-from pkg.retrieval.prune import Branch, Pruned, prune
+from pkg.model import Function, Nested
+from pkg.retrieval.prune import Pruned, prune
 
 ENCODER = FakeEncoder()
 
@@ -36,10 +36,10 @@ def encode(text: str) -> Vectors:
     return query
 
 
-def find_branches(text: bytes) -> list[Branch]:
+def find_branches(text: bytes) -> list[Nested]:
     """Take every block of the text's functions, bodies included."""
     blocks = extract_unit(text).blocks
-    return [Branch(b.path, b.kind, b.span.start, b.span.end, b.span.start_line, b.span.end_line) for b in blocks]
+    return [Nested(b.path, b.kind, b.span.start, b.span.end, b.span.start_line, b.span.end_line) for b in blocks]
 
 
 def prune_text(text: str | bytes, question: str, steps: int = 1, limit: int = 64) -> Pruned:
@@ -191,7 +191,7 @@ def test_text_at_the_end_without_a_line_break_gets_none() -> None:
 
 def test_a_method_is_parsed_at_its_indentation() -> None:
     text = b"def boring(self):\n        if zebra:\n            quagga(okapi)\n        return boring"
-    branches = [Branch("a", "if", 26, 61, 11, 12)]
+    branches = [Nested("a", "if", 26, 61, 11, 12)]
 
     pruned = prune(ENCODER, encode("boring"), text, b"    ", branches)
 
@@ -202,7 +202,7 @@ def test_a_method_is_parsed_at_its_indentation() -> None:
 def test_a_body_that_begins_with_the_branch_begins_with_the_next_code() -> None:
     text = b"if zebra:\n        quagga(okapi)\n\n    boring()\n    return boring"
 
-    pruned = prune(ENCODER, encode("boring"), text, b"    ", [Branch("a", "if", 0, 31, 2, 3)])
+    pruned = prune(ENCODER, encode("boring"), text, b"    ", [Nested("a", "if", 0, 31, 2, 3)])
 
     assert pruned.content == b"boring()\n    return boring"
 
@@ -211,7 +211,7 @@ def test_the_only_statement_of_a_body_is_kept_and_the_reason_said() -> None:
     text = b"if zebra:\n        quagga(okapi)"
     query = -encode("zebra quagga okapi if")  # less than the similarity of nothing at all
 
-    pruned = prune(ENCODER, query, text, b"    ", [Branch("a", "if", 0, len(text), 2, 3)])
+    pruned = prune(ENCODER, query, text, b"    ", [Nested("a", "if", 0, len(text), 2, 3)])
 
     assert pruned.content == text
     assert pruned.refused == ("if at lines 2-3 kept: nothing else would be left",)
@@ -230,7 +230,7 @@ def test_a_gain_that_pass_undoes_is_refused() -> None:
 
 def test_a_branch_whose_removal_breaks_the_text_is_refused() -> None:
     text = b"def boring():\n    zebra = (quagga,\n        okapi)\n    return boring\n"
-    branch = Branch("a", "if", text.index(b"quagga"), text.index(b")\n    return") + 1, 2, 3)
+    branch = Nested("a", "if", text.index(b"quagga"), text.index(b")\n    return") + 1, 2, 3)
 
     pruned = prune(ENCODER, encode("boring"), text, b"", [branch])
 
@@ -240,7 +240,7 @@ def test_a_branch_whose_removal_breaks_the_text_is_refused() -> None:
 def test_bodies_are_no_branches() -> None:
     text = b"def boring():\n    zebra(quagga)\n"
 
-    pruned = prune(ENCODER, encode("boring"), text, b"", [Branch("a", "body", 18, 31, 2, 2)])
+    pruned = prune(ENCODER, encode("boring"), text, b"", [Nested("a", "body", 18, 31, 2, 2)])
 
     assert (pruned.tried, pruned.cuts) == (0, ())
 
@@ -309,7 +309,7 @@ def test_odd_code_is_pruned_without_a_warning_or_a_crash(hostile: str) -> None:
 def test_a_nul_byte_makes_every_cut_impossible_and_nothing_worse() -> None:
     text = b"def boring():\n    x = '\0'\n    if zebra:\n        quagga(okapi)\n    return boring\n"
 
-    pruned = prune(ENCODER, encode("boring"), text, b"", [Branch("a", "if", 31, 66, 3, 4)])
+    pruned = prune(ENCODER, encode("boring"), text, b"", [Nested("a", "if", 31, 66, 3, 4)])
 
     assert_no_farther(encode("boring"), text, pruned)
 
@@ -356,7 +356,7 @@ def test_what_comes_back_parses_scores_no_less_and_lacks_only_the_cut_lines(
     unit = extract_unit(text)
     span = next(item.span for item in unit.definitions if isinstance(item, Function))
     branches = [
-        Branch(b.path, b.kind, b.span.start - span.start, b.span.end - span.start, b.span.start_line, b.span.end_line)
+        Nested(b.path, b.kind, b.span.start - span.start, b.span.end - span.start, b.span.start_line, b.span.end_line)
         for b in unit.blocks
     ]
 
