@@ -55,13 +55,14 @@ def unpack_facts(packed: bytes) -> Iterator[Fact]:
     return _FACT.iter_unpack(packed)
 
 
-_NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
-_DOTTED = re.compile(_NAME + rb"(?:\s*\.\s*" + _NAME + rb")*\Z")
+NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
+"""An identifier in bytes of UTF-8; what is no letter in other scripts, Python would not have let stand there."""
+DOTTED = re.compile(NAME + rb"(?:\s*\.\s*" + NAME + rb")*\Z")
 
 
 def render_callee(callee: bytes) -> str:
     """Write the callee of a call as it is kept: dotted names whole, of anything else the attribute alone."""
-    if _DOTTED.match(callee):
+    if DOTTED.match(callee):
         return b"".join(callee.split()).decode("utf-8", "replace")
     last = callee.rpartition(b".")[2].strip()
-    return f"(...).{last.decode('utf-8', 'replace')}" if _DOTTED.match(last) else "(...)"
+    return f"(...).{last.decode('utf-8', 'replace')}" if DOTTED.match(last) else "(...)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pkg.facts import Code
+from pkg.facts import DOTTED, Code
 from pkg.graph.resolve.annotations import Annotations
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.decorators import Decorators
@@ -16,7 +16,6 @@ from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.model import Binding, Scope, Store
 from pkg.graph.resolve.names import list_final
 from pkg.graph.resolve.parameters import Parameters
-from pkg.graph.resolve.parsing import DOTTED
 from pkg.graph.resolve.values import (
     CLASS,
     CLASSES,

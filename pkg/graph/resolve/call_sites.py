@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pkg.confidence import LIKELY, POSSIBLE
+from pkg.facts import NAME
 from pkg.graph.resolve.callees import CalleeFinder
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site
@@ -24,7 +25,8 @@ from pkg.graph.resolve.values import (
     Value,
 )
 
-_ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*[^\W\d]\w*\s*=)\s*([^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*(?=[,)])")
+_DOTTED = NAME + rb"(?:\." + NAME + rb")*"
+_ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + _DOTTED + rb")\s*(?=[,)])")
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
 _NOT_CALLING = ("functools.wraps", "functools.update_wrapper", "functools.partial", "inspect.", "typing.", "logging.")
 

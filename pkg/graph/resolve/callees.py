@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
+from pkg.facts import DOTTED, NAME
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.names import list_final
 from pkg.graph.resolve.outcomes import Target
-from pkg.graph.resolve.parsing import DOTTED
 from pkg.graph.resolve.properties import Properties
 from pkg.graph.resolve.values import (
     CLASS,
@@ -31,7 +31,7 @@ from pkg.graph.resolve.values import (
     Values,
 )
 
-_LAST_NAME = re.compile(rb"\s*[^\W\d]\w*")
+_LAST_NAME = re.compile(rb"\s*" + NAME)
 _LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")
 _RULES = {
     MODULE: "module attribute", SELF: "self", SUPER: "super", CLASS: "class attribute", SUBCLASS: "cls",

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 
+from pkg.facts import DOTTED, NAME
 from pkg.graph.resolve.attributes import Attributes
 from pkg.graph.resolve.container_calls import ContainerCalls
 from pkg.graph.resolve.containers import Containers, Written
@@ -17,7 +18,7 @@ from pkg.graph.resolve.methods import Methods
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.names import Names
 from pkg.graph.resolve.operators import METHODS
-from pkg.graph.resolve.parsing import DOTTED, locate, parse_expression
+from pkg.graph.resolve.parsing import locate, parse_expression
 from pkg.graph.resolve.values import (
     CONSTANT,
     CONTAINER,
@@ -36,7 +37,7 @@ from pkg.graph.resolve.values import (
     unknown,
 )
 
-_LAST_NAME = re.compile(rb"\s*\.\s*([^\W\d]\w*)\Z")
+_LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
 MAX_NAME = 200  # bytes looked through for the last name of an expression
 MAX_STEPS = 30  # of a chain of attributes
 MAX_NESTING = 60  # of expressions inside one another

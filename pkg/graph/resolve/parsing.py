@@ -7,7 +7,6 @@ import re
 
 from pkg.quiet import silence_warnings
 
-DOTTED = re.compile(rb"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*\Z")
 _WARNED_OF = re.compile(rb"\\|\d[^\W\d]")  # an escape, or a number with a name right behind it
 
 

@@ -6,12 +6,12 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from pkg.facts import Code, unpack_facts
+from pkg.facts import DOTTED, NAME, Code, unpack_facts
 from pkg.graph.resolve.model import Binding, ModuleScopes, Path, Scope, Site, Store
-from pkg.graph.resolve.parsing import DOTTED, locate, parse_expression
+from pkg.graph.resolve.parsing import locate, parse_expression
 from pkg.model import Class, Function, Import
 
-_NAME = re.compile(rb"[^\W\d]\w*\Z")
+_NAME = re.compile(NAME + rb"\Z")
 _BETWEEN_WORDS = re.compile(rb"[\s(:\[\\]+")  # of the head of a definition
 _DEFINITION, _IMPORT = "definition", "import"
 _IMPORT_CODE = 99  # of imports among facts

@@ -24,7 +24,7 @@ _ENTRY_FILES = ("__main__.py", "setup.py", "manage.py", "conftest.py", "noxfile.
 _ENTRY_NAMES = ("main", "run", "cli", "app")
 _ALL = re.compile(rb"^__all__\s*(?::[^=\n]*)?\+?=\s*[\[(]([^\])]*)", re.MULTILINE)
 _QUOTED = re.compile(rb"""["'](\w+)["']""")
-_WORD = re.compile(rb"\w+")
+_WORD = re.compile(rb"[\w\x80-\xff]+")
 
 Doubt = tuple[int, str]
 """How much a reason weighs, and the reason: 4 and 5 for what is used by its very nature, 1 for what most have."""
