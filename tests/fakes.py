@@ -157,6 +157,12 @@ class FakeWriter:
             self.state.links[source, each.path] = each
             self.changed = self.changed or (before.edges, before.unbound) != (each.edges, each.unbound)
 
+    def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
+        for path, text in notes.items():
+            if (source, path) not in self.state.units:
+                raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its notes")
+            self.state.links[source, path] = replace(self.state.links[source, path], notes=text)
+
     def flush(self) -> None:
         """Do nothing: all is in memory."""
 

@@ -11,6 +11,7 @@ from pkg.model import CodeUnit, Skip
 
 if TYPE_CHECKING:
     from pkg.build.todo import Change
+    from pkg.graph.resolve.foundations import Foundations
     from pkg.graph.resolve.project import Project
     from pkg.graph.resolve.records import Basis
     from pkg.graph.store import GraphStore, StoreWriter
@@ -33,6 +34,7 @@ def put_links(
     `records` are the notes of all files from before the change. Gives what was left out.
     """
     from pkg.graph.resolve.project import resolve_changes, resolve_project
+    from pkg.graph.resolve.records import repack_record
 
     kept = {path: _recall(source, path, text, records) for path, text in store.texts(source, change.unchanged)}
     gone = {path: _recall(source, path, text, records) for path, text in change.before.items()}
@@ -44,7 +46,11 @@ def put_links(
         project = resolve_changes(units.values(), before, bases, change.fresh.keys() | gone.keys())
     if project is None:
         project, bases = resolve_project(units.values()), {}
-    writer.put_links(source, _write_links(source, project, units, change, records, bases))
+    found = project.found()
+    writer.put_links(source, _write_links(source, project, found, units, change, records, bases))
+    unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
+    taken = found.list_taken(unresolved)
+    writer.put_notes(source, {path: repack_record(records[path], units[path], basis) for path, basis in taken})
     is_plain = project.is_plain
     project.release()
     return [Skip("(calls)", PLAIN)] if is_plain else []
@@ -65,6 +71,7 @@ def _recall(source: str, path: str, text: bytes, records: Mapping[str, bytes]) -
 def _write_links(
     source: str,
     project: Project,
+    found: Foundations,
     units: dict[str, UnitText],
     change: Change,
     records: Mapping[str, bytes],
@@ -73,7 +80,7 @@ def _write_links(
     from pkg.graph.resolve.links import LinkWriter
     from pkg.graph.resolve.records import pack_record
 
-    writer, found = LinkWriter(source, units, project), project.found()
+    writer = LinkWriter(source, units, project)
     for path in sorted(project.sites):
         links = writer.write(path)
         digest = blake2b(links.describe(), digest_size=16).digest()

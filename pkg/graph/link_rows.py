@@ -45,6 +45,10 @@ class LinkWriter:
             self.flush()
         return before is not None or bool(relations or calls)
 
+    def put_notes(self, unit: int, notes: bytes) -> None:
+        """Put the notes of a unit alone."""
+        self._notes[unit] = notes
+
     def _list_relations(self, unit: int, links: UnitLinks) -> list[Row]:
         types, terms = sql.TYPE_NUMBERS, self._terms
         return [

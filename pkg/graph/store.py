@@ -80,6 +80,9 @@ class StoreWriter(Protocol):
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         """Put what units refer to in the place of what was resolved for them before; all ends exist by the end."""
 
+    def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
+        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
+
 
 class EncoderWriter(StoreWriter, Protocol):
     """A write transaction that can also change the encoder of the graph."""

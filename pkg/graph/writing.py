@@ -162,6 +162,15 @@ class EmbeddedWriter:
             self.changed = self._links.put(unit[0], each) or self.changed
             self._has_links = True
 
+    def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
+        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
+        number = self._find_source(source)
+        for path, text in notes.items():
+            unit = self._run(sql.FIND_UNIT, (number, path)).fetchone()
+            if unit is None:
+                raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its notes")
+            self._links.put_notes(unit[0], text)
+
     def _put_libraries(self, source: str, number: int, names: Iterable[str]) -> None:
         for name in names:
             if (source, name) not in self._libraries:

@@ -198,6 +198,20 @@ def test_equal_links_make_no_generation_and_notes_are_kept_all_the_same(linked: 
     assert dict(linked.link_notes("demo")) == {"pack/reader.py": b"new", "pack/writer.py": b""}
 
 
+def test_notes_alone_are_put_and_make_no_generation(linked: GraphStore) -> None:
+    links = list_links(linked)
+    with linked.write() as write:
+        write.put_notes("demo", {"pack/writer.py": b"later", "pack/reader.py": b"x" * 70_000})
+    assert dict(linked.link_notes("demo")) == {"pack/reader.py": b"x" * 70_000, "pack/writer.py": b"later"}
+    assert (list_links(linked), linked.generation(), linked.check()) == (links, 2, [])
+
+
+def test_notes_of_a_unit_that_is_not_there_are_refused(linked: GraphStore) -> None:
+    with pytest.raises(StoreError, match="'missing'"), linked.write() as write:
+        write.put_notes("demo", {"pack/reader.py": b"new", "missing": b""})
+    assert dict(linked.link_notes("demo"))["pack/reader.py"] == b"reader"
+
+
 def test_other_properties_of_the_same_relationship_make_a_generation(linked: GraphStore) -> None:
     reader = link_reader(linked)
     for generation, unbound in enumerate((reader.unbound[:1], (reader.unbound[0]._replace(reason="shadowed"),)), 3):

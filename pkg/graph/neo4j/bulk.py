@@ -166,6 +166,10 @@ class BulkWriter:
             notes = {"id": unit[0], "source": source, "path": each.path, "notes": each.notes}
             self._files.put_nodes(cypher.LINKS, [notes])
 
+    def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
+        """Refuse: what is written cannot be changed."""
+        self._refuse(source)
+
     def _put_relations_of(self, links: UnitLinks) -> None:
         rows: dict[str, list[Relation]] = {}
         for edge in links.edges:

@@ -47,9 +47,20 @@ def put_links(run: ManagedTransaction | Transaction, source: str, links: Mapping
     _put_ends(run, source, changed, units)
     for kind, rows in _list_rows(changed.values()).items():
         run.run(cypher.put_links(kind), links=rows).consume()
+    _put_notes(run, source, links, units)
+    return bool(changed)
+
+
+def put_notes(run: ManagedTransaction | Transaction, source: str, links: Mapping[str, UnitLinks]) -> None:
+    """Put the notes of a batch of units, and nothing else."""
+    _put_notes(run, source, links, _find_units(run, source, links))
+
+
+def _put_notes(
+    run: ManagedTransaction | Transaction, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]
+) -> None:
     notes = [_make_notes(source, units[path], each) for path, each in links.items()]
     run.run(cypher.PUT_NOTES, notes=notes).consume()
-    return bool(changed)
 
 
 def release_links(run: ManagedTransaction | Transaction, units: Sequence[str], ids: Sequence[str]) -> None:

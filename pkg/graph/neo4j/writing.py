@@ -30,7 +30,7 @@ from pkg.graph.neo4j.batches import (
     name_source,
     name_unit,
 )
-from pkg.graph.neo4j.links import cut_links, delete_loose, put_links, release_links
+from pkg.graph.neo4j.links import cut_links, delete_loose, put_links, put_notes, release_links
 from pkg.graph.unit import UnitGraph, UnitLinks, format_id, hash_key
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
 
@@ -219,6 +219,13 @@ class Neo4jWriter:
         for batch in cut_links(links):
             if self._run(source, lambda run: put_links(run, source, batch)):  # noqa: B023
                 self._touch(source)
+
+    def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
+        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
+        self._check_source(source)
+        self.flush()
+        for batch in cut_links(UnitLinks(path, notes=text) for path, text in notes.items()):
+            self._run(source, lambda run: put_notes(run, source, batch))  # noqa: B023
 
     def finish(self) -> None:
         """Put what is left, link or delete function names, and delete calls and libraries that nothing refers to."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from pkg.graph.resolve.calls import Binder
@@ -55,19 +56,36 @@ class Foundations:
         pieces = set(self._reach.pieces.get(path, ()))
         if before is not None:
             pieces |= set(before.pieces)
-            known = {place: list(sets) for place, sets in before.received.items()}
-            received = known | {place: _join(known.get(place, []), sets) for place, sets in received.items()}
+            received = _join_received(before, received)
         return Basis(
             frozenset(reach), sorted(self._delivered.get(path, ())), received,
             sorted(pieces), describe_classes(self._binder, module),
             describe_patches(self._binder, path),
         )  # fmt: skip
 
+    def list_taken(self, bases: Mapping[str, Basis]) -> Iterator[tuple[str, Basis]]:
+        """Give the files of which more was taken than before, among those that were not resolved, with that.
+
+        Else nobody would know, when they change, that the links of others were worked out from it.
+        """
+        for path in sorted(bases.keys() & (self._received.keys() | self._reach.pieces.keys())):
+            basis = bases[path]
+            received = _join_received(basis, self._received.get(path, {}))
+            pieces = sorted({*basis.pieces, *self._reach.pieces.get(path, ())})
+            if (pieces, received) != (list(basis.pieces), basis.received):
+                yield path, replace(basis, pieces=pieces, received=received)
+
     def _list_imported(self, module: ModuleScopes) -> Iterator[str]:
         for record in module.imports:
             found = self._binder.map.find_import(module.path, record)
             if found.module is not None:
                 yield found.module
+
+
+def _join_received(before: Basis, now: Mapping[str, list[Received]]) -> dict[str, list[Received]]:
+    """Join what was taken from a file before with what is taken now; what is known now counts."""
+    known = {place: list(sets) for place, sets in before.received.items()}
+    return known | {place: _join(known.get(place, []), sets) for place, sets in now.items()}
 
 
 def _join(before: Iterable[Received], now: Iterable[Received]) -> list[Received]:

@@ -65,6 +65,11 @@ def pack_record(digest: bytes, unit: UnitText, basis: Basis | None) -> bytes:
     return _HEAD.pack(VERSION, digest, len(facts)) + facts + zlib.compress(text, 4)
 
 
+def repack_record(record: bytes, unit: UnitText, basis: Basis) -> bytes:
+    """Pack the record of a file whose links stay as they are."""
+    return pack_record(_HEAD.unpack_from(record)[1], unit, basis)
+
+
 def unpack_record(source: str, path: str, text: bytes, record: bytes) -> tuple[UnitText, Basis | None] | None:
     """Give a file as it was extracted, and what its links were worked out from.
 

@@ -18,7 +18,7 @@ from pkg.extract.python import extract_unit
 from pkg.graph.resolve import project as resolving
 from pkg.graph.resolve.links import LinkWriter
 from pkg.graph.resolve.project import Project, resolve_changes, resolve_project
-from pkg.graph.resolve.records import Basis, pack_record, unpack_record
+from pkg.graph.resolve.records import Basis, pack_record, repack_record, unpack_record
 from pkg.graph.unit import UnitLinks, UnitText
 
 SOURCE = "tree"
@@ -71,6 +71,9 @@ class Tree:
         self.links = {path: writer.write(path) if path in project.sites else self.links[path] for path in units}
         for path in project.sites:
             self.records[path] = pack_record(DIGEST, units[path], found.describe(path, bases.get(path)))
+        unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
+        for path, basis in found.list_taken(unresolved):
+            self.records[path] = repack_record(self.records[path], units[path], basis)
 
 
 def edit(path: str, old: str, new: str) -> dict[str, str]:
@@ -124,6 +127,17 @@ def test_a_new_caller_reaches_what_its_arguments_are_called_in() -> None:
     assert "run.py" in tree.resolved
     assert "part_b.py" not in tree.resolved
     assert any(edge.rule == "constructed object" for edge in tree.links["run.py"].edges)
+
+
+def test_what_is_taken_from_a_file_later_counts_when_that_changes() -> None:
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
+    names = "def first():\n    pass\n\n\ndef second():\n    pass\n\n\nalias = first\n"
+    tree = Tree(apart | {"names.py": names, "user.py": "def rest():\n    return 0\n"})
+    tree.change(tree.texts | {"user.py": "from names import alias\n\n\ndef rest():\n    return alias()\n"})
+    assert tree.resolved == {"user.py"}
+    tree.change(tree.texts | {"names.py": names.replace("alias = first", "alias = second")})
+    assert tree.links == Tree(tree.texts).links
+    assert "user.py" in tree.resolved
 
 
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
