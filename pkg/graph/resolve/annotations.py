@@ -8,7 +8,7 @@ from pkg.facts import Code
 from pkg.graph.resolve.attributes import Attributes
 from pkg.graph.resolve.containers import Containers
 from pkg.graph.resolve.context import Context
-from pkg.graph.resolve.model import Scope
+from pkg.graph.resolve.model import Binding, Scope
 from pkg.graph.resolve.names import Names
 from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
@@ -36,6 +36,8 @@ class Annotations:
         self._names = names
         self._attributes = attributes
         self._containers = containers
+        self._solver = context.solver
+        context.solver.add_rule("alias", self._read_alias)
 
     def read(self, scope: Scope, node: ast.expr | None) -> Values:
         """Give the objects that an annotation promises; nothing where it says nothing that helps."""
@@ -56,9 +58,9 @@ class Annotations:
         if name == "Self":
             return _read_self(scope)
         if isinstance(node, ast.Name):
-            alias = self._find_alias(scope, name)
-            if alias is not None:
-                return self.read(*alias)
+            owner = self._names.find_owner(scope, name)
+            if self._find_alias(owner, name) is not None:
+                return self._solver.get(("alias", owner, name))
         return join(map(_promise, self._follow(scope, node)))
 
     def _follow(self, scope: Scope, node: ast.expr) -> Values:
@@ -68,16 +70,20 @@ class Annotations:
             return self._attributes.read_all(self._follow(scope, node.value), node.attr)
         return EMPTY
 
-    def _find_alias(self, scope: Scope, name: str) -> tuple[Scope, ast.expr | None] | None:
+    def _read_alias(self, owner: Scope, name: str) -> Values:
+        """Give what an alias promises; it may speak of itself, through others as well."""
+        binding = self._find_alias(owner, name)
+        return self.read(owner, binding and self._trees.parse(owner.module, binding.start, binding.end))
+
+    def _find_alias(self, owner: Scope, name: str) -> Binding | None:
         """Find the annotation that a name stands for: the value of its one assignment, where that is generic."""
-        owner = self._names.find_owner(scope, name)
         bindings = owner.names.get(name, ())
         if len(bindings) != 1 or bindings[0].code != Code.ASSIGN or bindings[0].path:
             return None
         text = owner.module.text[bindings[0].start : bindings[0].end]
         if b"|" not in text and not text.endswith(b"]"):
             return None
-        return owner, self._trees.parse(owner.module, bindings[0].start, bindings[0].end)
+        return bindings[0]
 
     def _read_generic(self, scope: Scope, node: ast.Subscript) -> Values:
         name = _name_last(node.value)

@@ -9,6 +9,7 @@ The parts know each other one way only; where they depend on one another they go
 |-------------------------------------|------------------|---------------|
 | "variable", "final"                 | scope, name      | bindings.py   |
 | "field", "foreign field"            | class, name      | bindings.py   |
+| "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |
 | "result", "yield"                   | function         | results.py    |

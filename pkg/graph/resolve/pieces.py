@@ -37,7 +37,7 @@ def name_piece(key: Key, module: ModuleScopes) -> Piece | None:
         return FIELD, first.qualname, str(key[2])
     if kind == "foreign field":
         return None
-    if kind in ("variable", "final") and first.kind in ("module", "class"):
+    if kind in ("variable", "final", "alias") and first.kind in ("module", "class"):
         return NAME, first.qualname, str(key[2])
     return _name_place(first)
 

@@ -16,7 +16,7 @@ from pkg.graph.resolve.pieces import Piece
 from pkg.graph.unit import UnitText
 from pkg.model import Class, Function, Import, Span
 
-VERSION = 5
+VERSION = 6
 _HEAD = struct.Struct("<B16sI")  # version, digest of the links, bytes of the compressed facts
 _WIDTH = 6  # numbers of a fact
 

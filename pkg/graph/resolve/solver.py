@@ -131,6 +131,9 @@ class Solver:
         key = cell.key
         try:
             found = self._rules[key[0]](*key[1:])
+        except RecursionError:  # of expressions inside one another that no rule has counted
+            self.exhausted += 1
+            found = self._overflow
         finally:
             self.current, self.floor = before
             self.depth -= 1

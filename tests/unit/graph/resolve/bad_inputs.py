@@ -43,6 +43,24 @@ def make_a_class_that_inherits_from_itself() -> Tree:
     return {"main.py": f"class Thing(Thing):\n{body}\n\nclass Other(Other, Thing, Other):\n{body}\n\nOther().work()\n"}
 
 
+def make_type_aliases_that_speak_of_themselves() -> Tree:
+    return {
+        "types.py": dedent("""\
+            from typing import Dict, List, Union
+
+            Spec = Union["Spec", List["Spec"], None]
+            Tree = Union["Leaves", int]
+            Leaves = Dict[str, "Tree"]
+
+
+            def walk(spec: Spec, tree: Tree) -> Leaves:
+                for each in spec:
+                    walk(each, tree[each])
+                return walk(spec, tree)
+            """),
+    }
+
+
 def make_star_imports_in_a_cycle() -> Tree:
     count = 20
     text = "from m{next} import *\n__all__ = ['f{own}']\n__all__ += m{next}.__all__\n\n\ndef f{own}():\n    f{next}()\n"

@@ -118,6 +118,17 @@ def test_a_set_that_never_stops_growing_is_given_up_and_counted() -> None:
     assert solver.exhausted == 1
 
 
+def test_a_set_whose_rule_goes_too_deep_is_given_up_and_counted() -> None:
+    def dig(depth: int) -> frozenset[int]:
+        return dig(depth + 1)
+
+    solver = Solver(OVERFLOW)
+    solver.add_rule("deep", lambda: dig(0))
+    solver.add_rule("set", lambda: solver.get(("deep",)) | {1})
+    assert solver.get(("set",)) == OVERFLOW | {1}
+    assert (solver.exhausted, solver.depth, solver.current) == (1, 0, None)
+
+
 def test_what_is_forgotten_is_computed_anew() -> None:
     solver = Solver(OVERFLOW)
     known = {1}
