@@ -19,12 +19,13 @@ from typing import Any
 from measure import Figures, make_parser, read_options, write_result
 from shared_data import PYCG, find_files, read_rows
 
-from pkg.build.links import describe_code
 from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve.model import Scope
 from pkg.graph.resolve.outcomes import Library, Outcome, Target, settle
 from pkg.graph.resolve.project import resolve_project
+from pkg.graph.resolve.units import Units
+from pkg.graph.unit import describe_code
 
 PRECISION, RECALL = 0.98, 0.90
 
@@ -62,7 +63,7 @@ def _divide(part: int, whole: int) -> float:
 def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
     """Resolve a case: the edges that are certain or likely, and those that are only possible."""
     units = [describe_code("case", path, extract_unit(text.encode())) for path, text in sorted(files.items())]
-    project = resolve_project(units)
+    project = resolve_project(Units(units))
     sure: set[Pair] = set()
     guessed: set[Pair] = set()
     for site in project.list_sites():

@@ -20,14 +20,14 @@ from measure import Figures, make_parser, open_folder, read_line, read_options, 
 from packages import DJANGO, unpack_package
 
 from pkg.api import open_graph
-from pkg.build.links import describe_code
 from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
 from pkg.facts import Code
 from pkg.graph.resolve.outcomes import Target, Unbound, settle
 from pkg.graph.resolve.project import resolve_project
+from pkg.graph.resolve.units import Units
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnitText
+from pkg.graph.unit import UnitText, describe_code
 from pkg.model import Edge, Label, Node, RelationType
 
 FILES, CHANGED = (
@@ -75,7 +75,7 @@ def count_sites(units: list[UnitText]) -> Figures:
 
     A method of a name that is unique is added to the graph as a guess: those sites count as unbound here.
     """
-    project = resolve_project(units)
+    project = resolve_project(Units(units))
     sites: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     rules: Counter[str] = Counter()

@@ -149,7 +149,6 @@ def write_units(
     The store is read for what the writer does not change: the texts of files that are as they were.
     """
     from pkg.build.cut_count import CutCount
-    from pkg.build.links import put_links
     from pkg.build.workers import prepare_all
     from pkg.encode.registry import find_kind, forget_encoders
 
@@ -174,6 +173,8 @@ def write_units(
         forget_encoders()
     with clock.stage("resolve"):
         if tally.has_changed and is_resolved:
+            from pkg.build.links import put_links
+
             tally.skipped += put_links(store, writer, name, tally.change(), records)
     writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
     return tally

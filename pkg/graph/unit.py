@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.model import Class, Edge, Function, Import, Label, Node, Outline, Status
+from pkg.model import Class, CodeUnit, Edge, Function, Import, Label, Node, Outline, Status
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,6 +89,11 @@ class UnitText:
         names = PieceNames(self.source, self.path)
         statements = [each.statement.encode("utf-8", "replace").decode() for each in self.imports]
         return [format_id(names.name(Label.IMPORT, statement)) for statement in statements]
+
+
+def describe_code(source: str, path: str, code: CodeUnit) -> UnitText:
+    """Give what resolution wants of an extracted file."""
+    return UnitText(source, path, code.text, code.facts, code.definitions, code.imports)
 
 
 class PieceNames:

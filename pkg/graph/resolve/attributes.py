@@ -135,10 +135,10 @@ class Attributes:
 
     def _read_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
-        stores = self._fields.foreign.get(name, ())
-        if len(stores) > MAX_STORES:
+        count = self._fields.count_foreign(name)
+        if count > MAX_STORES:
             return unknown(Reason.MANY)
-        return self._solver.get(("foreign field", scope, name)) if stores else EMPTY
+        return self._solver.get(("foreign field", scope, name)) if count else EMPTY
 
     def _read_of_derived(self, value: Value, name: str) -> Values:
         """Give an attribute that a class lacks, and classes derived from it have: a value may be of one of those."""

@@ -13,13 +13,14 @@ from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.fields import Fields
 from pkg.graph.resolve.imports import Imports
 from pkg.graph.resolve.items import Items
-from pkg.graph.resolve.model import Binding, Scope, Store
+from pkg.graph.resolve.model import Binding, ModuleScopes, Scope, Store
 from pkg.graph.resolve.names import list_final
 from pkg.graph.resolve.parameters import Parameters
 from pkg.graph.resolve.values import (
     CLASS,
     CLASSES,
     CONTAINER,
+    EMPTY,
     LIBRARY,
     MODULE,
     OBJECTS,
@@ -56,6 +57,7 @@ class Bindings:
         self._decorators = decorators
         self._patches: dict[tuple[Scope, str], list[Store]] = {}
         self.patches_of: dict[str, list[tuple[Scope, str, Store]]] = {}  # by the file that assigns
+        context.solver.add_rule("patches", self._read_patches)
         context.solver.add_rule("variable", self._read_variable)
         context.solver.add_rule("final", self._read_final)
         context.solver.add_rule("field", self._read_field)
@@ -127,26 +129,33 @@ class Bindings:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         found: set[Value] = set()
         order = self._context.hierarchy.order
-        for store in self._fields.foreign[name]:
+        for store in self._fields.list_foreign(name):
             receivers = self._expressions.evaluate(store.scope, store.start, store.end)
             if any(value[0] in (*OBJECTS, *CLASSES) and scope in order(value[1]) for value in receivers):
                 found |= self.read(store.scope, store.binding)
         return frozenset(found)
 
-    def find_patches(self) -> int:
-        """Find the assignments to attributes of classes and modules, which bind a name there from outside."""
-        found = list(self._list_patches())
-        for scope, name, store in found:
-            scope.names.setdefault(name, [])
-            self._patches.setdefault((scope, name), []).append(store)
-            self.patches_of.setdefault(store.scope.module.path, []).append((scope, name, store))
-        return len(found)
+    def find_patches(self, paths: Iterable[str]) -> None:
+        """Find what files assign to attributes of classes and modules, which binds a name there from outside."""
+        solver = self._context.solver
+        for path in sorted(paths):
+            solver.get(("patches", path))
+        solver.solve()
+        for found in self.patches_of.values():
+            for scope, name, store in found:
+                scope.names.setdefault(name, [])
+                self._patches.setdefault((scope, name), []).append(store)
 
-    def _list_patches(self) -> Iterator[tuple[Scope, str, Store]]:
+    def _read_patches(self, path: str) -> Values:
+        """Follow what a file assigns to from outside; nobody reads the set itself."""
+        self.patches_of[path] = list(self._list_patches(self._context.modules[path]))
+        return EMPTY
+
+    def _list_patches(self, module: ModuleScopes) -> Iterator[tuple[Scope, str, Store]]:
         modules = self._context.modules
-        for name, stores in self._fields.foreign.items():
+        for name, stores in module.fields.get(None, {}).items():
             for store in stores:
-                text = store.scope.module.text[store.start : store.end]
+                text = module.text[store.start : store.end]
                 for value in self._expressions.follow(store.scope, text) if DOTTED.match(text) else ():
                     if value[0] == CLASS:
                         yield value[1], name, store

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from pkg.facts import Code
 from pkg.graph.resolve.call_sites import CallSites
 from pkg.graph.resolve.callees import CalleeFinder
 from pkg.graph.resolve.containers import Written
 from pkg.graph.resolve.evaluate import Evaluator
+from pkg.graph.resolve.files import Files
+from pkg.graph.resolve.hierarchy import KnownClasses
 from pkg.graph.resolve.implicit import ImplicitCalls
-from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
+from pkg.graph.resolve.lineage import Lineage
+from pkg.graph.resolve.model import Scope, Site, Store
 from pkg.graph.resolve.operators import find_operators
 from pkg.graph.resolve.outcomes import Library, Outcome, Target, Unbound, settle
 from pkg.graph.resolve.properties import Properties
-from pkg.graph.resolve.sites import find_properties, list_sites
+from pkg.graph.resolve.reach import Reach
+from pkg.graph.resolve.sites import list_sites
 from pkg.graph.resolve.special_calls import SpecialCalls
 from pkg.graph.resolve.values import CONTAINER, EMPTY, Values
 
@@ -25,10 +29,12 @@ __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
 class Binder(Evaluator):
     """Bind sites; their outcomes are sets that the solver keeps, like all others."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], is_plain: bool = False) -> None:
+    def __init__(self, modules: Files, is_plain: bool = False) -> None:
         super().__init__(modules, is_plain)
-        self._property_names = find_properties(modules)
-        self._operators = find_operators(modules.values())
+        self.lineage = Lineage(self.context, self.expressions)
+        self.reaches: list[Reach] = []  # of what was computed to be forgotten
+        self._property_names = modules.properties
+        self._operators = find_operators(modules.operators)
         properties = Properties(self)
         special_calls = SpecialCalls(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)
@@ -54,7 +60,8 @@ class Binder(Evaluator):
 
     def release(self) -> None:
         """Let go of what refers to one another: rules, and what they have computed; nothing can be asked afterwards."""
-        self.forget()
+        super().forget()
+        self.reaches.clear()
         self.context.deliveries.know(None)
         self.solver.release()
         self._rules.clear()
@@ -69,10 +76,20 @@ class Binder(Evaluator):
             self._sites[path] = found
         return found
 
-    def find_patches(self) -> None:
-        """Find what is assigned to attributes of classes and modules from outside; needs the order of classes."""
-        if self.bindings.find_patches():
-            self.forget()
+    def order_classes(self, paths: Collection[str], known: KnownClasses | None = None) -> None:
+        """Find the bases of the classes of files; of all others it is known."""
+        self.hierarchy.fill(self.lineage.find(paths), known)
+        self.forget()
+
+    def find_patches(self, paths: Iterable[str]) -> None:
+        """Find what files assign to attributes of classes and modules from outside; needs the order of classes."""
+        self.bindings.find_patches(paths)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was computed, but for the files behind it: more is known now of classes and of names in them."""
+        self.reaches.append(Reach(self.context))
+        super().forget()
 
     def _bind_site(self, site: Site) -> Values:
         return frozenset(self._rules[site.code](site))

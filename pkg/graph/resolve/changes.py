@@ -8,20 +8,22 @@ alone cannot tell, everything is resolved again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from pkg.graph.resolve.basis import Basis, ClassRow, hash_text
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.containers import REST
+from pkg.graph.resolve.files import Files, count_names
+from pkg.graph.resolve.lineage import RecalledClasses, describe_classes
 from pkg.graph.resolve.mentions import Wanted, find_mentions
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import INIT, STUB_INIT, ModuleMap
-from pkg.graph.resolve.operators import has_same_operators
+from pkg.graph.resolve.operators import find_operators
 from pkg.graph.resolve.parameters import MAX_USES
 from pkg.graph.resolve.pieces import has_same_outside
-from pkg.graph.resolve.records import Basis, hash_text
-from pkg.graph.resolve.statics import Item, count_calls, count_statics, describe_exports, list_defined
+from pkg.graph.resolve.statics import Item, count_statics, describe_exports
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -35,18 +37,68 @@ class Past:
     """What is known from the last resolution."""
 
     bases: Mapping[str, Basis]  # of every file that was there
-    modules: Mapping[str, ModuleScopes]  # of the files that changed or are gone, as they were
+    files: Files  # those that changed or are gone, as they were
+    same: set[str] = field(default_factory=set)  # files that changed, but not in what others were worked out from
 
 
-def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed: Iterable[str]) -> Wanted:
+def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
+    """Give the files to which a change comes by names; the binder then knows the classes and patches of all files.
+
+    Only the files that the change may have come to are read for theirs; those of all others are as they were.
+    """
+    files = binder.modules
+    wanted = _compare_statics(files, past, changed)
+    past.same = {path for path in changed if _is_same_outside(files, past, path)}
+    suspects = _find_suspects(files, past, wanted)
+    known = RecalledClasses(files, _list_classes(past, files.keys() - suspects))
+    if known.list_missing(past.files):
+        raise Unforeseen
+    binder.order_classes(suspects, known)
+    for path in sorted(suspects):
+        _compare_classes(binder, known, files[path], past, wanted)
+    for path in changed:
+        _compare_members(binder, past.files.get(path), files.get(path), wanted)
+    suspects = _find_suspects(files, past, wanted)
+    patching = suspects | {path for path in files if path in past.bases and past.bases[path].patches}
+    files.fetch(patching)
+    binder.find_patches(patching)
+    for path in patching:
+        _compare_patches(binder, path, past.bases.get(path), wanted)
+    return _find_asking(files, past, wanted)
+
+
+def _list_classes(past: Past, paths: Iterable[str]) -> dict[str, Sequence[ClassRow]]:
+    return {path: past.bases[path].classes for path in paths}
+
+
+def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
+    """Give the files to which a change comes by names, and those that were worked out from one of these."""
+    found = _find_asking(files, past, wanted)
+    return files.keys() & (found | find_dependants(past, found | past.files.keys()))
+
+
+def _find_asking(files: Files, past: Past, wanted: Wanted) -> set[str]:
+    if wanted.size > MAX_NAMES:
+        raise Unforeseen
+    reach = {path: basis.reach for path, basis in past.bases.items()}
+    return wanted.paths | find_mentions(files, wanted, reach)
+
+
+def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
+    """Give the files whose links were worked out from any of some files, but for what is the same there as before."""
+    wanted = {hash_text(path) for path in paths if path not in past.same}
+    return {path for path, basis in past.bases.items() if not wanted.isdisjoint(basis.reach)}
+
+
+def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
-    wanted = Wanted(_compare_paths(modules, past))
-    if not has_same_operators(modules, past.modules, changed):
+    wanted = Wanted(_compare_paths(files, past), paths=changed & files.keys())
+    if not _has_same_operators(files, past, changed):
         raise Unforeseen  # sites of an operator may count that did not, or no longer
     lost: Counter[Item] = Counter()
     gained: Counter[Item] = Counter()
     for path in changed:
-        before, now = past.modules.get(path), modules.get(path)
+        before, now = past.files.get(path), files.get(path)
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
         old, new = count_statics(before), count_statics(now)
@@ -58,103 +110,92 @@ def find_changed_names(modules: Mapping[str, ModuleScopes], past: Past, changed:
                 wanted.names.add(item[-1])
         lost += went
         gained += came
-    wanted.names |= _find_guessed(modules, lost, gained)
+    wanted.names |= _find_guessed(files, gained, lost)
+    _compare_counts(files, past, changed, wanted)
+    for path in past.bases.keys() - files.keys():
+        if any(row.is_mixed for row in past.bases[path].classes):
+            raise Unforeseen
+        wanted.names |= past.bases[path].patches.keys()
     return wanted
 
 
-def _find_guessed(modules: Mapping[str, ModuleScopes], lost: Counter[Item], gained: Counter[Item]) -> set[str]:
+def _has_same_operators(files: Files, past: Past, changed: set[str]) -> bool:
+    """Tell whether a change leaves the operators that classes answer as they are."""
+    unchanged = {name for path in files.keys() - changed for name in files.summaries[path].operators.split()}
+    return find_operators(files.operators) == find_operators(unchanged | past.files.operators)
+
+
+def _find_guessed(files: Files, gained: Counter[Item], lost: Counter[Item]) -> set[str]:
     """Find the names that one method alone had, or has now: calls of it are guesses by the name."""
-    names = {item[-1] for item in (*lost, *gained) if item[0] == "defines"}
-    if not names:
-        return set()
-    now = Counter(item for module in modules.values() for item in list_defined(module) if item[-1] in names)
-    return _find_single_methods(now) | _find_single_methods((now + lost) - gained)
+    found = set()
+    for name in {item[-1] for item in (*lost, *gained) if item[0] == "defines"}:
+        methods = others = 0  # that came, less those that went
+        for sign, items in ((1, gained), (-1, lost)):
+            for item, count in items.items():
+                if item[0] == "defines" and item[-1] == name:
+                    is_method = item[1:3] == ("function", "class")
+                    methods, others = methods + sign * count * is_method, others + sign * count * (not is_method)
+        now = files.methods[name], files.others[name]
+        if (1, 0) in (now, (now[0] - methods, now[1] - others)):
+            found.add(name)
+    return found
 
 
-def _find_single_methods(items: Counter[Item]) -> set[str]:
-    """Find the names that one method has and no other function or class."""
-    defined = {item: count for item, count in items.items() if item[0] == "defines"}
-    counts: Counter[str] = Counter()
-    for item, count in defined.items():
-        counts[item[-1]] += count
-    return {item[-1] for item in defined if item[1:3] == ("function", "class") and counts[item[-1]] == 1}
-
-
-def _compare_paths(modules: Mapping[str, ModuleScopes], past: Past) -> set[str]:
+def _compare_paths(files: Files, past: Past) -> set[str]:
     """Give the names of modules that came or went."""
-    moved = past.bases.keys() ^ modules.keys()
+    moved = past.bases.keys() ^ files.keys()
     if not moved:
         return set()
-    before, now = ModuleMap(past.bases), ModuleMap(modules)
+    before, now = ModuleMap(past.bases), ModuleMap(files)
     if before.roots != now.roots or any(path.endswith((INIT, STUB_INIT)) for path in moved):
         raise Unforeseen
     return {part for path in moved for part in path.removesuffix(".pyi").removesuffix(".py").split("/")[-2:]}
 
 
-def find_reached(binder: Binder, past: Past, changed: set[str], wanted: Wanted) -> set[str]:
-    """Give the files to which a change comes by names, when classes are ordered and patches found."""
-    wanted.paths |= changed & binder.modules.keys()
-    _compare_counts(binder, past, changed, wanted)
-    for path, module in binder.modules.items():
-        _compare_classes(binder, module, past.bases.get(path), wanted)
-        _compare_patches(binder, path, past.bases.get(path), wanted)
-    for path in past.bases.keys() - binder.modules.keys():
-        if any(value % 2 for value in past.bases[path].classes.values()):
-            raise Unforeseen
-        wanted.names |= past.bases[path].patches.keys()
-    for path in changed:
-        _compare_members(binder, past.modules.get(path), binder.modules.get(path), wanted)
-    if wanted.size > MAX_NAMES:
-        raise Unforeseen
-    reach = {path: basis.reach for path, basis in past.bases.items()}
-    return wanted.paths | set(find_mentions(binder.modules.values(), wanted, reach))
-
-
-def _compare_counts(binder: Binder, past: Past, changed: set[str], wanted: Wanted) -> None:
+def _compare_counts(files: Files, past: Past, changed: set[str], wanted: Wanted) -> None:
     """Find the names whose calls became too many to follow their arguments, or few enough."""
-    old = count_calls(past.modules.values())
-    new = count_calls(binder.modules[path] for path in changed if path in binder.modules)
+    old = past.files.calls
+    new = count_names(files.summaries[path].calls for path in changed if path in files)
     for name in old.keys() | new.keys():
-        now = binder.parameters.uses[name]
+        now = files.calls[name]
         if min(now, MAX_USES + 1) != min(now - new[name] + old[name], MAX_USES + 1):
             wanted.counts.add(name)
 
 
-def describe_classes(binder: Binder, module: ModuleScopes) -> dict[str, int]:
-    """Hash what each class of a file is derived from; the number is odd where a class in its order has several bases.
-
-    Of classes of one name in a file the last counts, with all of them.
-    """
-    described: dict[str, int] = {}
-    for scope in module.scopes:
-        if scope.kind != "class":
-            continue
-        facts = binder.hierarchy.facts(scope)
-        bases = [(base.module.path, base.qualname) for base in facts.bases]
-        metaclass = facts.metaclass and (facts.metaclass.module.path, facts.metaclass.qualname)
-        parts = bases, facts.places, facts.libraries, facts.has_unknown, metaclass, described.get(scope.qualname)
-        described[scope.qualname] = hash_text(*parts) // 2 * 2 + _is_mixed(binder, scope)
-    return described
-
-
-def _is_mixed(binder: Binder, scope: Scope) -> bool:
-    return any(len(binder.hierarchy.facts(each).bases) > 1 for each in binder.hierarchy.order(scope))
-
-
-def _compare_classes(binder: Binder, module: ModuleScopes, basis: Basis | None, wanted: Wanted) -> None:
+def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScopes, past: Past, wanted: Wanted) -> None:
     """Find the classes whose bases changed: all that they and their heirs define may be found anew, or no longer."""
-    old = basis.classes if basis is not None else {}
-    new = describe_classes(binder, module)
+    basis = past.bases.get(module.path)
+    old = _group_rows(basis.classes if basis is not None else ())
+    new = _group_rows(describe_classes(binder.hierarchy, module))
     if old == new:
         return
-    if any(value % 2 and new.get(name) != value for name, value in old.items()):
-        raise Unforeseen  # its order may have led from one of its bases to another
+    past.same.discard(module.path)
     wanted.paths.add(module.path)
+    for name, rows in old.items():
+        if new.get(name) != rows and any(row.is_mixed for row in rows):
+            raise Unforeseen  # its order may have led from one of its bases to another
     for scope in module.scopes:
         if scope.kind == "class" and old.get(scope.qualname) != new[scope.qualname]:
             for each in (scope, *binder.hierarchy.list_derived(scope)):
                 wanted.names |= each.names.keys() | set(_list_fields(each))
                 _reach_siblings(binder, each, wanted)
+                _compare_order(binder, known, each, wanted)
+
+
+def _group_rows(rows: Iterable[ClassRow]) -> dict[str, list[ClassRow]]:
+    found: dict[str, list[ClassRow]] = {}
+    for row in rows:
+        found.setdefault(row.qualname, []).append(row)
+    return found
+
+
+def _compare_order(binder: Binder, known: RecalledClasses, scope: Scope, wanted: Wanted) -> None:
+    """Find whether the order of a class leads over several bases now, or no longer."""
+    before = known.find_row(scope)
+    if before is not None and before.is_mixed != binder.hierarchy.is_mixed(scope):
+        if before.is_mixed:
+            raise Unforeseen
+        wanted.paths.add(scope.module.path)
 
 
 def _list_fields(scope: Scope) -> Iterator[str]:
@@ -165,7 +206,7 @@ def _list_fields(scope: Scope) -> Iterator[str]:
 
 def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
     """Reach the bases of a class of several: what super() means in them depends on it."""
-    if _is_mixed(binder, scope):
+    if binder.hierarchy.is_mixed(scope):
         order = binder.hierarchy.order(scope)
         wanted.paths |= {each.module.path for each in order[1:] if b"super" in each.module.text}
 
@@ -195,19 +236,19 @@ def _compare_patches(binder: Binder, path: str, basis: Basis | None, wanted: Wan
         wanted.names |= {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
 
 
-def _is_same_outside(binder: Binder, past: Past, path: str) -> bool:
-    before, now = past.modules.get(path), binder.modules.get(path)
-    if before is None or now is None or describe_classes(binder, now) != past.bases[path].classes:
+def _is_same_outside(files: Files, past: Past, path: str) -> bool:
+    """Tell whether nothing has changed in a file that others were worked out from, but perhaps bases of its classes."""
+    before, now, basis = past.files.get(path), files.get(path), past.bases.get(path)
+    if before is None or now is None or basis is None:
         return False
-    basis = past.bases[path]
-    return has_same_outside(before, now, basis.pieces) and _are_in_place(before.text, now.text, basis)
+    return has_same_outside(before, now, basis.taken.pieces) and _are_in_place(before.text, now.text, basis)
 
 
 def _are_in_place(before: bytes, now: bytes, basis: Basis) -> bool:
     """Tell whether containers of a file that others deliver to, known by their places, stand where they stood."""
     shorter = min(len(before), len(now))
     same = next((place for place in range(shorter) if before[place] != now[place]), shorter)
-    names = (each.name[1] for sets in basis.received.values() for each in sets)
+    names = (each.name[1] for sets in basis.taken.received.values() for each in sets)
     return all(_find_end(name) < same for name in names if isinstance(name, list) and name[0] != REST)
 
 
@@ -216,9 +257,3 @@ def _find_end(name: Any) -> int:
     if isinstance(name, list):
         return max(map(_find_end, name), default=0)
     return name if isinstance(name, int) else 0
-
-
-def find_dependants(binder: Binder, past: Past, paths: Iterable[str]) -> set[str]:
-    """Give the files whose links were worked out from any of some files, but for what is the same there as before."""
-    wanted = {hash_text(path) for path in paths if not _is_same_outside(binder, past, path)}
-    return {path for path, basis in past.bases.items() if not wanted.isdisjoint(basis.reach)}

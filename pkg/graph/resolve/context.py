@@ -7,6 +7,7 @@ from typing import Any
 
 from pkg.facts import Code
 from pkg.graph.resolve.deliveries import Deliveries
+from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.hierarchy import Hierarchy
 from pkg.graph.resolve.model import ModuleScopes, Site
 from pkg.graph.resolve.modules import ModuleMap
@@ -20,7 +21,7 @@ MAX_TREES, MAX_MODULES = 2000, 200  # that are remembered: with a tenth more mem
 class Context:
     """Hold what the parts share; each part adds its rules to the solver, and asks the others through it."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], is_plain: bool = False) -> None:
+    def __init__(self, modules: Files, is_plain: bool = False) -> None:
         self.modules = modules
         self.is_plain = is_plain  # whether arguments and results are not followed, but for annotations
         self.map = ModuleMap(modules)

@@ -13,6 +13,7 @@ The parts know each other one way only; where they depend on one another they go
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |
 | "result", "yield"                   | function         | results.py    |
+| "bases", "patches"                  | class, path of a file | lineage.py, bindings.py |
 | "site", "store", "rest"             | site, assignment, path of a file | calls.py |
 """
 
@@ -29,12 +30,12 @@ from pkg.graph.resolve.decorators import Decorators
 from pkg.graph.resolve.exports import Exports
 from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.fields import Fields
+from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.fixtures import Fixtures
 from pkg.graph.resolve.imports import Imports
 from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.library_calls import LibraryCalls
 from pkg.graph.resolve.methods import Methods
-from pkg.graph.resolve.model import ModuleScopes
 from pkg.graph.resolve.names import Names
 from pkg.graph.resolve.parameters import Parameters
 from pkg.graph.resolve.results import Results
@@ -43,7 +44,7 @@ from pkg.graph.resolve.results import Results
 class Evaluator:
     """Put the parts together that give the values of expressions of a repository."""
 
-    def __init__(self, modules: dict[str, ModuleScopes], is_plain: bool = False) -> None:
+    def __init__(self, modules: Files, is_plain: bool = False) -> None:
         context = self.context = Context(modules, is_plain)
         self.modules, self.map, self.solver = context.modules, context.map, context.solver
         self.hierarchy = context.hierarchy
@@ -51,7 +52,7 @@ class Evaluator:
         exports = Exports(context)
         self.imports = Imports(context, self.names, exports)
         self.methods = Methods(context, self.names)
-        fields = Fields(context, self.names)
+        fields = Fields(context)
         self.attributes = Attributes(context, self.names, self.imports, self.methods, fields)
         self.containers = Containers(context)
         items = Items(context, self.containers, self.methods)

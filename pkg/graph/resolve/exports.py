@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import Found
-from pkg.graph.resolve.statics import list_export_spans
+from pkg.graph.resolve.statics import ALL, list_export_spans
 
 
 class Exports:
@@ -19,8 +20,8 @@ class Exports:
 
     def list_names(self, path: str) -> frozenset[str]:
         """Give the names that a star import takes from a module: those of __all__, else those without underscore."""
-        if not self._names:
-            self._collect()
+        if path not in self._names and path in self._context.modules:
+            self._collect(path)
         return self._names.get(path, frozenset())
 
     def find_star(self, scope: Scope, name: str, after: int = -1) -> Found | None:
@@ -31,16 +32,39 @@ class Exports:
                 return found
         return None
 
-    def _collect(self) -> None:
-        """Collect the names of all modules, and again as long as they grow: modules may import one another."""
+    def _collect(self, path: str) -> None:
+        """Collect the names of a module and of those that it takes names from, again as long as they grow."""
         modules = self._context.modules
-        self._names = {each: frozenset() for each in modules}
-        waiting = sorted(modules)
-        while waiting:
-            found = {each: self._list_exported(modules[each]) for each in waiting}
+        new = self._list_sources(path)
+        self._names.update((each, frozenset()) for each in new)
+        while new:
+            found = {each: self._list_exported(modules[each]) for each in new}
             has_grown = any(names != self._names[each] for each, names in found.items())
             self._names.update(found)
-            waiting = [each for each in waiting if _takes_names(modules[each])] if has_grown else []
+            new = [each for each in new if _takes_names(modules[each])] if has_grown else []
+
+    def _list_sources(self, path: str) -> list[str]:
+        """Give a module and those that it takes names from, at any distance, whose names are not known yet."""
+        found, waiting = {path: None}, [path]
+        while waiting:
+            for source in self._list_next(self._context.modules[waiting.pop()]):
+                if source.module is not None and source.module not in found and source.module not in self._names:
+                    found[source.module] = None
+                    waiting.append(source.module)
+        return sorted(found)
+
+    def _list_next(self, module: ModuleScopes) -> Iterator[Found]:
+        for record in module.root.stars:
+            yield self._context.map.find_import(module.path, record)
+        for node in self._walk_all(module):
+            if isinstance(node, ast.Attribute) and node.attr == ALL:
+                yield from self._find_modules(module, node.value)
+
+    def _walk_all(self, module: ModuleScopes) -> Iterator[ast.AST]:
+        """Give the parts of what is assigned or added to __all__."""
+        for start, end in list_export_spans(module.root):
+            tree = self._context.trees.parse(module, start, end)
+            yield from ast.walk(tree) if tree is not None else ()
 
     def _list_exported(self, module: ModuleScopes) -> frozenset[str]:
         listed = self._read_all(module)
@@ -54,18 +78,15 @@ class Exports:
 
     def _read_all(self, module: ModuleScopes) -> frozenset[str] | None:
         """Read __all__: the texts in what is assigned or added to it, and the __all__ of modules that it names."""
-        spans = list_export_spans(module.root)
-        if not spans:
+        if not list_export_spans(module.root):
             return None
         names: set[str] = set()
-        for start, end in spans:
-            tree = self._context.trees.parse(module, start, end)
-            for node in ast.walk(tree) if tree is not None else ():
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    names.add(node.value)
-                elif isinstance(node, ast.Attribute) and node.attr == "__all__":
-                    for found in self._find_modules(module, node.value):
-                        names |= self._names.get(found.module or "", frozenset())
+        for node in self._walk_all(module):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                names.add(node.value)
+            elif isinstance(node, ast.Attribute) and node.attr == ALL:
+                for found in self._find_modules(module, node.value):
+                    names |= self._names.get(found.module or "", frozenset())
         return frozenset(names)
 
     def _find_modules(self, module: ModuleScopes, node: ast.expr) -> list[Found]:

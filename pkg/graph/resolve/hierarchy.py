@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pkg.graph.resolve.model import Scope
 
@@ -25,31 +26,44 @@ class ClassFacts:
     derived: list[Scope] = field(default_factory=list)  # directly
 
 
+class KnownClasses(Protocol):
+    """Classes of which it is known from the last resolution what they are derived from."""
+
+    def recall(self, scope: Scope) -> ClassFacts | None:
+        """Give what is known of a class."""
+
+    def list_derived(self, scope: Scope) -> list[Scope]:
+        """Give those that are derived from a class directly."""
+
+
 class Hierarchy:
     """All classes of a repository; filled once, before calls are resolved."""
 
     def __init__(self, classes: Sequence[ClassFacts] = ()) -> None:
+        self._known: KnownClasses | None = None
         self._classes: dict[Scope, ClassFacts] = {}
         self._derived: dict[Scope, tuple[Scope, ...]] = {}
         self._mixed: dict[Scope, tuple[Scope, ...]] = {}
         self.fill(classes)
 
-    def fill(self, classes: Sequence[ClassFacts]) -> None:
-        """Take the classes of a repository; what was known before is forgotten."""
+    def fill(self, classes: Iterable[ClassFacts], known: KnownClasses | None = None) -> None:
+        """Take the classes of a repository, or some of them and what is known of the others."""
+        self._known = known
         self._derived.clear()
         self._mixed.clear()
         self._classes.clear()
         self._classes.update((each.scope, each) for each in classes)
-        for each in classes:
+        for each in list(self._classes.values()):
             for base in each.bases:
-                if base in self._classes and base is not each.scope:
-                    self._classes[base].derived.append(each.scope)
+                if base is not each.scope:
+                    self.facts(base).derived.append(each.scope)
 
     def facts(self, scope: Scope) -> ClassFacts:
         """Give what is known of a class."""
         found = self._classes.get(scope)
         if found is None:
-            found = self._classes[scope] = ClassFacts(scope, order=(scope,))
+            known = self._known.recall(scope) if self._known is not None else None
+            found = self._classes[scope] = known or ClassFacts(scope, order=(scope,))
         return found
 
     def order(self, scope: Scope) -> tuple[Scope, ...]:
@@ -87,6 +101,10 @@ class Hierarchy:
         merged = orders[0] if len(orders) == 1 else _merge([*orders, list(facts.bases)]) if orders else []
         return None if merged is None or facts.scope in merged else (facts.scope, *merged)
 
+    def is_mixed(self, scope: Scope) -> bool:
+        """Tell whether a class in the order of a class has several bases."""
+        return any(len(self.facts(each).bases) > 1 for each in self.order(scope))
+
     def is_open(self, scope: Scope) -> bool:
         """Tell whether a class may have attributes that the repository does not show."""
         return any(self.facts(each).libraries or self.facts(each).has_unknown for each in self.order(scope))
@@ -111,14 +129,18 @@ class Hierarchy:
         found = self._derived.get(scope)
         if found is None:
             seen: dict[Scope, None] = {}
-            waiting = list(self.facts(scope).derived)
+            waiting = self._list_next(scope)
             while waiting:
                 each = waiting.pop()
                 if each not in seen and each is not scope:
                     seen[each] = None
-                    waiting += self.facts(each).derived
+                    waiting += self._list_next(each)
             found = self._derived[scope] = tuple(sorted(seen, key=place_class))
         return found
+
+    def _list_next(self, scope: Scope) -> list[Scope]:
+        known = self._known.list_derived(scope) if self._known is not None else []
+        return [*self.facts(scope).derived, *known]
 
     def list_mixed(self, scope: Scope) -> tuple[Scope, ...]:
         """Give the derived classes in whose order others follow on a class than in its own; of many, none is told."""

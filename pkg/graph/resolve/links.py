@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from pkg.confidence import POSSIBLE, rank_confidence
@@ -33,7 +32,6 @@ class LinkWriter:
     def __init__(self, source: str, units: Mapping[str, UnitText], project: Project) -> None:
         self._ids = NodeIds(source, units)
         self._project = project
-        self._unique = _find_unique(project)
 
     def write(self, path: str) -> UnitLinks:
         """Write the links of one file."""
@@ -59,9 +57,16 @@ class LinkWriter:
 
     def _guess(self, site: Site) -> Iterator[Target]:
         _, dot, name = site.text.rpartition(b".")
-        target = self._unique.get(name.strip().decode("utf-8", "replace")) if dot else None
+        target = self._find_unique(name.strip().decode("utf-8", "replace")) if dot else None
         if target is not None:
             yield Target(target, UNIQUE_NAME, POSSIBLE)
+
+    def _find_unique(self, name: str) -> Scope | None:
+        """Find the method of a name that no other function or class of the repository has."""
+        files = self._project.binder.modules
+        if (files.methods[name], files.others[name]) != (1, 0) or name in _COMMON or name.startswith("__"):
+            return None
+        return files.find_method(name)
 
 
 class _CallLinks:
@@ -91,21 +96,6 @@ class _CallLinks:
         self._equals[owner, expression] = position + 1
         identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
         return UnboundCall(identity, owner, expression, line, reason.value)
-
-
-def _find_unique(project: Project) -> dict[str, Scope]:
-    """Find the methods whose names no other function or class of the repository has."""
-    found: dict[str, list[Scope]] = defaultdict(list)
-    for module in project.binder.modules.values():
-        for scope in module.scopes:
-            if scope.kind in ("function", "class"):
-                found[scope.name].append(scope)
-    return {
-        name: scopes[0]
-        for name, scopes in found.items()
-        if len(scopes) == 1 and scopes[0].parent is not None and scopes[0].parent.kind == "class"
-        and scopes[0].kind == "function" and name not in _COMMON and not name.startswith("__")
-    }  # fmt: skip
 
 
 def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
 
-from pkg.graph.resolve.model import ModuleScopes
-from pkg.graph.resolve.requests import is_test_file, list_requests
+from pkg.graph.resolve.files import Files
+from pkg.graph.resolve.summary import Summary
 
 
 @dataclass(slots=True)
@@ -25,50 +25,46 @@ class Wanted:
         return len(self.names) + len(self.of_modules) + len(self.counts)
 
 
-def find_mentions(
-    modules: Iterable[ModuleScopes], wanted: Wanted, reach: Mapping[str, Collection[int]]
-) -> Iterator[str]:
+def find_mentions(files: Files, wanted: Wanted, reach: Mapping[str, Collection[int]]) -> set[str]:
     """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
     `reach` holds the hashes of the files that each was worked out from: only those who knew a module ask it for names.
     """
-    words: list[tuple[bytes, re.Pattern[bytes], set[int] | None]] = [
+    words = [
         *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
         *((encode(name), _find_asking(name), homes) for name, homes in sorted(wanted.of_modules.items())),
         *((encode(name), _find_defining(name), None) for name in sorted(wanted.counts) if name),
     ]
-    imported = wanted.names | wanted.of_modules.keys()
-    for module in modules:
-        text, known = module.text, reach.get(module.path, ())
-        if (
-            _imports_any(module, imported)
-            or _requests_any(module, imported)
-            or any(
-                name in text and (homes is None or not homes.isdisjoint(known)) and word.search(text)
-                for name, word, homes in words
-            )
-        ):
-            yield module.path
+    named = wanted.names | wanted.of_modules.keys()
+    found = {path for path, summary in files.summaries.items() if _names_any(summary, named)}
+    asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
+    for path, summary in files.summaries.items() if words else ():
+        known = reach.get(path, ())
+        those = [word for word in words if word[2] is None or not word[2].isdisjoint(known)]
+        if path not in found and (those or summary.has_stars):
+            asked[path] = those
+    files.fetch(asked)
+    names = [encode(name) for name in named]
+    for path, those in asked.items():
+        text = files.text(path)
+        is_brought = files.summaries[path].has_stars and any(name in text for name in names)
+        if is_brought or any(name in text and word.search(text) for name, word, _ in those):
+            found.add(path)
+    return found
+
+
+_Word = tuple[bytes, re.Pattern[bytes], "set[int] | None"]
+"""A name, how it stands where it counts, and the modules as whose name it does, by their hashes; None for any."""
+
+
+def _names_any(summary: Summary, names: Set[str]) -> bool:
+    """Tell whether a file imports one of the names, or asks pytest for one, wherever that is defined."""
+    return not names.isdisjoint(summary.imports.split()) or not names.isdisjoint(summary.requests.split())
 
 
 def encode(name: str) -> bytes:
     """Write a name as it stands in a text."""
     return name.encode("utf-8", "replace")
-
-
-def _imports_any(module: ModuleScopes, names: Collection[str]) -> bool:
-    """Tell whether a file imports one of the names; where a star import may bring them, whether it speaks of one."""
-    for record in module.imports:
-        if record.name in names or any(part in names for part in record.module.split(".")):
-            return True
-    return bool(module.root.stars) and any(encode(name) in module.text for name in names)
-
-
-def _requests_any(module: ModuleScopes, names: Collection[str]) -> bool:
-    """Tell whether a file asks pytest for one of the names: by a parameter or in quotes, wherever it is defined."""
-    if b"fixture" not in module.text and not is_test_file(module.path):
-        return False
-    return any(name in names for scope in module.scopes for name in list_requests(scope))
 
 
 def _find_asking(name: str) -> re.Pattern[bytes]:

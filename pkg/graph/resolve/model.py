@@ -171,6 +171,17 @@ class Scope:
             scope = scope.parent
         return scope
 
+    def find_owner(self, name: str) -> Scope:
+        """Find the scope that a name belongs to where it stands here; the module's where none binds it."""
+        each: Scope | None = self
+        while each is not None and each.parent is not None:
+            if name in each.global_names:
+                break
+            if (each.kind != "class" or each is self) and each.binds(name):
+                return each
+            each = each.parent
+        return self.module.root
+
     def binds(self, name: str) -> bool:
         """Tell whether a name is local here."""
         if name in self.global_names or name in self.nonlocal_names:
@@ -205,6 +216,15 @@ class ModuleScopes:
         """The place of each scope among its namesakes."""
         return {scope: number for scopes in self.namesakes.values() for number, scope in enumerate(scopes)}
 
+    @cached_property
+    def fields(self) -> dict[Scope | None, dict[str, list[Store]]]:
+        """The assignments by attribute, by the class whose methods make them to self; None for those elsewhere."""
+        found: dict[Scope | None, dict[str, list[Store]]] = {}
+        for name, stores in self.stores.items():
+            for store in stores:
+                found.setdefault(_find_class(store), {}).setdefault(name, []).append(store)
+        return found
+
     @property
     def root(self) -> Scope:
         """Give the module's own scope."""
@@ -216,10 +236,20 @@ class ModuleScopes:
             scope.names.clear()
             scope.sites.clear()
             scope.__dict__.clear()  # the owner of a function is itself
-        self.__dict__.pop("numbers", None)
-        self.__dict__.pop("namesakes", None)
+        for name in ("numbers", "namesakes", "fields"):
+            self.__dict__.pop(name, None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()
+
+
+def _find_class(store: Store) -> Scope | None:
+    """Find the class whose method assigns to an attribute of its first parameter."""
+    text = store.scope.module.text[store.start : store.end]
+    if b"." in text or b"(" in text:
+        return None
+    receiver = text.decode("utf-8", "replace")
+    method = store.scope.find_owner(receiver)
+    return method.parent if method.receiver == receiver else None
 
 
 def name_decorator(text: str) -> str:

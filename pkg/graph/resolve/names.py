@@ -42,19 +42,8 @@ class Names:
             return scope
         found = self._owners.get((scope, name))
         if found is None:
-            found = self._owners[scope, name] = _climb(scope, name)
+            found = self._owners[scope, name] = scope.find_owner(name)
         return found
-
-
-def _climb(scope: Scope, name: str) -> Scope:
-    each: Scope | None = scope
-    while each is not None and each.parent is not None:
-        if name in each.global_names:
-            break
-        if (each.kind != "class" or each is scope) and each.binds(name):
-            return each
-        each = each.parent
-    return scope.module.root
 
 
 def list_final(scope: Scope, name: str) -> Sequence[Binding]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Set
 from typing import NamedTuple
 
-from pkg.graph.resolve.model import ModuleScopes, Site
+from pkg.graph.resolve.model import Site
 
 
 class Operation(NamedTuple):
@@ -34,7 +34,7 @@ METHODS: dict[type[ast.operator], str] = {
     ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__", ast.Pow: "__pow__", ast.LShift: "__lshift__",
     ast.RShift: "__rshift__", ast.BitAnd: "__and__", ast.BitOr: "__or__", ast.BitXor: "__xor__",
 }  # fmt: skip
-_SPECIAL = {name for operation in OPERATIONS.values() for name in (*operation.left, operation.right)}
+SPECIAL = {name for operation in OPERATIONS.values() for name in (*operation.left, operation.right)}
 
 
 def read_sign(site: Site) -> bytes:
@@ -42,22 +42,6 @@ def read_sign(site: Site) -> bytes:
     return site.scope.module.text[site.end : site.more[0]].strip(b" \t\r\n\\")
 
 
-def find_operators(modules: Iterable[ModuleScopes]) -> frozenset[bytes]:
-    """Find the operators that some class of the repository answers: sites of others are not looked at."""
-    defined = {
-        name for module in modules for scope in module.scopes if scope.kind == "class"
-        for name in _SPECIAL & scope.names.keys()
-    }  # fmt: skip
+def find_operators(defined: Set[str]) -> frozenset[bytes]:
+    """Find the operators that special methods answer: sites of others are not looked at."""
     return frozenset(sign for sign, each in OPERATIONS.items() if not defined.isdisjoint((*each.left, each.right)))
-
-
-def has_same_operators(
-    now: Mapping[str, ModuleScopes], before: Mapping[str, ModuleScopes], changed: Iterable[str]
-) -> bool:
-    """Tell whether a change leaves the operators that classes answer as they are; `before` is of changed files."""
-    new = [now[path] for path in changed if path in now]
-    if find_operators(new) == find_operators(before.values()):
-        return True
-    changed = set(changed)
-    unchanged = [module for path, module in now.items() if path not in changed]
-    return find_operators([*unchanged, *new]) == find_operators([*unchanged, *before.values()])

@@ -13,7 +13,6 @@ from pkg.graph.resolve.given import Given
 from pkg.graph.resolve.heads import Parameter
 from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.model import CLASS_METHOD, Scope, Site
-from pkg.graph.resolve.statics import count_calls
 from pkg.graph.resolve.values import (
     CONSTANT,
     EMPTY,
@@ -59,7 +58,7 @@ class Parameters:
         self._items = items
         self._deliveries = context.deliveries
         self._callers: dict[Scope, dict[Caller, None]] = {}
-        self.uses = count_calls(context.modules.values())
+        self.uses = context.modules.calls
         self._most = 0 if context.is_plain else MAX_USES
 
     def forget(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
+from pkg.graph.resolve.basis import Origin, hash_text
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
 from pkg.graph.resolve.reach import find_home
-from pkg.graph.resolve.records import Origin, hash_text
 from pkg.graph.resolve.solver import Key
 from pkg.graph.resolve.values import Values
 

@@ -7,19 +7,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 
+from pkg.graph.resolve.basis import Basis, hash_text
 from pkg.graph.resolve.calls import Binder
-from pkg.graph.resolve.changes import Past, Unforeseen, find_changed_names, find_dependants, find_reached
+from pkg.graph.resolve.changes import Past, Unforeseen, find_dependants, find_reached
+from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.foundations import Foundations
-from pkg.graph.resolve.hierarchy import ClassFacts, Hierarchy, place_class
-from pkg.graph.resolve.model import ModuleScopes, Scope, Site
+from pkg.graph.resolve.model import Site
 from pkg.graph.resolve.receivers import ask_again, find_known, find_receivers
-from pkg.graph.resolve.records import Basis
-from pkg.graph.resolve.scopes import read_scopes
 from pkg.graph.resolve.sites import list_keys
 from pkg.graph.resolve.solver import WorkExceeded
-from pkg.graph.resolve.values import CLASS, CLASSES, LIBRARY, UNKNOWN, Value
+from pkg.graph.resolve.units import Units
 from pkg.graph.unit import UnitText
-from pkg.model import Class
 
 WORK, WORK_OF_SITE = 300_000, 10
 """Sets that may be asked for, in all and for each site: django asks for 3 a site, pandas for 8, networkx for 13."""
@@ -74,65 +72,63 @@ class Project:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
         self.binder.release()
         self.sites.clear()
-        for module in self.binder.modules.values():
+        for module in self.binder.modules.list_read():
             module.release()
 
 
-def read_modules(units: Iterable[UnitText]) -> dict[str, ModuleScopes]:
-    """Read the scopes of files."""
-    return {unit.path: read_scopes(unit.path, unit.text, unit.facts, unit.definitions, unit.imports) for unit in units}
-
-
-def resolve_project(units: Iterable[UnitText]) -> Project:
+def resolve_project(units: Units) -> Project:
     """Resolve files that know each other.
 
     Where values spread so widely that following them would not end soon, arguments and results are not followed.
     """
-    modules = read_modules(units)
+    files = Files(units)
     with suppress(WorkExceeded):
-        return _bind_all(Binder(modules), modules)
-    return _bind_all(Binder(modules, is_plain=True), modules)
+        return _bind_all(Binder(files))
+    return _bind_all(Binder(files, is_plain=True))
 
 
-def _bind_all(binder: Binder, modules: dict[str, ModuleScopes]) -> Project:
-    order_classes(binder, modules)
-    binder.find_patches()
+def _bind_all(binder: Binder) -> Project:
+    files = binder.modules
+    binder.order_classes(files.keys())
+    binder.find_patches(files)
     if not binder.context.is_plain:
-        count = sum(len(scope.sites) for module in modules.values() for scope in module.scopes)
+        count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
         binder.solver.limit = binder.solver.asked + WORK + WORK_OF_SITE * count
     project = Project(binder)
-    project.bind(modules)
+    project.bind(files)
     return project
 
 
 def resolve_changes(
-    units: Iterable[UnitText], before: Iterable[UnitText], bases: Mapping[str, Basis], changed: set[str]
+    units: Units, before: Iterable[UnitText], bases: Mapping[str, Basis], changed: set[str]
 ) -> Project | None:
     """Resolve again what a change may reach: `changed` are files that are new, other than before, or gone.
 
     `before` are the files that changed or went, as they were; `bases` what is known of every file that was there.
     Nothing where that cannot be told, or is most of the repository.
     """
-    modules = read_modules(units)
-    past = Past(bases, read_modules(before))
+    files = Files(units, {path: bases[path].summary for path in units if path in bases and path not in changed})
+    files.fetch(_list_likely(files, bases, changed))
+    past, binder = Past(bases, Files(Units(before))), Binder(files)
     try:
-        names = find_changed_names(modules, past, changed)
-        binder = Binder(modules)
-        order_classes(binder, modules)
-        binder.find_patches()
-        binder.forget()
-        reached = find_reached(binder, past, changed, names)
+        reached = find_reached(binder, past, changed)
     except Unforeseen:
         return None
     project = Project(binder)
     return project if _bind_reached(project, past, changed | reached) and project.is_exact else None
 
 
+def _list_likely(files: Files, bases: Mapping[str, Basis], changed: Iterable[str]) -> list[str]:
+    """Give the files that will be read: those from which the files that changed were worked out last time."""
+    wanted = {each for path in changed if path in bases for each in bases[path].reach}
+    return [path for path in files if hash_text(path) in wanted]
+
+
 def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
     """Resolve files and what depends on them, until nothing is delivered elsewhere that was not before."""
     modules, bases = project.binder.modules, past.bases
     while reached:
-        chosen = {path for path in reached | find_dependants(project.binder, past, reached) if path in modules}
+        chosen = {path for path in reached | find_dependants(past, reached) if path in modules}
         if len(chosen | project.sites.keys()) > MOST * len(modules):
             return False
         settled = (bases.keys() & modules.keys()) - chosen - project.sites.keys()
@@ -145,46 +141,3 @@ def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
         resolved = project.sites.keys() | (bases.keys() - modules.keys())
         reached = find_receivers(project.binder, bases, resolved)
     return True
-
-
-def order_classes(binder: Binder, modules: dict[str, ModuleScopes]) -> Hierarchy:
-    """Find the bases of all classes, before anything is known of calls: a base is a name or an attribute of one."""
-    classes = [scope for path in sorted(modules) for scope in modules[path].scopes if scope.kind == "class"]
-    for scope in classes:
-        _find_bases(binder, scope)
-    binder.solver.solve()
-    binder.hierarchy.fill([_find_bases(binder, scope) for scope in classes])
-    binder.forget()
-    return binder.hierarchy
-
-
-def _find_bases(binder: Binder, scope: Scope) -> ClassFacts:
-    definition = scope.module.definitions[scope.definition] if scope.definition >= 0 else None
-    facts = ClassFacts(scope)
-    bases, places, libraries = [], [], []
-    for place, text in enumerate(definition.bases if isinstance(definition, Class) else (), 1):
-        name, is_keyword, value_text = text.partition("(")[0].partition("[")[0].partition("=")
-        if is_keyword:
-            if name.strip() == "metaclass":
-                found = binder.expressions.evaluate_text(scope.parent or scope, value_text.strip())
-                facts.metaclass = min((each[1] for each in found if each[0] == CLASS), key=place_class, default=None)
-            continue
-        text = text.partition("[")[0]
-        for value in sorted(binder.expressions.evaluate_text(scope.parent or scope, text), key=_order_value):
-            if value[0] in CLASSES and value[1] is not scope and value[1] not in bases:
-                bases.append(value[1])
-                places.append(place)
-            elif value[0] == LIBRARY:
-                libraries.append(value[1])
-            elif value[0] == UNKNOWN:
-                facts.has_unknown = True
-    facts.bases, facts.places = tuple(bases), tuple(places)
-    facts.libraries = tuple(
-        name for name in libraries if name not in ("builtins.object", "typing.Generic", "typing.Protocol")
-    )
-    return facts
-
-
-def _order_value(value: Value) -> tuple[str, int]:
-    """Order values by what they are; two classes of one name in a file by where they stand."""
-    return str(value), value[1].head[0] if isinstance(value[1], Scope) else 0

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Collection, Hashable, Iterable
 from typing import cast
 
+from pkg.graph.resolve.basis import hash_text
 from pkg.graph.resolve.containers import Written
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
 from pkg.graph.resolve.pieces import Piece, name_piece
-from pkg.graph.resolve.records import hash_text
 from pkg.graph.resolve.solver import Cell, Key
 from pkg.graph.resolve.values import (
     CLASSES,
@@ -28,7 +28,7 @@ from pkg.graph.resolve.values import (
 
 _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
 _STANDING = (Site, Store, Written)
-_LAST = ("site", "store", "rest")  # sets that nobody reads
+_LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
 
 
 class Reach:
@@ -62,7 +62,8 @@ class Reach:
         found: dict[str, dict[Piece, None]] = {}
         for cell in self._exposed:
             home = self._homes[cell]
-            piece = name_piece(cell.key, self._context.modules[home]) if home in self._context.modules else None
+            module = self._context.modules.get(home or "")
+            piece = name_piece(cell.key, module) if module is not None else None
             if home is not None and piece is not None:
                 found.setdefault(home, {})[piece] = None
         return {path: sorted(pieces) for path, pieces in found.items()}

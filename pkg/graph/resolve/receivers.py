@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
+from pkg.graph.resolve.basis import Basis, Origin, Received
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.containers import REST
 from pkg.graph.resolve.places import describe_origin, hash_place, hash_values, list_origins, read_name
-from pkg.graph.resolve.records import Basis, Origin, Received
 from pkg.graph.resolve.sites import list_keys
 from pkg.graph.resolve.solver import Key
 
 
 def ask_again(binder: Binder, path: str, basis: Basis) -> None:
     """Ask for the sets of a file that others asked for last time: they need not be resolved again, but know it."""
-    for sets in basis.received.values():
+    for sets in basis.taken.received.values():
         for received in sets:
             _ask(binder, received, path)
     binder.solver.solve()
@@ -40,7 +40,7 @@ def _ask(binder: Binder, received: Received, path: str) -> Key | None:
 
 def find_receivers(binder: Binder, bases: Mapping[str, Basis], resolved: set[str]) -> set[str]:
     """Give the files to which others deliver other things than before, or no longer."""
-    addresses = {address for path in resolved if path in bases for _, address in bases[path].deliveries}
+    addresses = {address for path in resolved if path in bases for *_, address in bases[path].deliveries}
     for place, origins in binder.context.deliveries.origins.items():
         if any(origin.scope.module.path in resolved for origin, _ in list_origins(each.key for each in origins)):
             addresses.add(hash_place(place, binder.modules))
@@ -52,8 +52,8 @@ def find_receivers(binder: Binder, bases: Mapping[str, Basis], resolved: set[str
 
 def _is_same(binder: Binder, path: str, basis: Basis, addresses: set[str]) -> bool:
     """Tell whether what is made of deliveries to some places of a file is what it was."""
-    for address in addresses & basis.received.keys():
-        for received in basis.received[address]:
+    for address in addresses & basis.places:
+        for received in basis.taken.received[address]:
             key = _ask(binder, received, path)
             binder.solver.solve()
             if key is None or hash_values(binder.solver.cells[key].values, binder.modules) != received.values:
@@ -65,8 +65,8 @@ def find_known(binder: Binder, bases: Mapping[str, Basis]) -> Callable[[Hashable
     """Let deliveries be found that files made last time which have not to be resolved again."""
     origins: dict[int, list[tuple[str, Origin]]] = defaultdict(list)
     for path, basis in bases.items():
-        for origin, address in basis.deliveries:
-            origins[address].append((path, origin))
+        for code, start, end, address in basis.deliveries:
+            origins[address].append((path, Origin(code, start, end)))
     keys: dict[str, dict[Origin, Key]] = {}
 
     def find(place: Hashable) -> Iterator[Key]:

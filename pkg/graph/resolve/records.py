@@ -1,6 +1,6 @@
 """What is kept of a file for the next resolution: its facts, and what its links were worked out from.
 
-A record is a store's to keep and nobody else's to read; one of another version counts as none.
+A record is a store's to keep and nobody else's to read; one of another version or a damaged one counts as none.
 """
 
 from __future__ import annotations
@@ -8,86 +8,71 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pkg.graph.resolve.pieces import Piece
 from pkg.graph.unit import UnitText
 from pkg.model import Class, Function, Import, Span
 
-VERSION = 6
-_HEAD = struct.Struct("<B16sI")  # version, digest of the links, bytes of the compressed facts
+VERSION = 7
+_HEAD = struct.Struct("<B16sI4I")  # version, digest of the links, checksum of the parts, bytes of each
 _WIDTH = 6  # numbers of a fact
 
 
-class Origin(NamedTuple):
-    """A site or assignment by its place in its file."""
+class Record(NamedTuple):
+    """The parts of a record, each packed; they are read apart, for few are wanted of most files."""
 
-    code: int
-    start: int
-    end: int
+    digest: bytes  # 16 bytes, of the links
+    facts: bytes
+    definitions: bytes  # and imports
+    basis: bytes = b""  # what the links were worked out from; without it everything is to be resolved next time
+    taken: bytes = b""  # what the links of other files were worked out from
 
-
-class Received(NamedTuple):
-    """A set that is made of deliveries: its name in its file, and a hash of its values."""
-
-    name: Any  # as foundations.py writes it
-    values: int
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What the links of a file were worked out from, and what those of others took from it.
-
-    Files and places stand as hashes of 32 bits: one too many costs time, no truth.
-    """
-
-    reach: frozenset[int]  # files
-    deliveries: Sequence[tuple[Origin, int]]  # the places that its sites deliver to
-    received: Mapping[str, Sequence[Received]]  # what is made of deliveries to it, by place
-    pieces: Sequence[Piece]  # of the file, that the links of others were worked out from
-    classes: Mapping[str, int]  # what its classes are derived from
-    patches: Mapping[str, int]  # what it assigns to attributes of classes and modules
+    def pack(self) -> bytes:
+        """Write the parts as one."""
+        _, *parts = self
+        whole = b"".join(parts)
+        return _HEAD.pack(VERSION, self.digest, zlib.crc32(whole), *map(len, parts)) + whole
 
 
-def hash_text(*parts: object) -> int:
-    """Hash texts and numbers to 32 bits, the same on every machine."""
-    return zlib.crc32("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"))
+def cut_record(packed: bytes) -> Record | None:
+    """Cut a record into its parts; nothing for one of another version, or a damaged one."""
+    if len(packed) < _HEAD.size or packed[0] != VERSION:
+        return None
+    _, digest, checksum, *sizes = _HEAD.unpack_from(packed)
+    if checksum != zlib.crc32(packed[_HEAD.size :]):
+        return None
+    parts, position = [], _HEAD.size
+    for size in sizes:
+        parts.append(packed[position : position + size])
+        position += size
+    return Record(digest, *parts)
 
 
-def pack_record(digest: bytes, unit: UnitText, basis: Basis | None) -> bytes:
-    """Pack the record of a file; without a basis everything is to be resolved next time."""
-    facts = zlib.compress(_spread_facts(unit.facts), 4)
+def make_record(digest: bytes, unit: UnitText) -> Record:
+    """Make the record of a file as it was extracted."""
     definitions = [[isinstance(each, Class), *each] for each in unit.definitions]
-    rest = [definitions, unit.imports, None if basis is None else _write_basis(basis)]
-    text = json.dumps(rest, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return _HEAD.pack(VERSION, digest, len(facts)) + facts + zlib.compress(text, 4)
+    return Record(digest, zlib.compress(_spread_facts(unit.facts), 4), pack_json([definitions, unit.imports]))
 
 
-def repack_record(record: bytes, unit: UnitText, basis: Basis) -> bytes:
-    """Pack the record of a file whose links stay as they are."""
-    return pack_record(_HEAD.unpack_from(record)[1], unit, basis)
-
-
-def unpack_record(source: str, path: str, text: bytes, record: bytes) -> tuple[UnitText, Basis | None] | None:
-    """Give a file as it was extracted, and what its links were worked out from.
-
-    Nothing for a record of another version or a damaged one: then everything is extracted and resolved again.
-    """
-    if len(record) < _HEAD.size or record[0] != VERSION:
-        return None
-    size = _HEAD.unpack_from(record)[2]
-    try:
-        facts = _gather_facts(zlib.decompress(record[_HEAD.size : _HEAD.size + size]))
-        definitions, imports, basis = json.loads(zlib.decompress(record[_HEAD.size + size :]))
-    except (zlib.error, ValueError):
-        return None
-    unit = UnitText(
-        source, path, text, facts, tuple(_read_definition(*each) for each in definitions),
+def read_unit(source: str, path: str, text: bytes, record: Record) -> UnitText:
+    """Give a file as it was extracted."""
+    definitions, imports = unpack_json(record.definitions)
+    return UnitText(
+        source, path, text, _gather_facts(zlib.decompress(record.facts)),
+        tuple(_read_definition(*each) for each in definitions),
         tuple(Import(Span(*span), *rest) for span, *rest in imports),
     )  # fmt: skip
-    return unit, None if basis is None else _read_basis(*basis)
+
+
+def pack_json(value: Sequence[object]) -> bytes:
+    """Pack lists, texts and numbers."""
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("utf-8", "surrogatepass"), 4)
+
+
+def unpack_json(packed: bytes) -> Any:
+    """Give what was packed; tuples come back as lists."""
+    return json.loads(zlib.decompress(packed))
 
 
 def _read_definition(is_class: bool, name: str, qualname: str, span: list[int], *rest: Any) -> Class | Function:
@@ -95,26 +80,6 @@ def _read_definition(is_class: bool, name: str, qualname: str, span: list[int], 
     make: Any = Class if is_class else Function
     found: Class | Function = make(name, qualname, Span(*span), *values, Span(*docstring) if docstring else None)
     return found
-
-
-def _write_basis(basis: Basis) -> list[Any]:
-    deliveries = [[*origin, place] for origin, place in basis.deliveries]
-    return [
-        sorted(basis.reach), deliveries, dict(basis.received), basis.pieces, dict(basis.classes), dict(basis.patches)
-    ]  # fmt: skip
-
-
-def _read_basis(
-    reach: list[int],
-    deliveries: list[list[int]],
-    received: dict[str, list[tuple[Any, int]]],
-    pieces: list[tuple[str, str, str]],
-    classes: dict[str, int],
-    patches: dict[str, int],
-) -> Basis:
-    found = [(Origin(code, start, end), place) for code, start, end, place in deliveries]
-    sets = {place: [Received(*each) for each in named] for place, named in received.items()}
-    return Basis(frozenset(reach), found, sets, [(kind, name, inner) for kind, name, inner in pieces], classes, patches)
 
 
 def _spread_facts(facts: bytes) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from pkg.facts import Code
@@ -10,12 +10,6 @@ from pkg.graph.resolve.model import ModuleScopes, Site
 from pkg.graph.resolve.operators import read_sign
 from pkg.graph.resolve.requests import list_requests
 from pkg.graph.resolve.solver import Key
-
-
-def find_properties(modules: Mapping[str, ModuleScopes]) -> frozenset[str]:
-    """Find the names that classes of the repository define as properties."""
-    scopes = (scope for module in modules.values() for scope in module.scopes)
-    return frozenset(scope.name for scope in scopes if scope.kind == "function" and scope.is_property)
 
 
 def list_sites(module: ModuleScopes, properties: frozenset[str], operators: frozenset[bytes]) -> Iterator[Site]:

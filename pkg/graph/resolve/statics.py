@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from pkg.facts import Code
-from pkg.graph.resolve.model import ModuleScopes, Scope, Store, name_decorator
+from pkg.graph.resolve.model import ModuleScopes, Scope, Store
 from pkg.graph.resolve.requests import is_fixture, name_fixture
 
 ALL = "__all__"
@@ -73,25 +72,3 @@ def describe_exports(module: ModuleScopes) -> tuple[object, ...]:
     spans = list_export_spans(root)
     others = [module.text[start:end] for start, end in spans if b".__all__" in module.text[start:end]]
     return bool(spans), tuple(others), tuple((each.level, each.module) for each in root.stars)
-
-
-def count_calls(modules: Iterable[ModuleScopes]) -> Counter[str]:
-    """Count calls and decorators by the last name of what is called."""
-    modules = list(modules)
-    uses: Counter[str] = Counter()
-    for called, count in Counter(_list_called(modules)).items():  # bytes, for few of them differ
-        uses[called.decode("utf-8", "replace")] += count
-    for module in modules:
-        for scope in module.scopes:
-            for decorator in scope.decorators:
-                uses[name_decorator(decorator)] += 1
-    return uses
-
-
-def _list_called(modules: Iterable[ModuleScopes]) -> Iterator[bytes]:
-    for module in modules:
-        text = module.text
-        for scope in module.scopes:
-            for site in scope.sites:
-                if site.code == Code.CALL:
-                    yield text[site.start : site.end].rpartition(b".")[2].strip()

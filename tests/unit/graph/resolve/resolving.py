@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pkg.build.links import describe_code
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve.links import LinkWriter
 from pkg.graph.resolve.project import resolve_project
-from pkg.graph.unit import UnboundCall, UnitLinks, UnitText, format_id, hash_key, name_library
+from pkg.graph.resolve.units import Units
+from pkg.graph.unit import UnboundCall, UnitLinks, UnitText, describe_code, format_id, hash_key, name_library
 from pkg.model import Edge, Label, RelationType
 
 SOURCE = "tree"
@@ -46,7 +46,7 @@ def resolve_tree(files: dict[str, str]) -> Resolved:
         for path, text in texts.items()
         if path.endswith((".py", ".pyi"))
     }
-    writer = LinkWriter(SOURCE, units, resolve_project(units.values()))
+    writer = LinkWriter(SOURCE, units, resolve_project(Units(units.values())))
     links = {path: writer.write(path) for path in sorted(units)}
     names = {identity: name for unit in units.values() for identity, name in _name_nodes(unit)}
     libraries = {library for each in links.values() for library in each.libraries}

@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pkg
-from pkg.build.links import describe_code
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve import project as resolving
+from pkg.graph.resolve.basis import Basis, add_basis, read_basis
 from pkg.graph.resolve.links import LinkWriter
 from pkg.graph.resolve.project import Project, resolve_changes, resolve_project
-from pkg.graph.resolve.records import Basis, pack_record, repack_record, unpack_record
-from pkg.graph.unit import UnitLinks, UnitText
+from pkg.graph.resolve.records import cut_record, make_record, read_unit
+from pkg.graph.resolve.units import Units
+from pkg.graph.unit import UnitLinks, UnitText, describe_code
 
 SOURCE = "tree"
 DIGEST = bytes(16)
@@ -49,31 +50,35 @@ class Tree:
     resolved: set[str] = field(default_factory=set)  # by the last change
 
     def __post_init__(self) -> None:
-        self._take(extract(self.texts), resolve_project(extract(self.texts).values()), {})
+        units = Units(extract(self.texts).values())
+        self._take(units, resolve_project(units), {})
 
     def change(self, texts: dict[str, str]) -> None:
         """Change the files, and resolve what that reaches."""
-        units, before = extract(texts), extract(self.texts)
-        bases = {path: basis for path in before if (basis := self._recall(path)) is not None}
         changed = {path for path in texts.keys() | self.texts.keys() if texts.get(path) != self.texts.get(path)}
-        gone = [unit for path, unit in before.items() if path in changed]
-        project = resolve_changes(units.values(), gone, bases, changed)
+        records = {path: found for path, each in self.records.items() if (found := cut_record(each)) is not None}
+        bases = {path: basis for path, each in records.items() if (basis := read_basis(each)) is not None}
+        before = [
+            read_unit(SOURCE, path, self.texts[path].encode(), records[path]) for path in changed & records.keys()
+        ]
+        fresh = extract({path: text for path, text in texts.items() if path in changed})
+        unchanged = {path: record for path, record in records.items() if path not in changed}
         self.texts = dict(texts)
-        self._take(units, project or resolve_project(units.values()), {} if project is None else bases)
+        units = Units(fresh.values(), SOURCE, unchanged, lambda paths: [(path, texts[path].encode()) for path in paths])
+        project = resolve_changes(units, before, bases, changed)
+        self._take(units, project or resolve_project(units), {} if project is None else bases)
 
-    def _recall(self, path: str) -> Basis | None:
-        found = unpack_record(SOURCE, path, self.texts[path].encode(), self.records[path])
-        return found[1] if found is not None else None
-
-    def _take(self, units: dict[str, UnitText], project: Project, bases: Mapping[str, Basis]) -> None:
+    def _take(self, units: Units, project: Project, bases: Mapping[str, Basis]) -> None:
         writer, found = LinkWriter(SOURCE, units, project), project.found()
         self.resolved = set(project.sites)
         self.links = {path: writer.write(path) if path in project.sites else self.links[path] for path in units}
+        self.records = {path: self.records.get(path, b"") for path in units}
         for path in project.sites:
-            self.records[path] = pack_record(DIGEST, units[path], found.describe(path, bases.get(path)))
+            record = make_record(DIGEST, units[path])
+            self.records[path] = add_basis(record, found.describe(path, bases.get(path))).pack()
         unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
         for path, basis in found.list_taken(unresolved):
-            self.records[path] = repack_record(self.records[path], units[path], basis)
+            self.records[path] = add_basis(make_record(DIGEST, units[path]), basis).pack()
 
 
 def edit(path: str, old: str, new: str) -> dict[str, str]:
@@ -195,30 +200,38 @@ def test_links_after_changes_are_those_of_a_build_from_nothing(seed: int) -> Non
 
 
 def test_a_record_gives_a_file_back_as_it_was() -> None:
-    units = extract(read_package())
-    project = resolve_project(units.values())
-    found = project.found()
+    units = Units(extract(read_package()).values())
+    found = resolve_project(units).found()
     for path, unit in units.items():
         basis = found.describe(path)
-        recalled = unpack_record(SOURCE, path, unit.text, pack_record(DIGEST, unit, basis))
-        assert recalled == (unit, basis)
+        record = cut_record(add_basis(make_record(DIGEST, unit), basis).pack())
+        assert record is not None
+        assert (record.digest, read_unit(SOURCE, path, unit.text, record), read_basis(record)) == (DIGEST, unit, basis)
+
+
+def test_a_record_without_a_basis_tells_so() -> None:
+    (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
+    record = cut_record(make_record(DIGEST, unit).pack())
+    assert record is not None
+    assert read_basis(record) is None
 
 
 @pytest.mark.parametrize("record", [b"", b"\x00" * 40, DIGEST])
 def test_a_record_of_another_version_counts_as_none(record: bytes) -> None:
-    assert unpack_record(SOURCE, "a.py", b"", record) is None
+    assert cut_record(record) is None
 
 
 def test_a_damaged_record_counts_as_none() -> None:
     (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
-    record = pack_record(DIGEST, unit, None)
-    damaged = record[:30] + bytes([record[30] ^ 255]) + record[31:]
-    assert unpack_record(SOURCE, unit.path, unit.text, damaged) is None
-    assert unpack_record(SOURCE, unit.path, unit.text, record[:-4]) is None
+    record = make_record(DIGEST, unit).pack()
+    damaged = record[:50] + bytes([record[50] ^ 255]) + record[51:]
+    assert cut_record(damaged) is None
+    assert cut_record(record[:-4]) is None
+    assert cut_record(record) is not None
 
 
 def test_no_set_grows_when_all_are_computed_again() -> None:
-    solver = resolve_project(extract(read_package()).values()).binder.solver
+    solver = resolve_project(Units(extract(read_package()).values())).binder.solver
     before = {key: cell.values for key, cell in solver.cells.items()}
     for key in before:
         solver.renew(key)

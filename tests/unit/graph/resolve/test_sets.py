@@ -6,13 +6,14 @@ import sys
 
 from unit.graph.resolve.resolving import resolve_tree
 
-from pkg.build.links import describe_code
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve.containers import Written
 from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.project import resolve_project
 from pkg.graph.resolve.scopes import read_scopes
+from pkg.graph.resolve.units import Units
 from pkg.graph.resolve.values import CONSTANT
+from pkg.graph.unit import describe_code
 from pkg.model import RelationType
 
 
@@ -102,7 +103,7 @@ def test_bases_of_one_name_are_ordered_by_where_they_stand() -> None:
 
 def test_a_truth_value_is_told_from_the_number_that_it_equals() -> None:
     unit = describe_code("tree", "mod.py", extract_unit(b"def take(value): pass\ntake(1)\ntake(True)\n"))
-    binder = resolve_project([unit]).binder
+    binder = resolve_project(Units([unit])).binder
     (take,) = (scope for scope in binder.modules["mod.py"].scopes if scope.kind == "function")
     found = binder.solver.get(("variable", take, "value"))
     assert sorted(str(value[1]) for value in found if value[0] == CONSTANT) == ["1", "True"]

@@ -1,0 +1,116 @@
+"""What the links of a file were worked out from, and what those of other files took from it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pkg.graph.resolve.pieces import Piece
+from pkg.graph.resolve.records import Record, pack_json, unpack_json
+from pkg.graph.resolve.summary import Summary
+
+Reference = tuple[str, str, int]
+"""A class: its file, its qualified name, and its number among those of that name there."""
+
+
+class Origin(NamedTuple):
+    """A site or assignment by its place in its file."""
+
+    code: int
+    start: int
+    end: int
+
+
+class Received(NamedTuple):
+    """A set that is made of deliveries: its name in its file, and a hash of its values."""
+
+    name: Any  # as foundations.py writes it
+    values: int
+
+
+class ClassRow(NamedTuple):
+    """What a class is derived from."""
+
+    qualname: str
+    number: int  # among the classes of that name in its file
+    bases: tuple[Reference, ...]
+    places: tuple[int, ...]  # of those bases among all, from 1
+    libraries: tuple[str, ...]  # bases outside of the repository
+    has_unknown: bool  # a base that could not be told
+    metaclass: Reference | None
+    is_mixed: bool  # a class in its order has several bases
+
+
+class Taken(NamedTuple):
+    """What the links of other files were worked out from."""
+
+    received: Mapping[str, list[Received]]  # what is made of deliveries, by place
+    pieces: list[Piece]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the links of a file were worked out from.
+
+    Files and places stand as hashes of 32 bits: one too many costs time, no truth.
+    """
+
+    summary: Summary
+    reach: frozenset[int]  # files
+    deliveries: Sequence[tuple[int, int, int, int]]  # places that its sites deliver to, each behind its Origin
+    classes: Sequence[ClassRow]
+    patches: Mapping[str, int]  # what it assigns to attributes of classes and modules
+    places: frozenset[str]  # of what other files took that is made of deliveries
+    packed: bytes  # what other files took: of most it is not asked for
+
+    @cached_property
+    def taken(self) -> Taken:
+        """What the links of other files were worked out from."""
+        received, pieces = unpack_json(self.packed)
+        sets = {place: [Received(*each) for each in named] for place, named in received.items()}
+        return Taken(sets, [(kind, name, inner) for kind, name, inner in pieces])
+
+    def take(self, taken: Taken) -> Basis:
+        """Give the basis with other things taken."""
+        return replace(self, places=frozenset(taken.received), packed=pack_taken(taken))
+
+
+def pack_taken(taken: Taken) -> bytes:
+    """Pack what other files took."""
+    return pack_json([dict(taken.received), taken.pieces])
+
+
+def add_basis(record: Record, basis: Basis) -> Record:
+    """Put what the links of a file were worked out from into its record."""
+    written = [
+        basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, dict(basis.patches), sorted(basis.places)
+    ]  # fmt: skip
+    return record._replace(basis=pack_json(written), taken=basis.packed)
+
+
+def read_basis(record: Record) -> Basis | None:
+    """Give what the links of a file were worked out from; nothing where its record does not tell."""
+    if not record.basis:
+        return None
+    summary, reach, deliveries, classes, patches, places = unpack_json(record.basis)
+    rows = [_read_row(*row) for row in classes]
+    return Basis(
+        Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows, patches, frozenset(places),
+        record.taken,
+    )  # fmt: skip
+
+
+def _read_row(qualname: str, number: int, *rest: Any) -> ClassRow:
+    bases, places, libraries, has_unknown, metaclass, is_mixed = rest
+    return ClassRow(
+        qualname, number, tuple(map(tuple, bases)), tuple(places), tuple(libraries), has_unknown,
+        metaclass and tuple(metaclass), is_mixed,
+    )  # fmt: skip
+
+
+def hash_text(*parts: object) -> int:
+    """Hash texts and numbers to 32 bits, the same on every machine."""
+    return zlib.crc32("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"))

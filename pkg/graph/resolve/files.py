@@ -1,0 +1,110 @@
+"""The files of a repository: their scopes are read when one is asked for, what all show to others is known before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+
+from pkg.graph.resolve.model import ModuleScopes, Scope
+from pkg.graph.resolve.scopes import read_scopes
+from pkg.graph.resolve.summary import Summary, is_method, summarise
+from pkg.graph.resolve.units import Units
+
+
+class Files(Mapping[str, ModuleScopes]):
+    """The scopes of files by path, and names counted over all of them; files without a summary are read for it."""
+
+    def __init__(self, units: Units, summaries: Mapping[str, Summary] | None = None) -> None:
+        self._units = units
+        self._read: dict[str, ModuleScopes] = {}
+        self.summaries: dict[str, Summary] = {}
+        known = summaries or {}
+        units.fetch(path for path in units if path not in known)
+        for path in units:
+            self.summaries[path] = known[path] if path in known else summarise(self[path])
+
+    def __getitem__(self, path: str) -> ModuleScopes:
+        found = self._read.get(path)
+        if found is None:
+            unit = self._units[path]
+            found = read_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
+            self._read[path] = found
+        return found
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.summaries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.summaries)
+
+    def __len__(self) -> int:
+        return len(self.summaries)
+
+    def list_read(self) -> Collection[ModuleScopes]:
+        """Give the files that were read."""
+        return self._read.values()
+
+    @cached_property
+    def calls(self) -> Counter[str]:
+        """The calls and decorators by the last name of what is called."""
+        return count_names(each.calls for each in self.summaries.values())
+
+    @cached_property
+    def assignments(self) -> Counter[str]:
+        """The assignments by attribute, but for those to self."""
+        return count_names(each.foreign for each in self.summaries.values())
+
+    @cached_property
+    def methods(self) -> Counter[str]:
+        """The functions that stand in classes, by name."""
+        return count_names(each.methods for each in self.summaries.values())
+
+    @cached_property
+    def others(self) -> Counter[str]:
+        """The other functions and the classes, by name."""
+        return count_names(each.others for each in self.summaries.values())
+
+    @cached_property
+    def properties(self) -> frozenset[str]:
+        """The names that classes define as properties."""
+        return frozenset(count_names(each.properties for each in self.summaries.values()))
+
+    @cached_property
+    def operators(self) -> frozenset[str]:
+        """The special methods of operators that classes define."""
+        return frozenset(count_names(each.operators for each in self.summaries.values()))
+
+    @cached_property
+    def _homes(self) -> dict[str, str]:
+        return {name: path for path, each in self.summaries.items() for name in each.methods.split()}
+
+    def find_method(self, name: str) -> Scope:
+        """Find the function of a name that stands in a class; one, where there are several."""
+        module = self[self._homes[name]]
+        return next(scope for scope in module.scopes if scope.name == name and is_method(scope))
+
+    @cached_property
+    def _assigning(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path, each in self.summaries.items():
+            for name in dict.fromkeys(each.foreign.split()):
+                found.setdefault(name, []).append(path)
+        return found
+
+    def list_assigning(self, name: str) -> list[str]:
+        """Give the files that assign to an attribute of something else than self."""
+        return self._assigning.get(name, [])
+
+    def text(self, path: str) -> bytes:
+        """Give the text of a file, whose scopes need not be read for it."""
+        return self._units.text(path)
+
+    def fetch(self, paths: Iterable[str]) -> None:
+        """Read the texts of files together."""
+        self._units.fetch(path for path in paths if path in self)
+
+
+def count_names(texts: Iterator[str]) -> Counter[str]:
+    """Count the names in texts with spaces between them."""
+    return Counter(" ".join(texts).split())
