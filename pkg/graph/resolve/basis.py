@@ -58,6 +58,7 @@ class Basis:
     Files and places stand as hashes of 32 bits: one too many costs time, no truth.
     """
 
+    is_plain: bool  # arguments and results were not followed
     summary: Summary
     reach: frozenset[int]  # files
     deliveries: Sequence[tuple[int, int, int, int]]  # places that its sites deliver to, each behind its Origin
@@ -86,7 +87,8 @@ def pack_taken(taken: Taken) -> bytes:
 def add_basis(record: Record, basis: Basis) -> Record:
     """Put what the links of a file were worked out from into its record."""
     written = [
-        basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, dict(basis.patches), sorted(basis.places)
+        basis.is_plain, basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, dict(basis.patches),
+        sorted(basis.places),
     ]  # fmt: skip
     return record._replace(basis=pack_json(written), taken=basis.packed)
 
@@ -95,11 +97,11 @@ def read_basis(record: Record) -> Basis | None:
     """Give what the links of a file were worked out from; nothing where its record does not tell."""
     if not record.basis:
         return None
-    summary, reach, deliveries, classes, patches, places = unpack_json(record.basis)
+    is_plain, summary, reach, deliveries, classes, patches, places = unpack_json(record.basis)
     rows = [_read_row(*row) for row in classes]
     return Basis(
-        Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows, patches, frozenset(places),
-        record.taken,
+        is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows, patches,
+        frozenset(places), record.taken,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from pkg.graph.resolve.parameters import Parameters
 from pkg.graph.resolve.values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
 
 _FIRST: Value = (CONSTANT, 0)
+MAX_PARTS = 1000  # of a table that is written out: what it holds anywhere says no more than that it may be anything
 MAX_PLACE = 30  # of an item that is followed through slices, which may be slices of what holds them
 
 
@@ -44,6 +45,8 @@ class Contents:
             return self._visit(origin, origin.node.key)
         if not isinstance(origin, Written) or not isinstance(origin.node, ast.Dict):
             return EMPTY
+        if _count_parts(origin.node) > MAX_PARTS:
+            return unknown(Reason.MANY)
         return join([self._visit(origin, key) for key in origin.node.keys if key is not None])
 
     def _read_item(self, name: object, key: Value | None) -> Values:
@@ -77,6 +80,8 @@ class Contents:
 
     def _read_written(self, origin: Written, key: Value | None) -> Values:
         node = origin.node
+        if key is None and _count_parts(node) > MAX_PARTS:
+            return unknown(Reason.MANY)
         if isinstance(node, ast.Dict):
             return self._read_dict(origin, node, key)
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
@@ -114,6 +119,13 @@ def _move(key: Value | None, skip: int) -> Value | None:
     if key is None or not isinstance(key[1], int) or not 0 <= key[1] <= MAX_PLACE - skip:
         return None
     return (CONSTANT, key[1] + skip)
+
+
+def _count_parts(node: ast.expr) -> int:
+    """Count what a container is written with, part by part."""
+    if isinstance(node, ast.Dict):
+        return len(node.values)
+    return len(node.elts) if isinstance(node, ast.List | ast.Tuple | ast.Set) else 0
 
 
 def _pick_items(parts: Sequence[ast.expr], key: Value | None) -> Sequence[ast.expr]:

@@ -69,9 +69,9 @@ class Foundations:
             reach |= before.reach  # which its classes and patches stand on
         taken = self._join_taken(path, before.taken if before is not None else _NOTHING)
         return Basis(
-            self._binder.modules.summaries[path], frozenset(reach), sorted(self._delivered.get(path, ())),
-            describe_classes(self._binder.hierarchy, module), describe_patches(self._binder, path),
-            frozenset(taken.received), pack_taken(taken),
+            self._binder.context.is_plain, self._binder.modules.summaries[path], frozenset(reach),
+            sorted(self._delivered.get(path, ())), describe_classes(self._binder.hierarchy, module),
+            describe_patches(self._binder, path), frozenset(taken.received), pack_taken(taken),
         )  # fmt: skip
 
     def list_taken(self, bases: Mapping[str, Basis]) -> Iterator[tuple[str, Basis]]:

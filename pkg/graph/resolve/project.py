@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -49,7 +49,7 @@ class Project:
     @property
     def is_exact(self) -> bool:
         """Tell whether no bound was hit: then what is resolved again later comes out the same in any order."""
-        return not self.is_plain and not self.binder.solver.exhausted
+        return not self.binder.solver.exhausted
 
     def found(self) -> Foundations:
         """Tell what the links of each file were worked out from, when all are resolved."""
@@ -91,12 +91,16 @@ def _bind_all(binder: Binder) -> Project:
     files = binder.modules
     binder.order_classes(files.keys())
     binder.find_patches(files)
-    if not binder.context.is_plain:
-        count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
-        binder.solver.limit = binder.solver.asked + WORK + WORK_OF_SITE * count
     project = Project(binder)
-    project.bind(files)
+    count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
+    with _limit_work(binder, count):
+        project.bind(files)
     return project
+
+
+def _limit_work(binder: Binder, sites: int) -> AbstractContextManager[None]:
+    """Limit what following arguments and results takes, where they are followed."""
+    return nullcontext() if binder.context.is_plain else binder.solver.limit_work(WORK + WORK_OF_SITE * sites)
 
 
 def resolve_changes(
@@ -105,17 +109,19 @@ def resolve_changes(
     """Resolve again what a change may reach: `changed` are files that are new, other than before, or gone.
 
     `before` are the files that changed or went, as they were; `bases` what is known of every file that was there.
-    Nothing where that cannot be told, or is most of the repository.
+    Nothing where that cannot be told, or is most of the repository. Arguments and results are followed as they were
+    last time: whether that would end soon is found out anew when everything is resolved.
     """
     files = Files(units, {path: bases[path].summary for path in units if path in bases and path not in changed})
     files.fetch(_list_likely(files, bases, changed))
-    past, binder = Past(bases, Files(Units(before))), Binder(files)
-    try:
-        reached = find_reached(binder, past, changed)
-    except Unforeseen:
-        return None
+    past, binder = Past(bases, Files(Units(before))), Binder(files, any(each.is_plain for each in bases.values()))
     project = Project(binder)
-    return project if _bind_reached(project, past, changed | reached) and project.is_exact else None
+    try:
+        with _limit_work(binder, files.calls.total()):
+            is_followed = _bind_reached(project, past, changed | find_reached(binder, past, changed))
+    except (Unforeseen, WorkExceeded):
+        return None
+    return project if is_followed and project.is_exact else None
 
 
 def _list_likely(files: Files, bases: Mapping[str, Basis], changed: Iterable[str]) -> list[str]:

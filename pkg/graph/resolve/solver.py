@@ -8,7 +8,8 @@ answer then says so.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 Values = frozenset[Any]
@@ -18,6 +19,7 @@ Key = tuple[Hashable, ...]
 EMPTY: Values = frozenset()
 MAX_DEPTH = 40  # of sets and expressions inside one another, behind which a set is computed later
 MAX_VALUES = 2000  # in one set; more say nothing
+_UNLIMITED = 1 << 62
 MAX_ROUNDS = 300  # times that one set is computed again
 
 
@@ -50,14 +52,23 @@ class Solver:
         self.depth = 0  # of what is being computed; who goes deep between two sets counts it here
         self.floor = 0  # depth at which the set began that is being computed
         self.exhausted = 0  # sets that were given up
-        self.asked = 0  # how often a set was asked for
-        self.limit = 1 << 62  # of that
+        self._asked = 0  # how often a set was asked for
+        self._limit = _UNLIMITED  # of that
         self._overflow = overflow
         self.cells: dict[Key, Cell] = {}
         self._rules: dict[Hashable, Callable[..., Values]] = {}
         self._waiting: deque[Cell] = deque()
         self._shared: dict[Values, Values] = {}  # of equal sets one is kept, for there are few others
         self.current: Cell | None = None  # the set that is being computed
+
+    @contextmanager
+    def limit_work(self, most: int) -> Iterator[None]:
+        """Let no more sets be asked for inside the block; WorkExceeded says that they were."""
+        self._limit = self._asked + most
+        try:
+            yield
+        finally:
+            self._limit = _UNLIMITED
 
     def add_rule(self, kind: str, rule: Callable[..., Values]) -> None:
         """Let a rule compute the sets of a kind."""
@@ -69,8 +80,8 @@ class Solver:
 
     def get(self, key: Key) -> Values:
         """Give the set as it is known now; the reader is computed again should it grow."""
-        self.asked += 1
-        if self.asked > self.limit:
+        self._asked += 1
+        if self._asked > self._limit:
             raise WorkExceeded
         cell = self.cells.get(key)
         if cell is None:

@@ -230,6 +230,26 @@ def test_a_damaged_record_counts_as_none() -> None:
     assert cut_record(record) is not None
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_files_are_followed_as_far_after_a_change_as_before(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(resolving, "WORK", 0)
+    monkeypatch.setattr(resolving, "WORK_OF_SITE", 1)
+    monkeypatch.setattr(resolving, "MOST", 1.0)
+    tree, source = Tree(read_package()), random.Random(seed)
+    for _ in range(3):
+        tree.change(edit_at_random(tree.texts, source))
+        assert tree.links == Tree(tree.texts).links
+
+
+def test_a_change_that_spreads_too_widely_resolves_all_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = Tree(read_package())
+    monkeypatch.setattr(resolving, "WORK", 0)
+    monkeypatch.setattr(resolving, "WORK_OF_SITE", 0)
+    tree.change(edit_at_random(tree.texts, random.Random(0)))
+    assert tree.resolved == tree.texts.keys()
+    assert tree.links == Tree(tree.texts).links
+
+
 def test_no_set_grows_when_all_are_computed_again() -> None:
     solver = resolve_project(Units(extract(read_package()).values())).binder.solver
     before = {key: cell.values for key, cell in solver.cells.items()}

@@ -8,6 +8,7 @@ from unit.graph.resolve.resolving import resolve_tree
 
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve.containers import Written
+from pkg.graph.resolve.contents import MAX_PARTS
 from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.project import resolve_project
 from pkg.graph.resolve.scopes import read_scopes
@@ -116,3 +117,13 @@ def test_what_is_put_into_a_container_is_the_same_when_it_is_parsed_anew() -> No
     assert again is not None
     assert {Written(scope, 7, first), Written(scope, 7, again)} == {Written(scope, 7, first)}
     assert Written(scope, 7, first) != Written(scope, 9, again)
+
+
+def test_a_long_table_that_is_written_out_says_nothing_of_what_it_holds_anywhere() -> None:
+    long, short = ", ".join(f"'{each}': {each}" for each in range(MAX_PARTS + 1)), "'a': 1, 'b': 2"
+    text = f"LONG = {{{long}}}\nSHORT = {{{short}}}\ndef f(key):\n    SHORT[key]()\n    LONG[key]()\n    LONG['7']()\n"
+    unit = describe_code("tree", "mod.py", extract_unit(text.encode()))
+    project = resolve_project(Units([unit]))
+    items = [cell.values for key, cell in project.binder.solver.cells.items() if key[0] == "item"]
+    assert project.is_exact
+    assert sorted(map(len, items)) == [1, 1, 2]
