@@ -35,7 +35,7 @@ _QUERY = Query(
     (assignment left: (subscript) @put)
     (augmented_assignment left: (subscript) @both)
     (for_statement left: (subscript) @put)
-    (_ [(pattern_list (subscript) @put) (tuple_pattern (subscript) @put) (list_pattern (subscript) @put)])
+    [(pattern_list (subscript) @put) (tuple_pattern (subscript) @put) (list_pattern (subscript) @put)]
     (delete_statement [(subscript) @delete (expression_list (subscript) @delete)])
     (comparison_operator operators: ["in" "not in"] (_) @contains .)
     (binary_operator left: [(identifier) (attribute)] @left right: (_) @operate)
