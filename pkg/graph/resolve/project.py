@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -82,8 +82,11 @@ def resolve_project(units: Units) -> Project:
     Where values spread so widely that following them would not end soon, arguments and results are not followed.
     """
     files = Files(units)
-    with suppress(WorkExceeded):
-        return _bind_all(Binder(files))
+    binder = Binder(files)
+    try:
+        return _bind_all(binder)
+    except WorkExceeded:
+        binder.release()
     return _bind_all(Binder(files, is_plain=True))
 
 
@@ -118,10 +121,12 @@ def resolve_changes(
     project = Project(binder)
     try:
         with _limit_work(binder, files.calls.total()):
-            is_followed = _bind_reached(project, past, changed | find_reached(binder, past, changed))
+            if _bind_reached(project, past, changed | find_reached(binder, past, changed)) and project.is_exact:
+                return project
     except (Unforeseen, WorkExceeded):
-        return None
-    return project if is_followed and project.is_exact else None
+        pass
+    project.release()
+    return None
 
 
 def _list_likely(files: Files, bases: Mapping[str, Basis], changed: Iterable[str]) -> list[str]:

@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from pkg.facts import NAME
 from pkg.graph.resolve.model import ModuleScopes, Scope, Store
 from pkg.graph.resolve.requests import is_fixture, name_fixture
 
 ALL = "__all__"
+_WORD = re.compile(NAME)
 _QUOTED = re.compile(rb"['\"]([^\W\d]\w*)['\"]")
 Item = tuple[str, ...]
 
@@ -71,4 +73,7 @@ def describe_exports(module: ModuleScopes) -> tuple[object, ...]:
     root = module.root
     spans = list_export_spans(root)
     others = [module.text[start:end] for start, end in spans if b".__all__" in module.text[start:end]]
-    return bool(spans), tuple(others), tuple((each.level, each.module) for each in root.stars)
+    named = sorted({name.decode("utf-8", "replace") for text in others for name in _WORD.findall(text)})
+    bound = [(name, each.record) for name in named for each in root.names.get(name, ()) if each.record is not None]
+    imported = [(name, record.level, record.module, record.name) for name, record in bound]
+    return bool(spans), others, imported, [(each.level, each.module) for each in root.stars]

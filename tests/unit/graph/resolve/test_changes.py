@@ -145,6 +145,16 @@ def test_what_is_taken_from_a_file_later_counts_when_that_changes() -> None:
     assert "user.py" in tree.resolved
 
 
+def test_an_import_that_is_gone_takes_its_names_out_of_what_a_package_exports() -> None:
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
+    package = "from . import left\n\n__all__ = []\n__all__ += left.__all__\n"
+    texts = {"app/__init__.py": package, "app/left.py": '__all__ = ("one",)\n\n\ndef one():\n    pass\n'}
+    tree = Tree(apart | texts | {"main.py": "from app import *\n\none()\n"})
+    tree.change(tree.texts | {"app/__init__.py": package.replace("from . import left", "left = []")})
+    assert tree.links == Tree(tree.texts).links
+    assert not any(edge.rule == "star import" for edge in tree.links["main.py"].edges)
+
+
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
