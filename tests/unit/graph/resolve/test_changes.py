@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unit.graph.resolve.shapes import read_shapes
 
 import pkg
 from pkg.extract.python import extract_unit
@@ -194,19 +195,57 @@ def read_package() -> dict[str, str]:
     return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in files}
 
 
-@settings(max_examples=2, deadline=None)
-@given(st.integers(0, 10**6))
-def test_links_after_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
-    source = random.Random(seed)
-    tree = Tree(read_package())
+def move_at_random(texts: dict[str, str], source: random.Random) -> dict[str, str]:
+    """Do what changes where things stand: turn a file round, move it, join it with another, or swap the two."""
+    found = dict(texts)
+    path, other = source.choice(sorted(found)), source.choice(sorted(found))
+    deed = source.randrange(4)
+    if deed == 0:
+        lines = found[path].splitlines(keepends=True)
+        place = source.randrange(len(lines) + 1)
+        found[path] = "".join([*lines[place:], *lines[:place]])
+    elif deed == 1:
+        found[f"moved/{path.rpartition('/')[2]}"] = found.pop(path)
+    elif deed == 2:
+        found[path] += f"\n\n{found[other]}"
+    else:
+        found[path], found[other] = found[other], found[path]
+    return found
+
+
+def mix_shapes(source: random.Random) -> dict[str, str]:
+    """Put call shapes side by side, some in folders of their own and some on top of one another."""
+    texts: dict[str, str] = {}
+    for place, shape in enumerate(source.sample(read_shapes(), 10)):
+        folder = source.choice(("", f"part_{place}/"))
+        texts |= {f"{folder}{path}": text for path, text in shape.files.items()}
+    return texts
+
+
+def follow_changes(texts: dict[str, str], source: random.Random, count: int) -> None:
+    """Change a tree again and again; its links are always those of a build from nothing."""
+    tree = Tree(texts)
     share = resolving.MOST
     resolving.MOST = 1.0  # so that large changes are followed as well
     try:
-        for _ in range(3):
-            tree.change(edit_at_random(tree.texts, source))
+        for _ in range(count):
+            tree.change(source.choice((edit_at_random, edit_at_random, move_at_random))(tree.texts, source))
             assert tree.links == Tree(tree.texts).links
     finally:
         resolving.MOST = share
+
+
+@settings(max_examples=2, deadline=None)
+@given(st.integers(0, 10**6))
+def test_links_after_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
+    follow_changes(read_package(), random.Random(seed), 3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_links_of_all_shapes_after_many_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
+    source = random.Random(seed)
+    follow_changes(mix_shapes(source), source, 12)
 
 
 def test_a_record_gives_a_file_back_as_it_was() -> None:
