@@ -57,6 +57,8 @@ def unpack_facts(packed: bytes) -> Iterator[Fact]:
 
 NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
 """An identifier in bytes of UTF-8; what is no letter in other scripts, Python would not have let stand there."""
+DOTTED_NAME = NAME + rb"(?:\." + NAME + rb")*"
+"""Identifiers that stand together with the dots between them, as a part of other patterns."""
 DOTTED = re.compile(NAME + rb"(?:\s*\.\s*" + NAME + rb")*\Z")
 
 

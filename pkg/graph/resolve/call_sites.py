@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pkg.confidence import LIKELY, POSSIBLE
-from pkg.facts import NAME
+from pkg.facts import DOTTED_NAME, NAME
 from pkg.graph.resolve.callees import CalleeFinder
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site
@@ -25,8 +25,7 @@ from pkg.graph.resolve.values import (
     Value,
 )
 
-_DOTTED = NAME + rb"(?:\." + NAME + rb")*"
-_ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + _DOTTED + rb")\s*(?=[,)])")
+_ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
 _NOT_CALLING = ("functools.wraps", "functools.update_wrapper", "functools.partial", "inspect.", "typing.", "logging.")
 

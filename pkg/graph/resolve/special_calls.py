@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pkg.confidence import CERTAIN, LIKELY
-from pkg.facts import NAME, Code
+from pkg.facts import DOTTED_NAME, NAME, Code
 from pkg.graph.resolve.evaluate import Evaluator
 from pkg.graph.resolve.model import Site
 from pkg.graph.resolve.operators import OPERATIONS, read_sign
@@ -26,8 +26,7 @@ ASKING: dict[str, tuple[str, ...]] = {f"builtins.{name}": methods for name, meth
 """By builtin, the methods of which it calls the first that its argument has; none where it goes through that."""
 ASKING |= {f"builtins.{name}": () for name in _LOOPING}
 
-_DOTTED = NAME + rb"(?:\." + NAME + rb")*"
-_ONLY_ARGUMENT = re.compile(rb"\(\s*(" + _DOTTED + rb")\s*(?:\)|,\s*" + NAME + rb"\s*=)")  # beside those by name
+_ONLY_ARGUMENT = re.compile(rb"\(\s*(" + DOTTED_NAME + rb")\s*(?:\)|,\s*" + NAME + rb"\s*=)")  # beside those by name
 
 
 class SpecialCalls:
