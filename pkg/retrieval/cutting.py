@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _NO_CODE = re.compile(rb"[ \t\f]*(#[^\n]*)?\r?\n?\Z")  # a blank line or a comment, or the end of one
 _HEADER = re.compile(rb":[ \t]*(#[^\n]*)?\r?\n?\Z")
 _NEWLINE = re.compile(rb"\r?\n?\Z")
+
+
+class Remainder(NamedTuple):
+    """What remains of a text, and what was put into the gap: `pass`, or nothing."""
+
+    text: bytes
+    filler: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +30,20 @@ class Excision:
     column: int  # where the block's statement begins, in bytes of white space
 
     @property
-    def bare(self) -> bytes:
-        """Give the text without the block."""
-        return self._join(b"")
-
-    @property
-    def filled(self) -> bytes:
-        """Give the text with `pass` in the place of the block."""
-        return self._join(self.filler)
-
-    @property
-    def texts(self) -> tuple[bytes, bytes]:
-        """Give both remaining texts, first the one that is likely right."""
-        return (self.filled, self.bare) if self._empties_suite() else (self.bare, self.filled)
+    def remainders(self) -> tuple[Remainder, Remainder]:
+        """Give what remains, bare and with `pass` in the place of the block, first the one that is likely right."""
+        bare, filled = self._join(b""), self._join(self.filler)
+        return (filled, bare) if self._empties_suite() else (bare, filled)
 
     @property
     def leaves_nothing(self) -> bool:
         """Tell whether the block is all the code there is."""
         return self._line_before() is None and self._line_after() is None
 
-    def _join(self, filler: bytes) -> bytes:
+    def _join(self, filler: bytes) -> Remainder:
         joined = self.text[: self.start] + filler + self.text[self.end :]
-        return joined.rstrip() if self.end == len(self.text) and not self.text.endswith(b"\n") else joined
+        is_cut_off = self.end == len(self.text) and not self.text.endswith(b"\n")
+        return Remainder(joined.rstrip() if is_cut_off else joined, filler)
 
     def _empties_suite(self) -> bool:
         """Tell whether the block seems to be the only code of its suite."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from pkg.encode.encoder import Encoder, Vectors, encode_without
 from pkg.model import Cut, Nested
-from pkg.retrieval.cutting import Excision, excise
+from pkg.retrieval.cutting import Excision, Remainder, excise
 from pkg.retrieval.syntax import is_hollow, is_python, is_python_like
 
 GAIN = 1e-6  # a smaller gain is rounding of float32 sums
@@ -87,19 +87,19 @@ class _Judge:
     def score(self, text: bytes) -> float:
         return float(self.encoder.encode([text], [self.heading])[0] @ self.query)
 
-    def choose_text(self, excision: Excision) -> bytes | None:
-        """Give the cut text that parses, the likelier of bare and `pass` first; None when neither does.
+    def choose_remainder(self, excision: Excision) -> Remainder | None:
+        """Give what remains and parses, the likelier of bare and `pass` first; None when neither does.
 
         A text that the running Python cannot parse before the cut is judged by tree-sitter.
         """
         if excision.leaves_nothing:
             return None
-        likely, other = excision.texts
+        likely, other = excision.remainders
         for candidate in (likely, other):
-            if is_python(candidate, self.indent):
+            if is_python(candidate.text, self.indent):
                 return candidate
         text, indent = excision.text, self.indent
-        if not is_python(text, indent) and is_python_like(text, indent) and is_python_like(likely, indent):
+        if not is_python(text, indent) and is_python_like(text, indent) and is_python_like(likely.text, indent):
             return likely
         return None
 
@@ -114,21 +114,21 @@ def _take_best(
         if score <= floor:
             return None
         excision = judge.excise(pruned.content, branch)
-        text = judge.choose_text(excision)
-        if text is None:
+        remainder = judge.choose_remainder(excision)
+        if remainder is None:
             rest = "nothing else would be left" if excision.leaves_nothing else "the rest would not parse"
             refused.append(f"{_describe(branch)} kept: {rest}")
             continue
-        if is_hollow(text, judge.indent):
+        if is_hollow(remainder.text, judge.indent):
             refused.append(f"{_describe(branch)} kept: nothing but headers and `pass` would be left")
             continue
-        after = score if text == excision.bare else judge.score(text)
+        after = judge.score(remainder.text) if remainder.filler else score
         if after <= floor:
             refused.append(f"{_describe(branch)} kept: with `pass` in its place the score would not rise")
             continue
         cut = Cut(branch.id, branch.kind, branch.start_line, branch.end_line, before, after)
-        found = replace(pruned, content=text, cuts=(*pruned.cuts, cut))
-        return found, _move_branches(branches, excision, text)
+        found = replace(pruned, content=remainder.text, cuts=(*pruned.cuts, cut))
+        return found, _move_branches(branches, excision, remainder)
     return None
 
 
@@ -140,11 +140,11 @@ def _describe(branch: Nested) -> str:
     return f"{branch.kind} at lines {branch.start_line}-{branch.end_line}"
 
 
-def _move_branches(branches: Sequence[Nested], excision: Excision, text: bytes) -> list[Nested]:
+def _move_branches(branches: Sequence[Nested], excision: Excision, remainder: Remainder) -> list[Nested]:
     """Map branches into the cut text and drop those that went with the cut."""
     start, end = excision.start, excision.end
-    put_in = excision.filler if text == excision.filled else b""
-    shift = len(put_in) - (end - start)
+    refilled = start + len(remainder.filler)
+    shift = refilled - end
     moved: list[Nested] = []
     for branch in branches:
         if branch.end <= start:
@@ -152,6 +152,6 @@ def _move_branches(branches: Sequence[Nested], excision: Excision, text: bytes) 
         elif branch.start >= end:
             moved.append(branch._replace(start=branch.start + shift, end=branch.end + shift))
         elif branch.start < start:  # an owner of the cut; it may have ended with it
-            last = branch.end + shift if branch.end > end else len(text[: start + len(put_in)].rstrip())
+            last = branch.end + shift if branch.end > end else len(remainder.text[:refilled].rstrip())
             moved.append(branch._replace(end=last))
     return moved

@@ -8,7 +8,8 @@ from pkg.retrieval.cutting import excise
 def cut(text: str, block: str, indent: str = "") -> tuple[bytes, bytes]:
     """Give the likely and the other text after the block is taken out."""
     start = text.encode().index(block.encode())
-    return excise(text.encode(), start, start + len(block.encode()), indent.encode()).texts
+    likely, other = excise(text.encode(), start, start + len(block.encode()), indent.encode()).remainders
+    return likely.text, other.text
 
 
 def test_whole_lines_go_where_the_block_stands_alone() -> None:
