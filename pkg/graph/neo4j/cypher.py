@@ -284,9 +284,9 @@ _FIND_PIECES = f"{_find_nodes(PIECE_LABELS)} WITH id, n WHERE n.fragment IS NOT 
 _PLACE_OF_CALL = """CALL (n) { OPTIONAL MATCH (n)<-[r:UNRESOLVED]-() WHERE n.path IS NULL
     RETURN r.path AS calling, r.line AS line ORDER BY calling, line LIMIT 1 }"""
 _PLACE = f"""CALL (n) {{
-    OPTIONAL MATCH (f:{FRAGMENT} {{id: CASE WHEN n.path IS NULL THEN n.fragment END}})<-[h:{HOLDS}]-(u)
-    RETURN u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
-"""What is in a file has its path and lines; only what is in rows, which may be several, asks who holds it."""
+    OPTIONAL MATCH (part:{FRAGMENT} {{id: CASE WHEN n.path IS NULL THEN n.fragment END}})<-[h:{HOLDS}]-(u)
+    RETURN part, u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
+"""What is in a file has its path and lines; only what is in rows, which may be several, asks who holds its fragment."""
 _OURS = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
 _NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], n {{.*, embedding: null}}, path, first_line]"
 _EACH_NODE = f"RETURN collect([id, {_NODE}]) AS found"
@@ -304,24 +304,25 @@ INSIDE_PIECE = f"""{_FIND_PIECES}
     CALL (n) {{ MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE NOT o:Block RETURN o }}
     MATCH (o)-[:{_DOWNWARD}*0..]->(m) WHERE m <> n AND m.start >= n.start AND m.end <= n.end
     WITH DISTINCT id, m AS n {_PLACE} {_EACH_NODE}"""
+_EDGE = "[elementId(m), m.id, type(r), {start}.id, {end}.id, r.line, r.rule, r.confidence] AS edge"
+_CALLS = "[{fragment}.calls, n.start_line, n.end_line, first_line]"
 _UNFOLDED = "|".join(each.value for each in UNFOLDED_TYPES)
 UNFOLD = f"""{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n.fragment IS NOT NULL {_PLACE}
     OPTIONAL MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o:Function)
-    WITH id, {_NODE} AS node,
+    WITH {_NODE} AS node,
         COLLECT {{ MATCH (o)-[:{_DOWNWARD}*0..]->(m:Block) WHERE m.start >= n.start AND m.end <= n.end
             AND m <> n AND m.kind <> 'body' WITH DISTINCT m ORDER BY m.start, m.end DESC, m.position
             RETURN [m.id, m.kind, m.start, m.end, m.start_line, m.end_line] }} AS blocks,
         COLLECT {{ MATCH (o)-[r:{_UNFOLDED}]->(m) WHERE m.source IN $ready
-            RETURN [elementId(m), m.id, type(r), o.id, m.id, r.line, r.rule, r.confidence] }} AS links,
-        CASE WHEN n.path IS NULL THEN head(COLLECT {{ MATCH (f:{FRAGMENT} {{id: n.fragment}})
-            RETURN [f.calls, n.start_line, n.end_line, first_line] }}) END AS calls
-    RETURN collect([id, node, blocks, links, calls]) AS found"""
+            RETURN {_EDGE.format(start="o", end="m")} }} AS links,
+        CASE WHEN part IS NOT NULL THEN {_CALLS.format(fragment="part")} END AS calls
+    RETURN collect([node, blocks, links, calls]) AS found"""
 INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
     MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
     MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}
     RETURN {_NODE} AS node ORDER BY held, fragment, n.start, n.end DESC, n.position"""
 GET_CALLS = f"""{_FIND_PIECES} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
-    RETURN collect([id, [f.calls, n.start_line, n.end_line, first_line]]) AS found"""
+    RETURN collect([id, {_CALLS.format(fragment="f")}]) AS found"""
 _SCORE = """CASE WHEN any(x IN $vector WHERE x <> 0) AND any(x IN vector WHERE x <> 0)
     THEN vector.similarity.cosine(vector, $vector) ELSE 0.5 END"""
 """Of a vector that was read into a name before: each mention of a property would read it again."""
@@ -342,7 +343,6 @@ GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_U
         AND coalesce(n.alias, n.imported, split(n.module, '.')[0]) IN names
         {_PLACE} WITH e, n, path, first_line ORDER BY e.line, n.id RETURN collect({_NODE}) AS found }}
     RETURN id, found"""
-_EDGE = "[elementId(m), m.id, type(r), {start}.id, {end}.id, r.line, r.rule, r.confidence] AS edge"
 _EDGES = {
     "out": f"MATCH (n)-[r:{{types}}]->(m) WHERE m.source IN $ready RETURN {_EDGE.format(start='n', end='m')}",
     "in": f"MATCH (n)<-[r:{{types}}]-(m) WHERE m.source IN $ready RETURN {_EDGE.format(start='m', end='n')}",

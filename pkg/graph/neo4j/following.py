@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.nodes import make_edge, make_node
+from pkg.graph.neo4j.nodes import make_edge, make_node, make_unfolded
 from pkg.graph.neo4j.session import Reader
-from pkg.model import Edge, Node, RelationType
+from pkg.model import Edge, Node, RelationType, Unfolded
 
 
 def follow_edges(
@@ -33,12 +33,14 @@ def follow_edges(
     return known, edges
 
 
-def list_unfolded(reader: Reader, ids: Iterable[str]) -> list[list[Any]]:
-    """List of those of some functions and blocks that exist their ids, nodes, blocks and links, and calls of rows."""
-    found: list[list[Any]] = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)[0]["found"]
-    for _, _, _, links, _ in found:
-        links[:] = reader.note(links)
-    return found
+def find_unfolded(reader: Reader, ids: Iterable[str]) -> Iterator[tuple[Unfolded, list[Any], list[Any] | None]]:
+    """Find those of some functions and blocks that exist, with their blocks and links.
+
+    With each comes what GET_COMMON lists of it and, where it is in rows, what GET_CALLS does: a snapshot can keep them.
+    """
+    found = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)[0]["found"]
+    for node, blocks, links, calls in found:
+        yield make_unfolded(node, blocks, reader.note(links)), node, calls
 
 
 def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:

@@ -58,6 +58,11 @@ def _make(
     )  # fmt: skip
 
 
+def to_cosine(score: float) -> float:
+    """Turn the score of an index, (1 + cosine) / 2, into the cosine (A-15)."""
+    return 2 * score - 1
+
+
 def make_unfolded(node: list[Any], blocks: list[list[Any]], links: list[list[Any]]) -> Unfolded:
     """Make a node with its blocks and links of what a statement lists."""
     nested = tuple(_make_nested(node[-1], *each) for each in blocks)
@@ -97,7 +102,8 @@ def make_outline(
     content_hash: str,
     score: float,
 ) -> Outline:
-    """Make the outline of a function or block of what a statement lists; the score is (1 + cosine) / 2 (A-15)."""
+    """Make the outline of a function or block of what a statement lists; the score is that of an index."""
     known = _LABELS[label]
     qualname = "" if known is Label.BLOCK else qualname
-    return Outline(identity, known, source, path, name, qualname or name, kind, lines, content_hash, 2 * score - 1)
+    cosine = to_cosine(score)
+    return Outline(identity, known, source, path, name, qualname or name, kind, lines, content_hash, cosine)

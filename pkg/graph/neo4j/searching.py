@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pkg.graph.folding import pick_leaders
 from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.nodes import to_cosine
 from pkg.graph.neo4j.session import Reader, View
 from pkg.graph.neo4j.writing import count_key
 from pkg.model import Label, Match, Matches, NodeFilter
@@ -31,12 +32,16 @@ Vector = npt.NDArray[np.float32]
 
 
 class _Found(NamedTuple):
-    """What the index gives; the score is (1 + cosine) / 2 in the server's single precision."""
+    """What the index gives; the score is in the server's single precision."""
 
     id: str
     content: str
     score: float
     equal: int  # nodes of this content that pass, itself included
+
+    @property
+    def cosine(self) -> float:
+        return to_cosine(self.score)
 
 
 class _Asked(NamedTuple):
@@ -148,20 +153,15 @@ def to_java_pattern(glob: str) -> str:
 
 def _pick_leaders(found: list[_Found]) -> list[Match]:
     """Let the one of highest cosine stand for each content, best first, ties by id."""
-    scores = _to_cosines([each.score for each in found])
+    scores = np.array([each.cosine for each in found], np.float64)
     ids, contents = (np.array([getattr(each, name) for each in found], np.str_) for name in ("id", "content"))
     leaders = pick_leaders(ids, scores, contents).tolist()
     return [Match(found[place].id, float(scores[place]), found[place].equal - 1) for place in leaders]
 
 
-def _to_cosines(scores: list[float]) -> npt.NDArray[np.float64]:
-    """Turn what the server gives, (1 + cosine) / 2, into cosines (A-15): [len(scores)]."""
-    return 2 * np.array(scores, np.float64) - 1
-
-
 def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
-    """Tell whether nothing beyond what was found can come before the last candidate that is wanted (A-15).
+    """Tell whether nothing beyond what was found can come before the last candidate that is wanted.
 
     To a question without words all nodes are equal, and come by id.
     """
-    return not vector.any() or min(2 * each.score - 1 for each in found) < last.score - SAME_SCORE
+    return not vector.any() or min(each.cosine for each in found) < last.score - SAME_SCORE

@@ -17,10 +17,10 @@ from pkg.graph.neo4j.checks import find_faults
 from pkg.graph.neo4j.connection import AskPassword, check_version, open_driver
 from pkg.graph.neo4j.counting import count_graph
 from pkg.graph.neo4j.faults import translate_faults
-from pkg.graph.neo4j.following import find_imports, follow_edges, list_unfolded
+from pkg.graph.neo4j.following import find_imports, find_unfolded, follow_edges
 from pkg.graph.neo4j.listing import export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
-from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline, make_unfolded
+from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.server_texts import ServerTexts
 from pkg.graph.neo4j.session import Reader
@@ -336,8 +336,9 @@ class Neo4jStore:
             return []
         found = {}
         with self._reader.snapshot() as view:
-            for identity, node, blocks, links, calls in list_unfolded(self._reader, self._take_together(ids)):
-                found[identity] = make_unfolded(node, blocks, links)
+            for unfolded, node, calls in find_unfolded(self._reader, self._take_together(ids)):
+                identity = unfolded.node.id
+                found[identity] = unfolded
                 self._keep(cypher.GET_COMMON, view.ready, identity, node)
                 if calls is not None:
                     self._keep(cypher.GET_CALLS, view.ready, identity, calls)
