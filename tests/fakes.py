@@ -25,6 +25,7 @@ from fake_state import (
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
+from pkg.graph.floor import drop_below
 from pkg.graph.lexical import TextParts
 from pkg.graph.store import StoreStats
 from pkg.graph.text_segment import TextSegment, make_text_segment
@@ -263,7 +264,12 @@ class FakeStore:
         self._state = writer.state
 
     def vector_search(
-        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        k: int,
+        where: NodeFilter | None = None,
+        floor: float = -1.0,
     ) -> Matches:
         if self._now.encoder is not None and len(vector) != self._encoder[1]:
             raise EncoderMismatchError(
@@ -273,7 +279,7 @@ class FakeStore:
         entries = [entry for entry in self._now.read().values() if entry.node.label is label]
         passing = [entry for entry in entries if self._passes(entry, where)]
         scored = [(_cosine(entry.vector, vector), entry.node) for entry in passing if entry.vector is not None]
-        return _rank(scored, k, len(entries), len(entries) - len(passing))
+        return drop_below(_rank(scored, k, len(entries), len(entries) - len(passing)), floor)
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         return search_text(self, label, terms, k, where)

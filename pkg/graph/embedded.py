@@ -17,6 +17,7 @@ from pkg.graph.edges import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.embedded_texts import EmbeddedTexts
 from pkg.graph.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors
 from pkg.graph.faults import translate_database_faults, translate_faults
+from pkg.graph.floor import drop_below
 from pkg.graph.opening import open_database
 from pkg.graph.reading import NodeReader
 from pkg.graph.rows import parse_id, unpack_text
@@ -195,12 +196,17 @@ class EmbeddedStore:
         return self._path, *self._vectors.paths, self._terms.path
 
     def vector_search(
-        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        k: int,
+        where: NodeFilter | None = None,
+        floor: float = -1.0,
     ) -> Matches:
-        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
+        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17)."""
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
-            return self._vectors.search(label, vector, k, where)
+            return drop_below(self._vectors.search(label, vector, k, where), floor)
 
     def _check_query(self, vector: npt.NDArray[np.float32]) -> None:
         if len(vector) != (self._get_meta("dimension") or len(vector)):

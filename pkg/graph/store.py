@@ -135,9 +135,17 @@ class GraphStore(Protocol):
         """Open the one write transaction; leaving it by an exception undoes all of it."""
 
     def vector_search(
-        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        k: int,
+        where: NodeFilter | None = None,
+        floor: float = -1.0,
     ) -> Matches:
-        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
+        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17).
+
+        Nodes of a cosine below the floor are left out: a server finds the few above a high one sooner than k.
+        """
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id.

@@ -51,8 +51,8 @@ class NameGuesser:
         vector = self._encoder.encode([name.encode("utf-8", "replace")])[0]
         if not vector.any():  # a name without words is like every other
             return None
-        found = self._store.vector_search(Label.FUNCTION_NAME, vector, NEAREST, NodeFilter(source)).matches
-        near = [match.id for match in found if match.score >= NAME_FLOOR]
+        found = self._store.vector_search(Label.FUNCTION_NAME, vector, NEAREST, NodeFilter(source), NAME_FLOOR)
+        near = [match.id for match in found.matches]
         same = format_id(hash_key(source, Label.FUNCTION_NAME.value, name))
         wanted = [same] if same in near else near
         ends = [edge.end for edge in self._store.neighbours(wanted, (RelationType.NAMES,), "out")] if wanted else []

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from pkg.encode.headings import make_heading
 from pkg.errors import EncoderMismatchError, StoreChangedError
+from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
 from pkg.graph.unit import Fragment, NodeRow, Part, UnitGraph, format_id, hash_bytes, hash_key
 from pkg.model import BLOCK_KINDS, Label, Match, NodeFilter, Source, Status
@@ -150,6 +151,7 @@ SEARCHES = {
     "graph": graphs(),
     "wheres": st.lists(FILTERS, min_size=1, max_size=5),
     "k": st.sampled_from([1, 2, 3, 10, 10**9]),
+    "floor": st.sampled_from([-1.0, -1.0, 0.317, 0.9]),
 }
 Graph = tuple[list[Entry], npt.NDArray[np.float32]]
 SLOW = [HealthCheck.function_scoped_fixture]
@@ -158,20 +160,20 @@ SLOW = [HealthCheck.function_scoped_fixture]
 @settings(max_examples=settings().max_examples, suppress_health_check=SLOW)
 @given(**SEARCHES)
 def test_search_gives_what_brute_force_gives(
-    make_local_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int
+    make_local_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, floor: float
 ) -> None:
-    check_search(make_local_store(), graph, wheres, k)
+    check_search(make_local_store(), graph, wheres, k, floor)
 
 
 @settings(max_examples=settings().max_examples // 10, suppress_health_check=SLOW)
 @given(**SEARCHES)
 def test_search_of_a_server_gives_what_brute_force_gives(
-    make_server_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int
+    make_server_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, floor: float
 ) -> None:
-    check_search(make_server_store(), graph, wheres, k)
+    check_search(make_server_store(), graph, wheres, k, floor)
 
 
-def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None], k: int) -> None:
+def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None], k: int, floor: float) -> None:
     """Compare each search of a graph with what comparing everything with everything gives."""
     entries, query = graph
     fill_by_hand(store, entries)
@@ -179,8 +181,8 @@ def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None
         of_label = [entry for entry in entries if entry.label is label]
         for where in wheres:
             passing = [entry for entry in of_label if passes(entry, where)]
-            found = store.vector_search(label, query, k, where)
-            expected = rank(passing, query, k)
+            found = store.vector_search(label, query, k, where, floor)
+            expected = [match for match in rank(passing, query, k) if match.score >= floor]
             assert [(match.id, match.same_content) for match in found.matches] == [
                 (match.id, match.same_content) for match in expected
             ]
@@ -188,6 +190,27 @@ def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None
                 assert match.score == pytest.approx(right.score, abs=1e-6)
             assert (found.searched, found.filtered) == (len(of_label), len(of_label) - len(passing))
             assert found.folded == sum(match.same_content for match in expected)
+
+
+@pytest.mark.parametrize("explored", [searching.EXPLORED, 4])
+def test_what_is_near_enough_is_found_in_a_source_beside_others(
+    make_server_store: OpenStore, monkeypatch: pytest.MonkeyPatch, explored: int
+) -> None:
+    monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is asked, not all compared
+    monkeypatch.setattr(searching, "EXPLORED", explored)  # with four, others may be as near as those that are looked at
+    vectors = np.random.default_rng(1).normal(size=(40, DIMENSION)).astype(np.float16)
+    pieces = [Piece(source, "a.py", None, content) for content in range(len(vectors)) for source in SOURCES]
+    entries, store = make_entries(pieces, vectors), make_server_store()
+    fill_by_hand(store, entries)
+    passing = [entry for entry in entries if entry.piece.source == "two"]
+    for query in vectors[:5].astype(np.float32):
+        found = store.vector_search(Label.FUNCTION, query, 3, NodeFilter("two"), floor=0.9)
+        expected = [match for match in rank(passing, query, 3) if match.score >= 0.9]
+        assert [(match.id, match.same_content) for match in found.matches] == [
+            (match.id, match.same_content) for match in expected
+        ]
+        assert 0 < len(expected) < 3
+        assert (found.searched, found.filtered) == (len(entries), len(entries) - len(passing))
 
 
 def test_the_nearest_is_found_where_rounding_to_half_precision_changes_lengths(store: GraphStore) -> None:

@@ -18,6 +18,7 @@ from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
 from pkg.model import Label
+from pkg.retrieval.guesses import NAME_FLOOR
 
 PACKAGE = Path(hypothesis.__file__).parent  # some 2,000 functions and 3,000 blocks
 QUESTIONS = 200
@@ -82,3 +83,23 @@ def test_the_ten_best_are_those_of_the_embedded_store(
             assert ours == theirs
     print(f"{label.value}: overlap of the ten best {np.mean(shares):.4f}")
     assert np.mean(shares) >= OVERLAP
+
+
+def test_names_that_are_near_enough_are_those_of_the_embedded_store(
+    embedded: EmbeddedStore, server: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "EXACT_BELOW", 0)
+    encoder = load_encoder("static")
+    names = sorted(line["name"] for line in embedded.export() if line.get("label") == Label.FUNCTION_NAME.value)
+    same = []
+    for name in names[:: max(len(names) // QUESTIONS, 1)]:
+        vector = encoder.encode([name.encode()])[0]
+        if not vector.any():  # a name without words
+            continue
+        ours, theirs = (
+            [match.id for match in store.vector_search(Label.FUNCTION_NAME, vector, K, floor=NAME_FLOOR).matches]
+            for store in (embedded, server)
+        )
+        assert ours
+        same.append(ours == theirs)
+    assert np.mean(same) >= OVERLAP

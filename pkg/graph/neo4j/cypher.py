@@ -396,6 +396,9 @@ SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
     WITH n, n.embedding AS vector WITH n, {_SCORE} AS score ORDER BY score DESC, n.id LIMIT $look {_FOUND}"""
 QUERY_INDEX = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n, score WHERE {_PASSES}
     WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
+QUERY_NEAR = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n, score
+    WHERE score >= $least
+    RETURN collect([elementId(n), n.id, n.content_hash, score, CASE WHEN {_PASSES} THEN {_SAME} ELSE 0 END]) AS found"""
 LIST_TERMS = f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready AND f.terms IS NOT NULL
     RETURN f.id AS id, f.source AS source, f.terms AS terms"""
 SEARCH_INDEX, SEARCH_FILTERED = (

@@ -6,7 +6,7 @@ equal ones are ordered by id, as in every store. Vectors stay on the server: to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import translate
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pkg.graph.floor import drop_below
 from pkg.graph.folding import pick_leaders
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.nodes import to_cosine
@@ -37,7 +38,7 @@ class _Found(NamedTuple):
     id: str
     content: str
     score: float
-    equal: int  # nodes of this content that pass, itself included
+    equal: int  # nodes of this content that pass, itself included; 0 where itself does not
 
     @property
     def cosine(self) -> float:
@@ -75,20 +76,43 @@ class VectorSearch:
 
     def begin(self, vector: Vector, k: int) -> Callable[[], Matches]:
         """Have the server begin, and give what waits for the k best: of distinct content, by cosine, ties by id."""
+        return self._begin(self._plan(vector, k))
+
+    def find(self, vector: Vector, k: int, floor: float) -> Matches:
+        """Find the k best whose cosine is not below a floor.
+
+        Few are above a high one. An index that cannot filter is asked for the nearest of all sources then: where the
+        source is small, it would have to give many more to hold k of it. Of 1,572 names above .99, this misses one that
+        a look at ten times as many finds.
+        """
+        asked = self._plan(vector, k)
+        if floor > -1 and k > 0 and not asked.is_exact and not self._has_filters:
+            least = (1 + floor) / 2 - SAME_SCORE
+            near = self._list(cypher.QUERY_NEAR, asked, ask=EXPLORED, least=least)()
+            if len(near) < EXPLORED:  # so nothing else is as near
+                leaders = _pick_leaders([each for each in near if each.equal])
+                return drop_below(self._make_matches(asked, leaders[:k]), floor)
+        return drop_below(self._begin(asked)(), floor)
+
+    def _plan(self, vector: Vector, k: int) -> _Asked:
         filters = self._find_filters()
         allowed = self._count_allowed(filters)
-        if k < 1 or not allowed:
-            return lambda: Matches((), self._total, self._total - allowed, 0)
         # Of 194,000 blocks, 80 are enough for 50 of distinct content 98 times in a hundred.
         look = min(k, allowed) * 3 // 2 + 5
         is_exact = allowed <= EXACT_BELOW or not vector.any()
-        asked = _Asked(vector, k, allowed, filters, look, self._where.source is not None, is_exact)
+        return _Asked(vector, k, allowed, filters, look, self._where.source is not None, is_exact)
+
+    def _begin(self, asked: _Asked) -> Callable[[], Matches]:
+        if asked.k < 1 or not asked.allowed:
+            return lambda: self._make_matches(asked, ())
         return partial(self._finish, asked, self._send(asked))
 
     def _finish(self, asked: _Asked, awaited: _Awaited) -> Matches:
-        matches = tuple(self._find_leaders(asked, awaited))
+        return self._make_matches(asked, self._find_leaders(asked, awaited))
+
+    def _make_matches(self, asked: _Asked, matches: Sequence[Match]) -> Matches:
         folded = sum(match.same_content for match in matches)
-        return Matches(matches, self._total, self._total - asked.allowed, folded)
+        return Matches(tuple(matches), self._total, self._total - asked.allowed, folded)
 
     def _find_filters(self) -> dict[str, Any]:
         """Give the parameters that narrow a search: sources, kinds, and the fragments of the paths that match."""
@@ -136,7 +160,7 @@ class VectorSearch:
         ask = min(int(explored / max(share, 0.01)) + 1, self._total)  # so many pass, if they are spread evenly
         return self._list(cypher.QUERY_INDEX, asked, ask=ask)
 
-    def _list(self, statement: str, asked: _Asked, **parameters: int) -> _Awaited:
+    def _list(self, statement: str, asked: _Asked, **parameters: float) -> _Awaited:
         written = statement.format(label=self._label.value, index=cypher.name_vector_index(self._label))
         vector = asked.vector.tolist()
         records = self._reader.send(written, vector=vector, look=asked.look, **asked.filters, **parameters)

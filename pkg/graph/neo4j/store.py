@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Transaction
 
     from pkg.graph.lexical import TextParts
+    from pkg.graph.neo4j.searching import VectorSearch
 
 SCHEMA_VERSION = 2
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
@@ -234,19 +235,22 @@ class Neo4jStore:
         return self._version >= HAS_VECTOR_TYPE and find_spec("neo4j.vector") is not None
 
     def vector_search(
-        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None = None
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        k: int,
+        where: NodeFilter | None = None,
+        floor: float = -1.0,
     ) -> Matches:
-        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17).
+        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17).
 
         Exact up to some thousand nodes; above, the index is approximate and gives k of k all the same.
         """
         with self._reader.snapshot():
-            return self._begin_search(label, vector, k, where)()
+            return self._open_search(label, vector, where).find(vector, k, floor)
 
-    def _begin_search(
-        self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None
-    ) -> Callable[[], Matches]:
-        """Have the server begin to search, and give what waits for it; in a snapshot."""
+    def _open_search(self, label: Label, vector: npt.NDArray[np.float32], where: NodeFilter | None) -> VectorSearch:
+        """Prepare a search for a vector that the encoder of this graph may have made; in a snapshot."""
         from pkg.graph.neo4j.searching import VectorSearch
 
         view = self._reader.view
@@ -255,7 +259,7 @@ class Neo4jStore:
                 f"the query vector has {len(vector)} dimensions; {self.address} holds {view.dimension}"
                 f" (encoder '{view.encoder}'); encode the query with that encoder"
             )
-        return VectorSearch(self._reader, view, label, where, self._has_filters).begin(vector, k)
+        return VectorSearch(self._reader, view, label, where, self._has_filters)
 
     def hybrid_search(
         self,
@@ -267,7 +271,7 @@ class Neo4jStore:
     ) -> tuple[Matches, Matches]:
         """Search a label by a vector, and functions by terms, which this process does while the server is busy."""
         with self._reader.snapshot():
-            near = self._begin_search(label, vector, k, where)
+            near = self._open_search(label, vector, where).begin(vector, k)
             worded = search_functions(self._terms, terms, k, where)
             return near(), worded
 
