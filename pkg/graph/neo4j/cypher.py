@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pkg.graph.neo4j.nodes import PROPERTIES
 from pkg.model import EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
 
 STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
@@ -288,7 +289,8 @@ _PLACE = f"""CALL (n) {{
     RETURN part, u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
 """What is in a file has its path and lines; only what is in rows, which may be several, asks who holds its fragment."""
 _OURS = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
-_NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], n {{.*, embedding: null}}, path, first_line]"
+_TOLD = f"n {{{', '.join(f'.{name}' for name in PROPERTIES)}}}"
+_NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], {_TOLD}, path, first_line]"
 _EACH_NODE = f"RETURN collect([id, {_NODE}]) AS found"
 """One record for all: a message for each would cost client and server more than to find it."""
 GET_COMMON, GET_RARE = (
@@ -372,7 +374,7 @@ EXPORT_LABEL = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY 
     RETURN $label AS label, n {{.*}} AS node, path, first_line"""
 LIST_NODES = f"""MATCH (n:$($label)) WHERE n.source IN $ready {_PLACE} {_PLACE_OF_CALL}
     WITH n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line
-    RETURN $label AS label, n {{.*, embedding: null}} AS node, path, first_line"""
+    RETURN $label AS label, {_TOLD} AS node, path, first_line"""
 EXPORT_CALLS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE_OF_CALL}
     RETURN $label AS label, n {{.*}} AS node, calling AS path, line AS first_line"""
 EXPORT_UNITS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id
