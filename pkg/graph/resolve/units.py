@@ -57,7 +57,8 @@ class Units(Mapping[str, UnitText]):
     def fetch(self, paths: Iterable[str]) -> None:
         """Read the texts of files together, which a server has sooner than one after the other."""
         wanted = [path for path in paths if path not in self._units and path not in self._texts]
-        self._texts.update(self._read_texts(wanted))
+        if wanted:
+            self._texts.update(self._read_texts(wanted))
         for path in wanted:
             if path not in self._texts:
                 raise StoreError(f"the text of '{path}' in source '{self._source}' is gone; build into a new store")
