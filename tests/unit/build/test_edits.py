@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -71,3 +72,20 @@ def test_a_corpus_after_edits_equals_a_fresh_build(
             build(str(write_rows(corpus, *({"id": key, "output": text} for key, text in state.items()))), store)
         assert store.check() == []
         assert export_lines(store) == build_afresh(corpus, folder / "fresh.db")
+
+
+@pytest.mark.parametrize("damage", [lambda notes: b"", lambda notes: b"\x01" + notes[1:], lambda notes: notes[:-1]])
+def test_files_whose_notes_are_lost_are_resolved_anew(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    texts: dict[str, str | None] = {
+        "a.py": "from b import f\nf()\n",
+        "b.py": "def f(): pass\n",
+        "c.py": "import b\nb.f()\n",
+    }
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        build(str(put_tree(tmp_path / "repo", texts)), store)
+        with store.write() as writer:
+            writer.put_notes(
+                "repo", {path: damage(notes) for path, notes in store.link_notes("repo") if path == "c.py"}
+            )
+        build(str(put_tree(tmp_path / "repo", texts | {"a.py": "from b import f\nf(f)\n"})), store)
+        assert export_lines(store) == build_afresh(tmp_path / "repo", tmp_path / "fresh.db")

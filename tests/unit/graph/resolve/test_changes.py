@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from unit.graph.resolve.shapes import read_shapes
 
 import pkg
+from pkg.errors import StoreError
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve import project as resolving
 from pkg.graph.resolve.basis import Basis, add_basis, read_basis
@@ -49,6 +50,7 @@ class Tree:
     links: dict[str, UnitLinks] = field(default_factory=dict)
     records: dict[str, bytes] = field(default_factory=dict)
     resolved: set[str] = field(default_factory=set)  # by the last change
+    read: set[str] = field(default_factory=set)  # files whose scopes it asked for
 
     def __post_init__(self) -> None:
         units = Units(extract(self.texts).values())
@@ -71,7 +73,7 @@ class Tree:
 
     def _take(self, units: Units, project: Project, bases: Mapping[str, Basis]) -> None:
         writer, found = LinkWriter(SOURCE, units, project), project.found()
-        self.resolved = set(project.sites)
+        self.resolved, self.read = set(project.sites), {module.path for module in project.binder.modules.list_read()}
         self.links = {path: writer.write(path) if path in project.sites else self.links[path] for path in units}
         self.records = {path: self.records.get(path, b"") for path in units}
         for path in project.sites:
@@ -107,6 +109,21 @@ def test_a_change_reaches_what_it_can_affect(texts: dict[str, str], reached: set
     tree.change(texts)
     assert tree.links == Tree(texts).links
     assert reached is None or tree.resolved == reached
+
+
+def test_files_that_a_change_cannot_reach_are_not_read() -> None:
+    tree = Tree(SHOP)
+    tree.change(SHOP | {"alone.py": SHOP["alone.py"].replace("0", "1")})
+    assert tree.read == {"alone.py"}
+    tree.change(tree.texts | {"other.py": SHOP["other.py"].replace("upper", "lower")})
+    assert tree.read == {"other.py", "tools.py"}
+
+
+def test_a_file_whose_text_is_gone_is_named() -> None:
+    (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
+    units = Units([], "shop", {"alone.py": make_record(DIGEST, unit)}, lambda paths: ())
+    with pytest.raises(StoreError, match=r"'alone\.py' in source 'shop'"):
+        units.text("alone.py")
 
 
 def test_a_special_method_reaches_those_who_use_objects_of_its_class() -> None:
