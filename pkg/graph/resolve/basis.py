@@ -71,7 +71,10 @@ class Basis:
     def taken(self) -> Taken:
         """What the links of other files were worked out from."""
         received, pieces = unpack_json(self.packed)
-        sets = {place: [Received(*each) for each in named] for place, named in received.items()}
+        sets = {
+            place: [Received(*each) for each in named]
+            for place, named in zip(sorted(self.places), received, strict=True)
+        }
         return Taken(sets, [(kind, name, inner) for kind, name, inner in pieces])
 
     def take(self, taken: Taken) -> Basis:
@@ -80,8 +83,8 @@ class Basis:
 
 
 def pack_taken(taken: Taken) -> bytes:
-    """Pack what other files took."""
-    return pack_json([dict(taken.received), taken.pieces])
+    """Pack what other files took, but for the places, by whose order it goes."""
+    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces])
 
 
 def add_basis(record: Record, basis: Basis) -> Record:
