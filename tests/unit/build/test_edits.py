@@ -89,3 +89,14 @@ def test_files_whose_notes_are_lost_are_resolved_anew(tmp_path: Path, damage: Ca
             )
         build(str(put_tree(tmp_path / "repo", texts | {"a.py": "from b import f\nf(f)\n"})), store)
         assert export_lines(store) == build_afresh(tmp_path / "repo", tmp_path / "fresh.db")
+
+
+def test_a_file_that_loses_all_its_code_is_gone_for_the_others(tmp_path: Path) -> None:
+    apart: dict[str, str | None] = {f"part_{letter}.py": f"def lone_{letter}(): pass\n" for letter in "abcdef"}
+    texts = apart | {"a.py": "from b import f\nf()\n"}
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        for text in (b"def f(): pass\n", b"\xff\xfe\x00", b"def g(): pass\n"):
+            tree = put_tree(tmp_path / "repo", texts)
+            (tree / "b.py").write_bytes(text)
+            build(str(tree), store)
+            assert export_lines(store) == build_afresh(tmp_path / "repo", tmp_path / "fresh.db")
