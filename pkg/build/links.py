@@ -33,9 +33,7 @@ def put_links(
     """
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     bases = {path: basis for path, record in records.items() if (basis := read_basis(record)) is not None}
-    kept = [
-        path for path in change.unchanged if path not in change.before
-    ]  # of a file that was put there may be no code
+    kept = [path for path in change.unchanged if path not in change.before]  # a file that was put may hold no code
     unchanged = {path: records[path] for path in kept if path in records}
     lost = list(_extract(source, store.texts(source, [path for path in kept if path not in records])))
     units = Units([*change.fresh.values(), *lost], source, unchanged, partial(store.texts, source))

@@ -33,8 +33,8 @@ class Binder(Evaluator):
         super().__init__(modules, is_plain)
         self.lineage = Lineage(self.context, self.expressions)
         self.reaches: list[Reach] = []  # of what was computed to be forgotten
-        self._property_names = modules.properties
-        self._operators = find_operators(modules.operators)
+        self._property_names = frozenset(modules.totals.properties)
+        self._operators = find_operators(modules.totals.operators)
         properties = Properties(self)
         special_calls = SpecialCalls(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)

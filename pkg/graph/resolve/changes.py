@@ -7,7 +7,6 @@ alone cannot tell, everything is resolved again.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from pkg.graph.resolve.basis import Basis, ClassRow, hash_text
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.containers import REST
-from pkg.graph.resolve.files import Files, count_names
+from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.lineage import RecalledClasses, describe_classes
 from pkg.graph.resolve.mentions import Wanted, find_mentions
 from pkg.graph.resolve.model import ModuleScopes, Scope
@@ -23,7 +22,8 @@ from pkg.graph.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.graph.resolve.operators import find_operators
 from pkg.graph.resolve.parameters import MAX_USES
 from pkg.graph.resolve.pieces import has_same_outside
-from pkg.graph.resolve.statics import Item, count_statics, describe_exports
+from pkg.graph.resolve.statics import count_statics, describe_exports
+from pkg.graph.resolve.summary import Totals, is_guessed
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -93,52 +93,34 @@ def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
 def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
     wanted = Wanted(_compare_paths(files, past), paths=changed & files.keys())
-    if not _has_same_operators(files, past, changed):
+    came = Totals.of(files.summaries[path] for path in changed if path in files)
+    totals = files.totals.exchange(came, past.files.totals)
+    if find_operators(files.totals.operators) != find_operators(totals.operators):
         raise Unforeseen  # sites of an operator may count that did not, or no longer
-    lost: Counter[Item] = Counter()
-    gained: Counter[Item] = Counter()
+    defined = set()
     for path in changed:
         before, now = past.files.get(path), files.get(path)
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
         old, new = count_statics(before), count_statics(now)
-        went, came = old - new, new - old
-        for item in went | came:
-            if item[:2] == ("binds", ""):
+        for item in {*(old - new), *(new - old)}:
+            if item[0] == "defines":
+                defined.add(item[-1])
+            elif item[:2] == ("binds", ""):
                 wanted.of_modules.setdefault(item[-1], set()).add(hash_text(path))
-            elif item[0] != "defines":
+            else:
                 wanted.names.add(item[-1])
-        lost += went
-        gained += came
-    wanted.names |= _find_guessed(files, gained, lost)
-    _compare_counts(files, past, changed, wanted)
+    wanted.names |= {name for name in defined if is_guessed(totals, name) or is_guessed(files.totals, name)}
+    wanted.counts |= {
+        name
+        for name in came.calls.keys() | past.files.totals.calls.keys()
+        if min(totals.calls[name], MAX_USES + 1) != min(files.totals.calls[name], MAX_USES + 1)
+    }
     for path in past.bases.keys() - files.keys():
         if any(row.is_mixed for row in past.bases[path].classes):
             raise Unforeseen
         wanted.names |= past.bases[path].patches.keys()
     return wanted
-
-
-def _has_same_operators(files: Files, past: Past, changed: set[str]) -> bool:
-    """Tell whether a change leaves the operators that classes answer as they are."""
-    unchanged = {name for path in files.keys() - changed for name in files.summaries[path].operators.split()}
-    return find_operators(files.operators) == find_operators(unchanged | past.files.operators)
-
-
-def _find_guessed(files: Files, gained: Counter[Item], lost: Counter[Item]) -> set[str]:
-    """Find the names that one method alone had, or has now: calls of it are guesses by the name."""
-    found = set()
-    for name in {item[-1] for item in (*lost, *gained) if item[0] == "defines"}:
-        methods = others = 0  # that came, less those that went
-        for sign, items in ((1, gained), (-1, lost)):
-            for item, count in items.items():
-                if item[0] == "defines" and item[-1] == name:
-                    is_method = item[1:3] == ("function", "class")
-                    methods, others = methods + sign * count * is_method, others + sign * count * (not is_method)
-        now = files.methods[name], files.others[name]
-        if (1, 0) in (now, (now[0] - methods, now[1] - others)):
-            found.add(name)
-    return found
 
 
 def _compare_paths(files: Files, past: Past) -> set[str]:
@@ -150,16 +132,6 @@ def _compare_paths(files: Files, past: Past) -> set[str]:
     if before.roots != now.roots or any(path.endswith((INIT, STUB_INIT)) for path in moved):
         raise Unforeseen
     return {part for path in moved for part in path.removesuffix(".pyi").removesuffix(".py").split("/")[-2:]}
-
-
-def _compare_counts(files: Files, past: Past, changed: set[str], wanted: Wanted) -> None:
-    """Find the names whose calls became too many to follow their arguments, or few enough."""
-    old = past.files.calls
-    new = count_names(files.summaries[path].calls for path in changed if path in files)
-    for name in old.keys() | new.keys():
-        now = files.calls[name]
-        if min(now, MAX_USES + 1) != min(now - new[name] + old[name], MAX_USES + 1):
-            wanted.counts.add(name)
 
 
 def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScopes, past: Past, wanted: Wanted) -> None:

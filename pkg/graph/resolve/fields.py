@@ -21,7 +21,7 @@ class Fields:
 
     def count_foreign(self, name: str) -> int:
         """Count the assignments to an attribute of something else than the first parameter of a method."""
-        return self._files.assignments[name]
+        return self._files.totals.foreign[name]
 
     def list_foreign(self, name: str) -> Iterator[Store]:
         """Give those assignments."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.scopes import read_scopes
-from pkg.graph.resolve.summary import Summary, is_method, summarise
+from pkg.graph.resolve.summary import Summary, Totals, is_method, summarise
 from pkg.graph.resolve.units import Units
 
 
@@ -46,34 +45,9 @@ class Files(Mapping[str, ModuleScopes]):
         return self._read.values()
 
     @cached_property
-    def calls(self) -> Counter[str]:
-        """The calls and decorators by the last name of what is called."""
-        return count_names(each.calls for each in self.summaries.values())
-
-    @cached_property
-    def assignments(self) -> Counter[str]:
-        """The assignments by attribute, but for those to self."""
-        return count_names(each.foreign for each in self.summaries.values())
-
-    @cached_property
-    def methods(self) -> Counter[str]:
-        """The functions that stand in classes, by name."""
-        return count_names(each.methods for each in self.summaries.values())
-
-    @cached_property
-    def others(self) -> Counter[str]:
-        """The other functions and the classes, by name."""
-        return count_names(each.others for each in self.summaries.values())
-
-    @cached_property
-    def properties(self) -> frozenset[str]:
-        """The names that classes define as properties."""
-        return frozenset(count_names(each.properties for each in self.summaries.values()))
-
-    @cached_property
-    def operators(self) -> frozenset[str]:
-        """The special methods of operators that classes define."""
-        return frozenset(count_names(each.operators for each in self.summaries.values()))
+    def totals(self) -> Totals:
+        """The names of all files, counted."""
+        return Totals.of(self.summaries.values())
 
     @cached_property
     def _homes(self) -> dict[str, str]:
@@ -103,8 +77,3 @@ class Files(Mapping[str, ModuleScopes]):
     def fetch(self, paths: Iterable[str]) -> None:
         """Read the texts of files together."""
         self._units.fetch(path for path in paths if path in self)
-
-
-def count_names(texts: Iterator[str]) -> Counter[str]:
-    """Count the names in texts with spaces between them."""
-    return Counter(" ".join(texts).split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Set
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pkg.graph.resolve.model import Site
@@ -42,6 +42,8 @@ def read_sign(site: Site) -> bytes:
     return site.scope.module.text[site.end : site.more[0]].strip(b" \t\r\n\\")
 
 
-def find_operators(defined: Set[str]) -> frozenset[bytes]:
-    """Find the operators that special methods answer: sites of others are not looked at."""
-    return frozenset(sign for sign, each in OPERATIONS.items() if not defined.isdisjoint((*each.left, each.right)))
+def find_operators(defined: Mapping[str, int]) -> frozenset[bytes]:
+    """Find the operators that special methods answer, by how often these are defined: sites of others do not count."""
+    return frozenset(
+        sign for sign, each in OPERATIONS.items() if any(defined.get(name) for name in (*each.left, each.right))
+    )

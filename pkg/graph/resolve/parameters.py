@@ -58,7 +58,7 @@ class Parameters:
         self._items = items
         self._deliveries = context.deliveries
         self._callers: dict[Scope, dict[Caller, None]] = {}
-        self.uses = context.modules.calls
+        self.uses = context.modules.totals.calls
         self._most = 0 if context.is_plain else MAX_USES
 
     def forget(self) -> None:

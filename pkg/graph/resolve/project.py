@@ -120,7 +120,7 @@ def resolve_changes(
     past, binder = Past(bases, Files(Units(before))), Binder(files, any(each.is_plain for each in bases.values()))
     project = Project(binder)
     try:
-        with _limit_work(binder, files.calls.total()):
+        with _limit_work(binder, files.totals.calls.total()):
             if _bind_reached(project, past, changed | find_reached(binder, past, changed)) and project.is_exact:
                 return project
     except (Unforeseen, WorkExceeded):

@@ -31,19 +31,13 @@ def _list_statics(module: ModuleScopes) -> Iterator[Item]:
         if scope.kind == "function" and is_fixture(scope):
             yield "fixture", scope.name
             yield "fixture", name_fixture(scope) or scope.name
-    yield from list_defined(module)
+        if scope.kind in ("function", "class"):
+            yield "defines", scope.kind, scope.parent.kind if scope.parent is not None else "", scope.name
     for name, stores in module.stores.items():
         for store in stores:
             yield "assigns", store.scope.qualname, _describe_foreign(module.text, store), name
     for text in _read_exported(module):
         yield "exports", text
-
-
-def list_defined(module: ModuleScopes) -> Iterator[Item]:
-    """Give the functions and classes of a file with what they stand in."""
-    for scope in module.scopes:
-        if scope.kind in ("function", "class"):
-            yield "defines", scope.kind, scope.parent.kind if scope.parent is not None else "", scope.name
 
 
 def _describe_foreign(text: bytes, store: Store) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pkg.facts import Code
@@ -23,6 +24,40 @@ class Summary(NamedTuple):
     imports: str  # names that are imported, and parts of names of modules
     requests: str  # of functions to pytest, for fixtures
     has_stars: bool  # star imports
+
+
+class Totals(NamedTuple):
+    """The names in the texts of summaries, counted over files."""
+
+    methods: Counter[str]
+    others: Counter[str]
+    properties: Counter[str]
+    operators: Counter[str]
+    calls: Counter[str]
+    foreign: Counter[str]
+
+    @classmethod
+    def of(cls, summaries: Iterable[Summary]) -> Totals:
+        """Count the names of files."""
+        columns = zip(*(each[: len(cls._fields)] for each in summaries), strict=True)
+        counts = [Counter(" ".join(map(str, texts)).split()) for texts in columns]
+        return cls(*counts) if counts else cls(*(Counter() for _ in cls._fields))
+
+    def exchange(self, some: Totals, others: Totals) -> Totals:
+        """Give the counts with those of some files exchanged for those of others."""
+        return Totals(*(_exchange(*counts) for counts in zip(self, some, others, strict=True)))
+
+
+def is_guessed(totals: Totals, name: str) -> bool:
+    """Tell whether one method alone has a name: then a call of it on something unknown is a guess by the name."""
+    return (totals.methods[name], totals.others[name]) == (1, 0)
+
+
+def _exchange(counts: Counter[str], some: Counter[str], others: Counter[str]) -> Counter[str]:
+    found = counts.copy()
+    found.subtract(some)
+    found.update(others)
+    return found
 
 
 def summarise(module: ModuleScopes) -> Summary:
