@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from pkg.graph.resolve.model import Reference
 from pkg.graph.resolve.pieces import Piece
 from pkg.graph.resolve.records import Record, pack_json, unpack_json
 from pkg.graph.resolve.summary import Summary
-
-Reference = tuple[str, str, int]
-"""A class: its file, its qualified name, and its number among those of that name there."""
 
 
 class Origin(NamedTuple):
@@ -44,6 +42,15 @@ class ClassRow(NamedTuple):
     is_mixed: bool  # a class in its order has several bases
 
 
+class Patch(NamedTuple):
+    """An assignment to an attribute of a class or module from outside, which binds a name there."""
+
+    target: Reference
+    name: str
+    number: int  # among the assignments of its file to attributes of that name
+    value: int  # a hash of the text
+
+
 class Taken(NamedTuple):
     """What the links of other files were worked out from."""
 
@@ -63,7 +70,7 @@ class Basis:
     reach: frozenset[int]  # files
     deliveries: Sequence[tuple[int, int, int, int]]  # places that its sites deliver to, each behind its Origin
     classes: Sequence[ClassRow]
-    patches: Mapping[str, int]  # what it assigns to attributes of classes and modules
+    patches: Sequence[Patch]
     places: frozenset[str]  # of what other files took that is made of deliveries
     packed: bytes  # what other files took: of most it is not asked for
 
@@ -90,7 +97,7 @@ def pack_taken(taken: Taken) -> bytes:
 def add_basis(record: Record, basis: Basis) -> Record:
     """Put what the links of a file were worked out from into its record."""
     written = [
-        basis.is_plain, basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, dict(basis.patches),
+        basis.is_plain, basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, basis.patches,
         sorted(basis.places),
     ]  # fmt: skip
     return record._replace(basis=pack_json(written), taken=basis.packed)
@@ -103,8 +110,8 @@ def read_basis(record: Record) -> Basis | None:
     is_plain, summary, reach, deliveries, classes, patches, places = unpack_json(record.basis)
     rows = [_read_row(*row) for row in classes]
     return Basis(
-        is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows, patches,
-        frozenset(places), record.taken,
+        is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows,
+        [Patch(tuple(target), *rest) for target, *rest in patches], frozenset(places), record.taken,
     )  # fmt: skip
 
 

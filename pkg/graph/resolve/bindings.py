@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pkg.facts import DOTTED, Code
 from pkg.graph.resolve.annotations import Annotations
+from pkg.graph.resolve.basis import Patch, hash_text
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.decorators import Decorators
 from pkg.graph.resolve.exports import Exports
@@ -13,7 +14,7 @@ from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.fields import Fields
 from pkg.graph.resolve.imports import Imports
 from pkg.graph.resolve.items import Items
-from pkg.graph.resolve.model import Binding, ModuleScopes, Scope, Store
+from pkg.graph.resolve.model import Binding, ModuleScopes, Reference, Scope, refer_to
 from pkg.graph.resolve.names import list_final
 from pkg.graph.resolve.parameters import Parameters
 from pkg.graph.resolve.values import (
@@ -55,8 +56,8 @@ class Bindings:
         self._expressions = expressions
         self._parameters = parameters
         self._decorators = decorators
-        self._patches: dict[tuple[Scope, str], list[Store]] = {}
-        self.patches_of: dict[str, list[tuple[Scope, str, Store]]] = {}  # by the file that assigns
+        self.patches: dict[str, Sequence[Patch]] = {}  # by the file that assigns
+        self._patches: dict[str, dict[Reference, list[tuple[str, Patch]]]] = {}  # by the name that is bound
         context.solver.add_rule("patches", self._read_patches)
         context.solver.add_rule("variable", self._read_variable)
         context.solver.add_rule("final", self._read_final)
@@ -82,8 +83,9 @@ class Bindings:
 
     def _read_bindings(self, scope: Scope, name: str, bindings: Iterable[Binding]) -> Values:
         found: set[Value] = set()
-        patches = self._patches.get((scope, name), ())
-        for store in patches:
+        patches = self._patches[name].get(refer_to(scope), ()) if name in self._patches else ()
+        for path, patch in patches:
+            store = self._context.modules[path].fields[None][name][patch.number]
             found |= self.read(store.scope, store.binding)
         for binding in bindings:
             found |= self.read(scope, binding)
@@ -135,32 +137,36 @@ class Bindings:
                 found |= self.read(store.scope, store.binding)
         return frozenset(found)
 
-    def find_patches(self, paths: Iterable[str]) -> None:
-        """Find what files assign to attributes of classes and modules, which binds a name there from outside."""
-        solver = self._context.solver
+    def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
+        """Find what files assign to attributes of classes and modules, which binds a name there from outside.
+
+        Of others it is known.
+        """
+        solver, self.patches = self._context.solver, dict(known)
         for path in sorted(paths):
             solver.get(("patches", path))
         solver.solve()
-        for found in self.patches_of.values():
-            for scope, name, store in found:
-                scope.names.setdefault(name, [])
-                self._patches.setdefault((scope, name), []).append(store)
+        for path, patches in self.patches.items():
+            for patch in patches:
+                self._context.modules.bind(patch.target, patch.name)
+                self._patches.setdefault(patch.name, {}).setdefault(patch.target, []).append((path, patch))
 
     def _read_patches(self, path: str) -> Values:
         """Follow what a file assigns to from outside; nobody reads the set itself."""
-        self.patches_of[path] = list(self._list_patches(self._context.modules[path]))
+        self.patches[path] = list(self._list_patches(self._context.modules[path]))
         return EMPTY
 
-    def _list_patches(self, module: ModuleScopes) -> Iterator[tuple[Scope, str, Store]]:
+    def _list_patches(self, module: ModuleScopes) -> Iterator[Patch]:
         modules = self._context.modules
         for name, stores in module.fields.get(None, {}).items():
-            for store in stores:
+            for number, store in enumerate(stores):
                 text = module.text[store.start : store.end]
+                value_text = module.text[store.binding.start : store.binding.end]
                 for value in self._expressions.follow(store.scope, text) if DOTTED.match(text) else ():
                     if value[0] == CLASS:
-                        yield value[1], name, store
+                        yield Patch(refer_to(value[1]), name, number, hash_text(value_text))
                     elif value[0] == MODULE and value[1] in modules:
-                        yield modules[value[1]].root, name, store
+                        yield Patch(refer_to(modules[value[1]].root), name, number, hash_text(value_text))
 
 
 def _make_caught(value: Value) -> Value:

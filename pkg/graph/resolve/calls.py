@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from pkg.facts import Code
+from pkg.graph.resolve.basis import Patch
 from pkg.graph.resolve.call_sites import CallSites
 from pkg.graph.resolve.callees import CalleeFinder
 from pkg.graph.resolve.containers import Written
@@ -81,9 +82,12 @@ class Binder(Evaluator):
         self.hierarchy.fill(self.lineage.find(paths), known)
         self.forget()
 
-    def find_patches(self, paths: Iterable[str]) -> None:
-        """Find what files assign to attributes of classes and modules from outside; needs the order of classes."""
-        self.bindings.find_patches(paths)
+    def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
+        """Find what files assign to attributes of classes and modules from outside; of all others it is known.
+
+        Needs the order of classes.
+        """
+        self.bindings.find_patches(paths, known)
         self.forget()
 
     def forget(self) -> None:

@@ -7,11 +7,13 @@ alone cannot tell, everything is resolved again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from pkg.graph.resolve.basis import Basis, ClassRow, hash_text
+from pkg.graph.resolve.basis import Basis, ClassRow, Patch, hash_text
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.containers import REST
 from pkg.graph.resolve.files import Files
@@ -59,11 +61,13 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
     for path in changed:
         _compare_members(binder, past.files.get(path), files.get(path), wanted)
     suspects = _find_suspects(files, past, wanted)
-    patching = suspects | {path for path in files if path in past.bases and past.bases[path].patches}
-    files.fetch(patching)
-    binder.find_patches(patching)
-    for path in patching:
-        _compare_patches(binder, path, past.bases.get(path), wanted)
+    patches = {path: past.bases[path].patches for path in files.keys() - suspects}
+    if any(patch.target[0] in past.files and files.find(patch.target) is None for patch in chain(*patches.values())):
+        raise Unforeseen
+    binder.find_patches(suspects, patches)
+    for path in suspects:
+        old = past.bases[path].patches if path in past.bases else ()
+        wanted.names |= _list_repatched(old, binder.bindings.patches[path])
     return _find_asking(files, past, wanted)
 
 
@@ -119,7 +123,7 @@ def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
     for path in past.bases.keys() - files.keys():
         if any(row.is_mixed for row in past.bases[path].classes):
             raise Unforeseen
-        wanted.names |= past.bases[path].patches.keys()
+        wanted.names |= {patch.name for patch in past.bases[path].patches}
     return wanted
 
 
@@ -192,20 +196,10 @@ def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleSco
                 _reach_siblings(binder, each, wanted)
 
 
-def describe_patches(binder: Binder, path: str) -> dict[str, int]:
-    """Hash what a file assigns to attributes of classes and modules, by attribute."""
-    described: dict[str, list[str]] = {}
-    for target, name, store in binder.bindings.patches_of.get(path, ()):
-        text = store.scope.module.text[store.binding.start : store.binding.end]
-        described.setdefault(name, []).append(f"{target.module.path}:{target.qualname}:{text!r}")
-    return {name: hash_text(*sorted(texts)) for name, texts in described.items()}
-
-
-def _compare_patches(binder: Binder, path: str, basis: Basis | None, wanted: Wanted) -> None:
-    old = basis.patches if basis is not None else {}
-    new = describe_patches(binder, path)
-    if old != new:
-        wanted.names |= {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+def _list_repatched(old: Sequence[Patch], new: Sequence[Patch]) -> set[str]:
+    """Give the names that are assigned to otherwise than before, wherever in its file that stands."""
+    before, now = (Counter((each.name, each.target, each.value) for each in patches) for patches in (old, new))
+    return {name for name, *_ in (*(before - now), *(now - before))}
 
 
 def _is_same_outside(files: Files, past: Past, path: str) -> bool:

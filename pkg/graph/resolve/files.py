@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from pkg.graph.resolve.model import ModuleScopes, Scope
+from pkg.graph.resolve.model import ModuleScopes, Reference, Scope
 from pkg.graph.resolve.scopes import read_scopes
 from pkg.graph.resolve.summary import Summary, Totals, is_method, summarise
 from pkg.graph.resolve.units import Units
@@ -17,6 +17,7 @@ class Files(Mapping[str, ModuleScopes]):
     def __init__(self, units: Units, summaries: Mapping[str, Summary] | None = None) -> None:
         self._units = units
         self._read: dict[str, ModuleScopes] = {}
+        self._bound: dict[str, list[tuple[Reference, str]]] = {}
         self.summaries: dict[str, Summary] = {}
         known = summaries or {}
         units.fetch(path for path in units if path not in known)
@@ -29,6 +30,8 @@ class Files(Mapping[str, ModuleScopes]):
             unit = self._units[path]
             found = read_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
             self._read[path] = found
+            for target, name in self._bound.get(path, ()):
+                _bind_name(found, target, name)
         return found
 
     def __contains__(self, path: object) -> bool:
@@ -39,6 +42,18 @@ class Files(Mapping[str, ModuleScopes]):
 
     def __len__(self) -> int:
         return len(self.summaries)
+
+    def find(self, reference: Reference) -> Scope | None:
+        """Find a class or module; nothing where it is no longer there."""
+        module = self.get(reference[0])
+        return module.find(reference) if module is not None else None
+
+    def bind(self, target: Reference, name: str) -> None:
+        """Let a name be bound in a class or module, whose file need not be read for it."""
+        path = target[0]
+        self._bound.setdefault(path, []).append((target, name))
+        if path in self._read:
+            _bind_name(self._read[path], target, name)
 
     def list_read(self) -> Collection[ModuleScopes]:
         """Give the files that were read."""
@@ -77,3 +92,9 @@ class Files(Mapping[str, ModuleScopes]):
     def fetch(self, paths: Iterable[str]) -> None:
         """Read the texts of files together."""
         self._units.fetch(path for path in paths if path in self)
+
+
+def _bind_name(module: ModuleScopes, target: Reference, name: str) -> None:
+    scope = module.find(target)
+    if scope is not None:
+        scope.names.setdefault(name, [])

@@ -8,7 +8,6 @@ from functools import cached_property
 
 from pkg.graph.resolve.basis import Basis, Received, Taken, pack_taken
 from pkg.graph.resolve.calls import Binder
-from pkg.graph.resolve.changes import describe_patches
 from pkg.graph.resolve.lineage import describe_classes
 from pkg.graph.resolve.model import ModuleScopes
 from pkg.graph.resolve.pieces import Piece
@@ -71,7 +70,7 @@ class Foundations:
         return Basis(
             self._binder.context.is_plain, self._binder.modules.summaries[path], frozenset(reach),
             sorted(self._delivered.get(path, ())), describe_classes(self._binder.hierarchy, module),
-            describe_patches(self._binder, path), frozenset(taken.received), pack_taken(taken),
+            self._binder.bindings.patches[path], frozenset(taken.received), pack_taken(taken),
         )  # fmt: skip
 
     def list_taken(self, bases: Mapping[str, Basis]) -> Iterator[tuple[str, Basis]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pkg.graph.resolve.basis import ClassRow, Reference
+from pkg.graph.resolve.basis import ClassRow
 from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.hierarchy import ClassFacts, Hierarchy, place_class
-from pkg.graph.resolve.model import ModuleScopes, Scope
+from pkg.graph.resolve.model import ModuleScopes, Reference, Scope, refer_to
 from pkg.graph.resolve.values import CLASS, CLASSES, EMPTY, LIBRARY, UNKNOWN, Value, Values
 from pkg.model import Class
 
@@ -86,11 +86,6 @@ def _describe_class(hierarchy: Hierarchy, scope: Scope) -> ClassRow:
     )  # fmt: skip
 
 
-def refer_to(scope: Scope) -> Reference:
-    """Name a class from outside of its file."""
-    return scope.module.path, scope.qualname, scope.module.numbers[scope]
-
-
 class RecalledClasses:
     """The classes of files that need not be read for it: what they are derived from is known."""
 
@@ -106,7 +101,7 @@ class RecalledClasses:
         """Give the classes of some files that known ones are derived from, and that are no longer there."""
         among = set(paths)
         named = {*self._derived, *(row.metaclass for row in self._rows.values() if row.metaclass is not None)}
-        return [name for name in named if name[0] in among and self._find(name) is None]
+        return [name for name in named if name[0] in among and self._files.find(name) is None]
 
     def find_row(self, scope: Scope) -> ClassRow | None:
         """Give what is known of a class, as it was written."""
@@ -117,18 +112,12 @@ class RecalledClasses:
         row = self.find_row(scope)
         if row is None:
             return None
-        metaclass = self._find(row.metaclass) if row.metaclass is not None else None
-        bases = tuple(base for base in map(self._find, row.bases) if base is not None)
+        metaclass = self._files.find(row.metaclass) if row.metaclass is not None else None
+        bases = tuple(base for base in map(self._files.find, row.bases) if base is not None)
         return ClassFacts(scope, bases, row.places, row.libraries, row.has_unknown, metaclass)
 
     def list_derived(self, scope: Scope) -> list[Scope]:
         """Give those that are derived from a class directly."""
         names = self._derived.get(refer_to(scope), [])
         self._files.fetch(path for path, *_ in names)
-        return [each for each in map(self._find, names) if each is not None]
-
-    def _find(self, name: Reference) -> Scope | None:
-        path, qualname, number = name
-        module = self._files.get(path)
-        namesakes = module.namesakes.get(("class", qualname), ()) if module is not None else ()
-        return namesakes[number] if number < len(namesakes) else None
+        return [each for each in map(self._files.find, names) if each is not None]

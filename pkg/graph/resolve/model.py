@@ -189,6 +189,10 @@ class Scope:
         return name in self.names or (self.kind in _TAKING and name in self.parameter_names)
 
 
+Reference = tuple[str, str, int]
+"""A class or module: its file, its qualified name (none for the module), its number among those of that name there."""
+
+
 @dataclass(eq=False)
 class ModuleScopes:
     """One file: its scopes in the order of the text, the module's own first."""
@@ -230,6 +234,12 @@ class ModuleScopes:
         """Give the module's own scope."""
         return self.scopes[0]
 
+    def find(self, reference: Reference) -> Scope | None:
+        """Find the class or module of this file that is meant; nothing where it is no longer there."""
+        _, qualname, number = reference
+        namesakes = self.namesakes.get(("class" if qualname else "module", qualname), ())
+        return namesakes[number] if number < len(namesakes) else None
+
     def release(self) -> None:
         """Take the scopes apart, which refer to one another; nothing can be asked afterwards."""
         for scope in self.scopes:
@@ -240,6 +250,11 @@ class ModuleScopes:
             self.__dict__.pop(name, None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()
+
+
+def refer_to(scope: Scope) -> Reference:
+    """Name a class or module from outside of its file."""
+    return scope.module.path, scope.qualname, scope.module.numbers[scope]
 
 
 def _find_class(store: Store) -> Scope | None:

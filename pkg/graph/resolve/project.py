@@ -93,7 +93,7 @@ def resolve_project(units: Units) -> Project:
 def _bind_all(binder: Binder) -> Project:
     files = binder.modules
     binder.order_classes(files.keys())
-    binder.find_patches(files)
+    binder.find_patches(files, {})
     project = Project(binder)
     count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
     with _limit_work(binder, count):

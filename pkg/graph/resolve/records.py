@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pkg.graph.unit import UnitText
 from pkg.model import Class, Function, Import, Span
 
-VERSION = 8
+VERSION = 9
 _HEAD = struct.Struct("<B16sI4I")  # version, digest of the links, checksum of the parts, bytes of each
 _WIDTH = 6  # numbers of a fact
 _BEFORE = [0, 2, 3, 4]  # of the last four, those that they are told from

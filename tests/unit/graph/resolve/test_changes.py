@@ -119,6 +119,21 @@ def test_files_that_a_change_cannot_reach_are_not_read() -> None:
     assert tree.read == {"other.py", "tools.py"}
 
 
+def test_what_is_assigned_to_a_class_from_outside_is_known_without_reading_who_does() -> None:
+    gross = "from prices import Price\n\n\ndef gross(price):\n    return price\n\n\nPrice.gross = gross\n"
+    texts = SHOP | {"gross.py": gross, "use.py": "from prices import Price\n\nprice = Price()\n"}
+    tree = Tree(texts)
+    for end, is_read in (("print(price)\n", False), ("price.gross()\n", True)):
+        texts = texts | {"use.py": texts["use.py"] + end}
+        tree.change(texts)
+        assert tree.links == Tree(texts).links
+        assert ("gross.py" in tree.read) == is_read
+    assert tree.links["use.py"].edges != Tree(texts | {"gross.py": ""}).links["use.py"].edges
+    texts = texts | {"prices.py": SHOP["prices.py"].replace("Price", "Cost")}
+    tree.change(texts)
+    assert tree.links == Tree(texts).links
+
+
 def test_a_file_whose_text_is_gone_is_named() -> None:
     (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
     units = Units([], "shop", {"alone.py": make_record(DIGEST, unit)}, lambda paths: ())
