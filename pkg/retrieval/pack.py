@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,10 +14,12 @@ from pkg.retrieval.complete import Completion
 from pkg.retrieval.hits import OpenedHit
 
 _TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
-_DIGITS = re.compile(rb"\d{1,3}")
-_ALPHANUMERIC = (string.ascii_letters + string.digits).encode()
-_NO_SYMBOL = _ALPHANUMERIC + string.whitespace.encode() + b"\x1c\x1d\x1e\x1f"
-_BLANKED = bytes(byte if byte in _ALPHANUMERIC else 32 for byte in range(256))  # all but letters and digits as spaces
+_LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()
+_NO_SYMBOL = _LETTERS + _DIGITS + string.whitespace.encode() + b"\x1c\x1d\x1e\x1f"
+_RUNS = [
+    (bytes(byte if byte in kept else 32 for byte in range(256)), most) for kept, most in ((_LETTERS, 8), (_DIGITS, 3))
+]
+"""For letters and for digits: a table that writes all else as spaces, and how many of them make a token."""
 
 HITS_AT_ONCE = 50  # completed together: what is read for them is in memory together
 
@@ -46,16 +49,13 @@ def count_tokens(text: str) -> int:
     if not text.isascii():
         return len(_TOKEN.findall(text))
     data = text.encode("ascii")  # counted without a match for each token: the budget is asked about every text
-    words = data.translate(_BLANKED).split()
-    return len(data.translate(None, _NO_SYMBOL)) + sum([_count_word(word) for word in words])
+    symbols = len(data.translate(None, _NO_SYMBOL))
+    return symbols + sum(_count_runs(data.translate(table).split(), most) for table, most in _RUNS)
 
 
-def _count_word(word: bytes) -> int:
-    """Count the tokens of ASCII letters and digits that stand together."""
-    if word.isalpha():
-        return (len(word) + 7) // 8
-    parts = _DIGITS.sub(b" ", word).split()
-    return len(_DIGITS.findall(word)) + sum((len(part) + 7) // 8 for part in parts)
+def _count_runs(runs: Iterable[bytes], most: int) -> int:
+    lengths = Counter(map(len, runs))
+    return sum(-(-length // most) * count for length, count in lengths.items())
 
 
 def pack_hits(opened: Iterable[OpenedHit], complete: Complete, budget: int, total: int) -> Packed:

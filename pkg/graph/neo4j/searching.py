@@ -22,7 +22,7 @@ from pkg.graph.neo4j.session import Reader, View
 from pkg.graph.neo4j.writing import count_key
 from pkg.model import Label, Match, Matches, NodeFilter
 
-EXPLORED, EXPLORED_EACH = 100, 6
+EXPLORED, EXPLORED_EACH = 80, 6
 """Nodes that the index is asked for at least, and for each that is looked at where these are few: with fewer, it finds
 less of the nearest."""
 INDEX_LIMIT = 10_000  # hits that 2026.x gives at most, whatever is asked
