@@ -25,7 +25,7 @@ from pkg.graph.resolve.operators import find_operators
 from pkg.graph.resolve.parameters import MAX_USES
 from pkg.graph.resolve.pieces import has_same_outside
 from pkg.graph.resolve.statics import count_statics, describe_exports
-from pkg.graph.resolve.summary import Totals, is_guessed
+from pkg.graph.resolve.summary import Totals, has_one_method
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -84,8 +84,7 @@ def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
 def _find_asking(files: Files, past: Past, wanted: Wanted) -> set[str]:
     if wanted.size > MAX_NAMES:
         raise Unforeseen
-    reach = {path: basis.reach for path, basis in past.bases.items()}
-    return wanted.paths | find_mentions(files, wanted, reach)
+    return wanted.paths | find_mentions(files, wanted, past.bases)
 
 
 def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
@@ -114,7 +113,7 @@ def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
                 wanted.of_modules.setdefault(item[-1], set()).add(hash_text(path))
             else:
                 wanted.names.add(item[-1])
-    wanted.names |= {name for name in defined if is_guessed(totals, name) or is_guessed(files.totals, name)}
+    wanted.names |= {name for name in defined if has_one_method(totals, name) or has_one_method(files.totals, name)}
     wanted.counts |= {
         name
         for name in came.calls.keys() | past.files.totals.calls.keys()

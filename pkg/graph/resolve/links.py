@@ -13,7 +13,7 @@ from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.node_ids import NodeIds
 from pkg.graph.resolve.outcomes import Target, Unbound, settle
 from pkg.graph.resolve.project import Project
-from pkg.graph.resolve.summary import is_guessed
+from pkg.graph.resolve.summary import has_one_method
 from pkg.graph.resolve.values import Reason
 from pkg.graph.unit import UnboundCall, UnitLinks, UnitText, format_id, hash_inside
 from pkg.model import Edge, RelationType
@@ -65,7 +65,7 @@ class LinkWriter:
     def _find_unique(self, name: str) -> Scope | None:
         """Find the method of a name that no other function or class of the repository has."""
         files = self._project.binder.modules
-        if not is_guessed(files.totals, name) or name in _COMMON or name.startswith("__"):
+        if not has_one_method(files.totals, name) or name in _COMMON or name.startswith("__"):
             return None
         return files.find_method(name)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
+from pkg.graph.resolve.basis import Basis
 from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.summary import Summary
 
@@ -25,10 +26,10 @@ class Wanted:
         return len(self.names) + len(self.of_modules) + len(self.counts)
 
 
-def find_mentions(files: Files, wanted: Wanted, reach: Mapping[str, Collection[int]]) -> set[str]:
+def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis]) -> set[str]:
     """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
-    `reach` holds the hashes of the files that each was worked out from: only those who knew a module ask it for names.
+    Only files that were worked out from a module ask it for names.
     """
     words = [
         *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
@@ -39,8 +40,8 @@ def find_mentions(files: Files, wanted: Wanted, reach: Mapping[str, Collection[i
     found = {path for path, summary in files.summaries.items() if _names_any(summary, named)}
     asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
     for path, summary in files.summaries.items() if words else ():
-        known = reach.get(path, ())
-        those = [word for word in words if word[2] is None or not word[2].isdisjoint(known)]
+        reach = bases[path].reach if path in bases else frozenset()
+        those = [word for word in words if word[2] is None or not word[2].isdisjoint(reach)]
         if path not in found and (those or summary.has_stars):
             asked[path] = those
     files.fetch(asked)

@@ -48,8 +48,8 @@ class Totals(NamedTuple):
         return Totals(*(_exchange(*counts) for counts in zip(self, some, others, strict=True)))
 
 
-def is_guessed(totals: Totals, name: str) -> bool:
-    """Tell whether one method alone has a name: then a call of it on something unknown is a guess by the name."""
+def has_one_method(totals: Totals, name: str) -> bool:
+    """Tell whether a method alone has a name: a call of it on something unknown is then bound to it by a guess."""
     return (totals.methods[name], totals.others[name]) == (1, 0)
 
 
