@@ -14,7 +14,7 @@ from pkg.graph.resolve.expressions import Expressions
 from pkg.graph.resolve.fields import Fields
 from pkg.graph.resolve.imports import Imports
 from pkg.graph.resolve.items import Items
-from pkg.graph.resolve.model import Binding, ModuleScopes, Reference, Scope, refer_to
+from pkg.graph.resolve.model import Binding, ModuleScopes, Reference, Scope, refer_to, refer_to_module
 from pkg.graph.resolve.names import list_final
 from pkg.graph.resolve.parameters import Parameters
 from pkg.graph.resolve.values import (
@@ -161,12 +161,12 @@ class Bindings:
         for name, stores in module.fields.get(None, {}).items():
             for number, store in enumerate(stores):
                 text = module.text[store.start : store.end]
-                value_text = module.text[store.binding.start : store.binding.end]
                 for value in self._expressions.follow(store.scope, text) if DOTTED.match(text) else ():
-                    if value[0] == CLASS:
-                        yield Patch(refer_to(value[1]), name, number, hash_text(value_text))
-                    elif value[0] == MODULE and value[1] in modules:
-                        yield Patch(refer_to(modules[value[1]].root), name, number, hash_text(value_text))
+                    is_module = value[0] == MODULE and value[1] in modules
+                    if is_module or value[0] == CLASS:
+                        target = refer_to_module(value[1]) if is_module else refer_to(value[1])
+                        assigned = module.text[store.binding.start : store.binding.end]
+                        yield Patch(target, name, number, hash_text(assigned))
 
 
 def _make_caught(value: Value) -> Value:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from pkg.graph.resolve.basis import Basis, ClassRow, Patch, hash_text
 from pkg.graph.resolve.calls import Binder
@@ -28,6 +28,9 @@ from pkg.graph.resolve.statics import count_statics, describe_exports
 from pkg.graph.resolve.summary import Totals, has_one_method
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
+
+
+Counted = TypeVar("Counted")
 
 
 class Unforeseen(Exception):  # noqa: N818  # no error: everything is resolved again
@@ -52,7 +55,7 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
     wanted = _compare_statics(files, past, changed)
     past.same = {path for path in changed if _is_same_outside(files, past, path)}
     suspects = _find_suspects(files, past, wanted)
-    known = RecalledClasses(files, _list_classes(past, files.keys() - suspects))
+    known = RecalledClasses(files, {path: past.bases[path].classes for path in files.keys() - suspects})
     if known.list_missing(past.files):
         raise Unforeseen
     binder.order_classes(suspects, known)
@@ -69,10 +72,6 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
         old = past.bases[path].patches if path in past.bases else ()
         wanted.names |= _list_repatched(old, binder.bindings.patches[path])
     return _find_asking(files, past, wanted)
-
-
-def _list_classes(past: Past, paths: Iterable[str]) -> dict[str, Sequence[ClassRow]]:
-    return {path: past.bases[path].classes for path in paths}
 
 
 def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
@@ -105,8 +104,7 @@ def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
         before, now = past.files.get(path), files.get(path)
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
-        old, new = count_statics(before), count_statics(now)
-        for item in {*(old - new), *(new - old)}:
+        for item in _find_differing(count_statics(before), count_statics(now)):
             if item[0] == "defines":
                 defined.add(item[-1])
             elif item[:2] == ("binds", ""):
@@ -124,6 +122,11 @@ def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
             raise Unforeseen
         wanted.names |= {patch.name for patch in past.bases[path].patches}
     return wanted
+
+
+def _find_differing(old: Counter[Counted], new: Counter[Counted]) -> set[Counted]:
+    """Give what is there more often than it was, or less often."""
+    return {*(old - new), *(new - old)}
 
 
 def _compare_paths(files: Files, past: Past) -> set[str]:
@@ -198,7 +201,7 @@ def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleSco
 def _list_repatched(old: Sequence[Patch], new: Sequence[Patch]) -> set[str]:
     """Give the names that are assigned to otherwise than before, wherever in its file that stands."""
     before, now = (Counter((each.name, each.target, each.value) for each in patches) for patches in (old, new))
-    return {name for name, *_ in (*(before - now), *(now - before))}
+    return {name for name, *_ in _find_differing(before, now)}
 
 
 def _is_same_outside(files: Files, past: Past, path: str) -> bool:

@@ -31,7 +31,7 @@ class Files(Mapping[str, ModuleScopes]):
             found = read_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
             self._read[path] = found
             for target, name in self._bound.get(path, ()):
-                _bind_name(found, target, name)
+                self._bind(target, name)
         return found
 
     def __contains__(self, path: object) -> bool:
@@ -45,15 +45,21 @@ class Files(Mapping[str, ModuleScopes]):
 
     def find(self, reference: Reference) -> Scope | None:
         """Find a class or module; nothing where it is no longer there."""
-        module = self.get(reference[0])
-        return module.find(reference) if module is not None else None
+        path, qualname, number = reference
+        module = self.get(path)
+        return module.find("class" if qualname else "module", qualname, number) if module is not None else None
 
     def bind(self, target: Reference, name: str) -> None:
         """Let a name be bound in a class or module, whose file need not be read for it."""
         path = target[0]
         self._bound.setdefault(path, []).append((target, name))
         if path in self._read:
-            _bind_name(self._read[path], target, name)
+            self._bind(target, name)
+
+    def _bind(self, target: Reference, name: str) -> None:
+        scope = self.find(target)
+        if scope is not None:
+            scope.names.setdefault(name, [])
 
     def list_read(self) -> Collection[ModuleScopes]:
         """Give the files that were read."""
@@ -92,9 +98,3 @@ class Files(Mapping[str, ModuleScopes]):
     def fetch(self, paths: Iterable[str]) -> None:
         """Read the texts of files together."""
         self._units.fetch(path for path in paths if path in self)
-
-
-def _bind_name(module: ModuleScopes, target: Reference, name: str) -> None:
-    scope = module.find(target)
-    if scope is not None:
-        scope.names.setdefault(name, [])

@@ -234,10 +234,9 @@ class ModuleScopes:
         """Give the module's own scope."""
         return self.scopes[0]
 
-    def find(self, reference: Reference) -> Scope | None:
-        """Find the class or module of this file that is meant; nothing where it is no longer there."""
-        _, qualname, number = reference
-        namesakes = self.namesakes.get(("class" if qualname else "module", qualname), ())
+    def find(self, kind: str, qualname: str, number: int) -> Scope | None:
+        """Find a scope by its kind and name, and by its number among those; nothing where it is no longer there."""
+        namesakes = self.namesakes.get((kind, qualname), ())
         return namesakes[number] if number < len(namesakes) else None
 
     def release(self) -> None:
@@ -255,6 +254,11 @@ class ModuleScopes:
 def refer_to(scope: Scope) -> Reference:
     """Name a class or module from outside of its file."""
     return scope.module.path, scope.qualname, scope.module.numbers[scope]
+
+
+def refer_to_module(path: str) -> Reference:
+    """Name a module, whose file need not be read for it."""
+    return path, "", 0
 
 
 def _find_class(store: Store) -> Scope | None:

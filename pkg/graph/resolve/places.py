@@ -36,10 +36,10 @@ def read_name(written: Any, module: ModuleScopes) -> Any:
     """Read the name of a set in its file; a KeyError says that its scope is gone, or one of another file."""
     if isinstance(written, dict):
         kind, qualname, number, path = written["scope"]
-        namesakes = module.namesakes.get((kind, qualname), ()) if not path else ()
-        if number >= len(namesakes):
+        found = module.find(kind, qualname, number) if not path else None
+        if found is None:
             raise KeyError(qualname)
-        return namesakes[number]
+        return found
     return tuple(read_name(each, module) for each in written) if isinstance(written, list) else written
 
 

@@ -27,7 +27,7 @@ class Summary(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """The names in the texts of summaries, counted over files."""
+    """The names in those texts of summaries, counted over files."""
 
     methods: Counter[str]
     others: Counter[str]
@@ -39,9 +39,8 @@ class Totals(NamedTuple):
     @classmethod
     def of(cls, summaries: Iterable[Summary]) -> Totals:
         """Count the names of files."""
-        columns = zip(*(each[: len(cls._fields)] for each in summaries), strict=True)
-        counts = [Counter(" ".join(map(str, texts)).split()) for texts in columns]
-        return cls(*counts) if counts else cls(*(Counter() for _ in cls._fields))
+        listed = list(summaries)
+        return cls(*(Counter(" ".join(getattr(each, name) for each in listed).split()) for name in cls._fields))
 
     def exchange(self, some: Totals, others: Totals) -> Totals:
         """Give the counts with those of some files exchanged for those of others."""
