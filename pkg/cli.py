@@ -19,6 +19,7 @@ from pkg import __version__
 from pkg.config import read_settings
 from pkg.emit import emit, show
 from pkg.errors import PkgError, UsageError
+from pkg.interrupts import repeat_lost_interrupts
 from pkg.options import (
     browser_options,
     build_options,
@@ -61,7 +62,7 @@ class _Group(click.Group):
         """Run with streams that can be used; an output that takes no more is a failure."""
         prepare_streams()
         try:
-            with plain_warnings(lambda text: click.echo(f"pkg: warning: {text}", err=True)):
+            with plain_warnings(lambda text: click.echo(f"pkg: warning: {text}", err=True)), repeat_lost_interrupts():
                 return super().main(*args, **extra)
         except OSError as fault:
             if fault.errno not in OUTPUT_FAULTS:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -414,3 +417,26 @@ def test_browser_needs_a_server(store: str) -> None:
 def test_browser_writes_its_queries_and_colours_into_a_folder(tmp_path: Path) -> None:
     assert run("browser", "--export", str(tmp_path / "guide")).exit_code == 0
     assert (tmp_path / "guide" / "style.grass").read_text().startswith("node")
+
+
+def test_ctrl_c_that_comes_in_a_callback_of_python_ends_the_command_all_the_same(
+    repository: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Held:
+        pass
+
+    def interrupt(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def lose_interrupt(*_: object) -> None:
+        held = Held()
+        finalizer = weakref.ref(held, interrupt)  # what this raises, Python reports and forgets
+        del held
+        assert finalizer() is None
+        time.sleep(5)
+        raise AssertionError("nothing has interrupted the build")
+
+    monkeypatch.setattr("pkg.run_build.run_build", lose_interrupt)
+    result = run("build", str(repository), "--store", store)
+    assert result.exit_code == 130, result.stderr
+    assert result.stderr.startswith("pkg: interrupted; the graph is whole")
