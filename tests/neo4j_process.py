@@ -100,7 +100,7 @@ class LaunchedServer(Server):
     def admin(self, *arguments: str) -> str:
         """Run neo4j-admin in and on this server's folder and give its output; most acts want the server stopped."""
         folders = {"NEO4J_HOME": str(self.home), "NEO4J_CONF": str(self.configuration)}
-        command = self._render_command(self.sizing.render_flags(), ADMIN_TOOL, *arguments)
+        command = self._render_command([*self.sizing.render_heap(), "-XX:+UseSerialGC"], ADMIN_TOOL, *arguments)
         environment = {**os.environ, **folders}
         done = subprocess.run(
             command, cwd=self.home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

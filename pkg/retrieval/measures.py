@@ -70,8 +70,8 @@ def zeros(pool: Pool) -> Scores:
     return np.zeros(len(pool.outlines))
 
 
-def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
-    """Measure each function once, however many of its blocks are candidates."""
+def map_owners(pool: Pool, measure: Callable[[Outline], float | tuple[float, ...]]) -> Scores:
+    """Measure each function once, however many of its blocks are candidates; several measures are several columns."""
     owners, rows = number_owners(pool)
     values: Scores = np.array([measure(owner) for owner in owners], np.float64)[rows]
     return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 
@@ -10,24 +10,21 @@ import numpy as np
 
 from pkg.encode.name_gains import gain_names
 from pkg.model import Outline
-from pkg.retrieval.measures import divide, map_owners, share, split
+from pkg.retrieval.measures import map_owners, share, split
 from pkg.retrieval.pool import Pool, Scores
 from pkg.terms import hash_term
 
 GAIN_SCALE = 7 / 3  # a word of a name comes from the question seven times out of ten, otherwise from anywhere
 
 
-@lru_cache(maxsize=2)
 def name_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in the name of the function."""
-    return _cover(pool, lambda owner, asked: asked & _split_set(owner.name))
+    return _compare_names(pool)[:, 0]
 
 
-@lru_cache(maxsize=2)
 def name_share(pool: Pool) -> Scores:
     """Measure how much of the function's name stands in the question."""
-    asked = frozenset(pool.question.terms)
-    return map_owners(pool, lambda owner: share(split(owner.name), asked))
+    return _compare_names(pool)[:, 1]
 
 
 def name_match(pool: Pool) -> Scores:
@@ -37,40 +34,27 @@ def name_match(pool: Pool) -> Scores:
 
 def qualname_share(pool: Pool) -> Scores:
     """Measure how much of the names of the function and its classes stands in the question."""
-    asked = frozenset(pool.question.terms)
-    return map_owners(pool, lambda owner: share(split(owner.qualname.rpartition(".")[0]) + split(owner.name), asked))
+    return _compare_names(pool)[:, 2]
 
 
 def name_order(pool: Pool) -> Scores:
     """Count neighbours in the name that the question has in the same order, neighbours there or not."""
-    places = {term: place for place, term in enumerate(pool.question.terms)}
-    last = len(places)
-
-    def measure(owner: Outline) -> float:
-        terms = split(owner.name)
-        if places.keys().isdisjoint(terms):
-            return 0.0
-        found = [places.get(term, last) for term in terms]
-        return float(sum(first < second < last for first, second in pairwise(found)))
-
-    return map_owners(pool, measure)
+    return _compare_names(pool)[:, 3]
 
 
 def name_start(pool: Pool) -> Scores:
     """Tell whether name and question begin with the same word, mostly a verb."""
-    first = pool.question.terms[:1]
-    return map_owners(pool, lambda owner: float(split(owner.name)[:1] == first))
+    return _compare_names(pool)[:, 4]
 
 
 def name_verb(pool: Pool) -> Scores:
     """Tell whether the first word of the name stands in the question."""
-    asked = frozenset(pool.question.terms)
-    return map_owners(pool, lambda owner: float(not asked.isdisjoint(split(owner.name)[:1])))
+    return _compare_names(pool)[:, 5]
 
 
 def name_length(pool: Pool) -> Scores:
     """Count the words of the name."""
-    return map_owners(pool, lambda owner: float(len(split(owner.name))))
+    return _compare_names(pool)[:, 6]
 
 
 def name_gain(pool: Pool) -> Scores:
@@ -90,15 +74,37 @@ def name_gain_mean(pool: Pool) -> Scores:
 
 def scope_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in class and path."""
-    return _cover(pool, lambda owner, asked: asked & _split_scope(owner.qualname, owner.path))
+    return _compare_names(pool)[:, 7]
 
 
-def _cover(pool: Pool, list_held: Callable[[Outline, frozenset[str]], frozenset[str]]) -> Scores:
-    """Measure what part of the question, by the weights of its terms, is held by each function."""
-    worth = dict(zip(pool.question.weights, pool.rarities.tolist(), strict=True))
-    asked = frozenset(worth)
-    covered = map_owners(pool, lambda owner: _add_up(worth, list_held(owner, asked)))
-    return divide(covered, float(pool.rarities.sum()))
+@lru_cache(maxsize=2)
+def _compare_names(pool: Pool) -> Scores:
+    """Compare names with the question, all in one go through the functions: what the features above give, [n, 8].
+
+    What part of the question is held is measured by the weights of its terms.
+    """
+    terms, worth = pool.question.terms, dict(zip(pool.question.weights, pool.rarities.tolist(), strict=True))
+    asked, weighed = frozenset(terms), frozenset(worth)
+    places, total = {term: place for place, term in enumerate(terms)}, float(pool.rarities.sum()) or 1.0
+
+    def compare(owner: Outline) -> tuple[float, ...]:
+        name = split(owner.name)
+        qualname = split(owner.qualname.rpartition(".")[0]) + name
+        cover = _add_up(worth, weighed.intersection(name)) / total
+        scope = _add_up(worth, weighed & _split_scope(owner.qualname, owner.path)) / total
+        shares = share(name, asked), share(qualname, asked)
+        starts = name[:1] == terms[:1], not asked.isdisjoint(name[:1])
+        return cover, *shares, _count_in_order(name, places), *starts, len(name), scope
+
+    return map_owners(pool, compare)
+
+
+def _count_in_order(name: tuple[str, ...], places: Mapping[str, int]) -> int:
+    """Count neighbours in a name whose places in the question ascend."""
+    if places.keys().isdisjoint(name):
+        return 0
+    found = [places.get(term, len(places)) for term in name]
+    return sum(first < second < len(places) for first, second in pairwise(found))
 
 
 def _add_up(worth: dict[str, float], found: frozenset[str]) -> float:

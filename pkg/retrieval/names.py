@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pkg.graph.resolve.values import Reason
 from pkg.model import Call, Label, Node
 from pkg.retrieval.imports import ModuleImports, list_globals
 from pkg.retrieval.reached import Calls, Loose, Reached
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 RECEIVERS = ("self", "cls")
-_UNDEFINED = "name that nothing here defines"
 
 
 class NamedCalls:
@@ -77,7 +77,7 @@ class NamedCalls:
             told = f"{call.expression} at {place} not guessed: {len(functions)} functions of this name {where}"
             calls.explain.append(told)
         elif not nodes:
-            calls.loose.append(Loose(call.expression, shown.node.source, shown.node.path, call.line, _UNDEFINED))
+            calls.loose.append(Loose(call.expression, shown.node.source, shown.node.path, call.line, Reason.UNDEFINED))
 
     def _list_open(self, node: Node) -> frozenset[str]:
         """List the names that may mean what another row defines: neither local, nor imported from the library."""

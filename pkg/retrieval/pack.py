@@ -181,5 +181,5 @@ def _measure_hit(hit: Hit) -> int:
 
 
 def _measure(*texts: str) -> int:
-    """Count a piece with its line of provenance and its imports."""
-    return sum(map(count_tokens, texts))
+    """Count a piece with its line of provenance and its imports; white space parts tokens, and is none."""
+    return count_tokens("\n".join(texts))

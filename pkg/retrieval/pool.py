@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ of ten answers no more are right, and with none a tenth fewer."""
 Scores = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # the same only as itself, so that what is measured can be remembered
+@dataclass(frozen=True, eq=False)  # the same only as itself, so that what is measured can be remembered
 class Pool:
     """The candidates of one label for one question; arrays have one value a candidate where they say nothing else."""
 
@@ -45,17 +46,17 @@ class Pool:
     filtered: int  # left out by the filter
     is_approximate: bool = False  # whether the dense search did not look at all nodes
 
-    @property
+    @cached_property
     def dense(self) -> Scores:
         """Give the true cosines (P-14)."""
         return np.array([each.cosine for each in self.outlines], np.float64)
 
-    @property
+    @cached_property
     def owner_dense(self) -> Scores:
         """Give the true cosines of the functions."""
         return np.array([each.cosine for each in self.owners], np.float64)
 
-    @property
+    @cached_property
     def lexical(self) -> Scores:
         """Give the lexical scores of the functions."""
         return np.asarray(self.words.sum(axis=1), np.float64)

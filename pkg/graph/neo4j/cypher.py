@@ -294,11 +294,9 @@ _TOLD = f"n {{{', '.join(f'.{name}' for name in PROPERTIES)}}}"
 _NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], {_TOLD}, path, first_line]"
 _EACH_NODE = f"RETURN collect([id, {_NODE}]) AS found"
 """One record for all: a message for each would cost client and server more than to find it."""
-GET_COMMON, GET_RARE = (
-    f"""{_find_nodes(labels)} {_PLACE} {_PLACE_OF_CALL}
-    WITH id, n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line {_EACH_NODE}"""
-    for labels in (COMMON_LABELS, RARE_LABELS)
-)
+_PLACED = f"""{_PLACE} {_PLACE_OF_CALL}
+    WITH id, n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line"""
+GET_COMMON, GET_RARE = (f"{_find_nodes(labels)} {_PLACED} {_EACH_NODE}" for labels in (COMMON_LABELS, RARE_LABELS))
 FIND_NAMES = f"""UNWIND $names AS id
     CALL (id) {{ MATCH (n:Function {{name: id}}) USING INDEX SEEK n:Function(name) WHERE n.source IN $ready RETURN n
     UNION ALL MATCH (n:Class {{name: id}}) USING INDEX SEEK n:Class(name) WHERE n.source IN $ready RETURN n }}
@@ -310,6 +308,7 @@ INSIDE_PIECE = f"""{_FIND_PIECES}
 _EDGE = "[elementId(m), m.id, type(r), {start}.id, {end}.id, r.line, r.rule, r.confidence] AS edge"
 _CALLS = "[{fragment}.calls, n.start_line, n.end_line, first_line]"
 _UNFOLDED = "|".join(each.value for each in UNFOLDED_TYPES)
+_CALLED = "|".join(each.value for each in UNFOLDED_TYPES if each is not RelationType.CONTAINS)
 UNFOLD = f"""{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n.fragment IS NOT NULL {_PLACE}
     OPTIONAL MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o:Function)
     WITH {_NODE} AS node,
@@ -318,8 +317,13 @@ UNFOLD = f"""{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n.fra
             RETURN [m.id, m.kind, m.start, m.end, m.start_line, m.end_line] }} AS blocks,
         COLLECT {{ MATCH (o)-[r:{_UNFOLDED}]->(m) WHERE m.source IN $ready
             RETURN {_EDGE.format(start="o", end="m")} }} AS links,
-        CASE WHEN part IS NOT NULL THEN {_CALLS.format(fragment="part")} END AS calls
-    RETURN collect([node, blocks, links, calls]) AS found"""
+        CASE WHEN part IS NOT NULL THEN {_CALLS.format(fragment="part")} END AS calls,
+        COLLECT {{ MATCH (o)-[r:{_CALLED}]->(m) WHERE m.source IN $ready
+            AND n.start_line <= r.line AND r.line <= n.end_line RETURN m }} AS called
+    WITH collect([node, blocks, links, calls]) AS unfolded, collect(called) AS called
+    CALL (called) {{ UNWIND called AS each UNWIND each AS n WITH DISTINCT n, n.id AS id {_PLACED} {_EACH_NODE} }}
+    RETURN unfolded, found"""
+"""With what is called on the lines of a node, which is asked for next; only nodes of files have such links."""
 INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
     MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
     MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.nodes import make_edge, make_node, make_unfolded
 from pkg.graph.neo4j.session import Reader
 from pkg.model import Edge, Node, RelationType, Unfolded
+
+Found = list[Any]  # what a statement lists of one node
 
 
 def follow_edges(
@@ -33,14 +35,18 @@ def follow_edges(
     return known, edges
 
 
-def find_unfolded(reader: Reader, ids: Iterable[str]) -> Iterator[tuple[Unfolded, list[Any], list[Any] | None]]:
+def find_unfolded(reader: Reader, ids: Iterable[str]) -> tuple[list[tuple[Unfolded, Found, Found | None]], list[Found]]:
     """Find those of some functions and blocks that exist, with their blocks and links.
 
-    With each comes what GET_COMMON lists of it and, where it is in rows, what GET_CALLS does: a snapshot can keep them.
+    With each comes what GET_COMMON lists of it and, where it is in rows, what GET_CALLS does; with all, what GET_COMMON
+    lists of what they call, each behind its id. A snapshot can keep them.
     """
-    found = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)[0]["found"]
-    for node, blocks, links, calls in found:
-        yield make_unfolded(node, blocks, reader.note(links)), node, calls
+    record = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)[0]
+    unfolded = [
+        (make_unfolded(node, blocks, reader.note(links)), node, calls)
+        for node, blocks, links, calls in record["unfolded"]
+    ]
+    return unfolded, record["found"]
 
 
 def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:

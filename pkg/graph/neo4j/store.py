@@ -340,12 +340,15 @@ class Neo4jStore:
             return []
         found = {}
         with self._reader.snapshot() as view:
-            for unfolded, node, calls in find_unfolded(self._reader, self._take_together(ids)):
+            listed, called = find_unfolded(self._reader, self._take_together(ids))
+            for unfolded, node, calls in listed:
                 identity = unfolded.node.id
                 found[identity] = unfolded
                 self._keep(cypher.GET_COMMON, view.ready, identity, node)
                 if calls is not None:
                     self._keep(cypher.GET_CALLS, view.ready, identity, calls)
+            for identity, node in called:
+                self._keep(cypher.GET_COMMON, view.ready, identity, node)
         self._check_known(ids, found)
         return [found[each] for each in ids]
 

@@ -8,6 +8,7 @@ import pytest
 from fakes import FakeStore
 from linked import LinkRow, UnboundRow, encoder, fill_store, make_linked_store
 
+from pkg.graph.resolve.values import Reason
 from pkg.graph.store import GraphStore
 from pkg.model import Cut, Edge, Label, Node, RelationType
 from pkg.retrieval.complete import Completer, Completion
@@ -265,7 +266,7 @@ def test_the_last_rule_guesses_the_one_function_of_the_same_words(
     twice = "class {}:\n    def twice(self):\n        pass\n\n\n"
     text = twice.format("A") + twice.format("B") + "def go():\n    pass\n\n\ndef _clear_cache():\n    pass\n"
     with closing(
-        make_linked_store(tmp_path / "g.db", {"a.py": text}, (), [("a.py::go", expression, 12, "parameter")])
+        make_linked_store(tmp_path / "g.db", {"a.py": text}, (), [("a.py::go", expression, 12, Reason.UNDEFINED)])
     ) as store:
         found = complete(store, find(store, "go"))
 
@@ -273,6 +274,25 @@ def test_the_last_rule_guesses_the_one_function_of_the_same_words(
     assert found.unbound == 1
     for helper in found.helpers:
         assert helper.reason == f"called as {expression} at a.py:12, which is not bound (a guess by name alone)"
+
+
+@pytest.mark.parametrize("reason", [Reason.PARAMETER, Reason.ARGUMENT, Reason.ITEM, Reason.RESULT, Reason.MANY])
+def test_what_a_value_is_called_is_no_reason_for_a_guess(tmp_path: Path, reason: Reason) -> None:
+    text = "def go(clear_cache):\n    clear_cache()\n\n\ndef _clear_cache():\n    pass\n"
+    with closing(
+        make_linked_store(tmp_path / "g.db", {"a.py": text}, (), [("a.py::go", "clear_cache", 2, reason)])
+    ) as store:
+        assert complete(store, find(store, "go")) == Completion(unbound=1)
+
+
+def test_a_bare_name_is_no_guess_for_a_method_or_an_inner_function(tmp_path: Path) -> None:
+    text = (
+        "class A:\n    def _clear_cache(self):\n        pass\n\n\ndef go():\n    clear_cache()\n    do_find()\n"
+        "\n\ndef outer():\n    def find_do():\n        pass\n"
+    )
+    calls = [("a.py::go", "clear_cache", 7, Reason.UNDEFINED), ("a.py::go", "do_find", 8, Reason.UNDEFINED)]
+    with closing(make_linked_store(tmp_path / "g.db", {"a.py": text}, (), calls)) as store:
+        assert complete(store, find(store, "go")) == Completion(unbound=2)
 
 
 def test_functions_that_call_each_other_are_added_once(tmp_path: Path) -> None:
