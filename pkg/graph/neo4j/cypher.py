@@ -144,12 +144,12 @@ FIND_UNITS = f"""UNWIND $ids AS id {_UNIT}
     RETURN elementId(u) AS unit"""
 RELEASE_FRAGMENTS = f"""MATCH (u) WHERE elementId(u) IN $units MATCH (u)-[h:{HOLDS}]->(f) DELETE h
     WITH DISTINCT f WHERE NOT EXISTS {{ ()-[:{HOLDS}]->(f) }}
-    RETURN f.id AS id, elementId(f) AS element"""
+    RETURN collect([f.id, elementId(f)]) AS found"""
 RELEASE_TOPS = """MATCH (u) WHERE elementId(u) IN $units MATCH (u)-[r:CONTAINS|IMPORTS]->(t)
-    DELETE r WITH DISTINCT t WHERE t.fragment IN $fragments RETURN elementId(t) AS top"""
+    DELETE r WITH DISTINCT t WHERE t.fragment IN $fragments RETURN collect(elementId(t)) AS tops"""
 RELEASE_INSIDE = f"""MATCH (t) WHERE elementId(t) IN $tops MATCH (t)-[:{_DOWNWARD}*0..]->(n)
-    RETURN DISTINCT n.id AS id, elementId(n) AS element"""
-GET_IDS = "MATCH (n) WHERE elementId(n) IN $elements RETURN n.id AS id, elementId(n) AS element"
+    WITH DISTINCT n RETURN collect([n.id, elementId(n)]) AS found"""
+GET_IDS = "MATCH (n) WHERE elementId(n) IN $elements RETURN collect([n.id, elementId(n)]) AS found"
 LOOSEN = f"MATCH (n) WHERE elementId(n) IN $elements MATCH (n)-[r:{_DOWNWARD}]->() DELETE r"
 CLEAR_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements SET n = {}"
 """Comes before DELETE_ELEMENTS: 2026.08 finds a node that one transaction changed and deleted in its indexes still."""
@@ -231,8 +231,8 @@ FIND_LINKED = f"""UNWIND $units AS unit
     EXISTS {{ MATCH (l:{LINKS} {{id: u.id}}) WHERE l.gone IS NULL }} AS is_linked"""
 _LINKS_OF = f"""MATCH (u) WHERE elementId(u) IN $units
     MATCH (u)-[:CONTAINS|IMPORTS*0..]->(n)-[r:{_LINKED}]->(m) WHERE r.path = u.path"""
-GET_LINKS = f"""{_LINKS_OF} RETURN DISTINCT u.path AS path, type(r) AS type, n.id AS start, m.id AS end,
-    r {{.line, .rule, .confidence}} AS facts, m.expression AS expression, m.reason AS reason"""
+GET_LINKS = f"""{_LINKS_OF} WITH u.path AS path, collect(DISTINCT [type(r), n.id, m.id, r.line, r.rule, r.confidence,
+    m.expression, m.reason]) AS links RETURN path, links"""
 RELEASE_LINKS = f"{_LINKS_OF} WITH DISTINCT r DELETE r"
 MARK_LINKS = f"UNWIND $ids AS id MATCH (l:{LINKS} {{id: id}}) SET l.gone = true"
 PUT_NOTES = f"UNWIND $notes AS p MERGE (l:{LINKS} {{id: p.id}}) SET l = p"

@@ -12,7 +12,9 @@ from pkg.graph.unit import UnboundCall, UnitLinks, format_id, hash_key
 from pkg.model import Label, RelationType
 
 if TYPE_CHECKING:
-    from neo4j import ManagedTransaction, Record, Transaction
+    from neo4j import Record
+
+    from pkg.graph.neo4j.runner import Runner
 
 LINKS_AT_ONCE = 10_000  # relationships of one batch, about 1 MB of a message
 NOTES_AT_ONCE = 4_000_000  # bytes of the notes of one batch
@@ -35,7 +37,7 @@ def cut_links(links: Iterable[UnitLinks]) -> Iterator[dict[str, UnitLinks]]:
         yield batch
 
 
-def put_links(run: ManagedTransaction | Transaction, source: str, links: Mapping[str, UnitLinks]) -> bool:
+def put_links(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> bool:
     """Put the links of a batch of units; tell whether readers can see any difference."""
     units = _find_units(run, source, links)
     linked = [unit for unit in units.values() if unit["is_linked"]]
@@ -51,32 +53,30 @@ def put_links(run: ManagedTransaction | Transaction, source: str, links: Mapping
     return bool(changed)
 
 
-def put_notes(run: ManagedTransaction | Transaction, source: str, links: Mapping[str, UnitLinks]) -> None:
+def put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> None:
     """Put the notes of a batch of units, and nothing else."""
     _put_notes(run, source, links, _find_units(run, source, links))
 
 
-def _put_notes(
-    run: ManagedTransaction | Transaction, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]
-) -> None:
+def _put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]) -> None:
     notes = [_make_notes(source, units[path], each) for path, each in links.items()]
     run.run(cypher.PUT_NOTES, notes=notes).consume()
 
 
-def release_links(run: ManagedTransaction | Transaction, units: Sequence[str], ids: Sequence[str]) -> None:
+def release_links(run: Runner, units: Sequence[str], ids: Sequence[str]) -> None:
     """Delete the relationships of units, given as elements and as ids; what they led to is deleted at the end."""
     run.run(cypher.RELEASE_LINKS, units=units).consume()
     run.run(cypher.MARK_LINKS, ids=ids).consume()
 
 
-def delete_loose(run: ManagedTransaction | Transaction, source: str) -> None:
+def delete_loose(run: Runner, source: str) -> None:
     """Delete the calls and libraries that nothing refers to any more, and the notes of units without links."""
     elements = [record["element"] for record in run.run(cypher.LIST_LOOSE, source=source)]
     for statement in (cypher.CLEAR_ELEMENTS, cypher.DELETE_ELEMENTS) if elements else ():
         run.run(statement, elements=elements).consume()
 
 
-def _find_units(run: ManagedTransaction | Transaction, source: str, paths: Iterable[str]) -> dict[str, Record]:
+def _find_units(run: Runner, source: str, paths: Iterable[str]) -> dict[str, Record]:
     asked = [
         {"file": format_id(hash_key(source, path, Label.FILE.value))}
         | {"row": format_id(hash_key(source, path, Label.ROW.value))}
@@ -89,17 +89,25 @@ def _find_units(run: ManagedTransaction | Transaction, source: str, paths: Itera
     return found
 
 
-def _read_links(run: ManagedTransaction | Transaction, units: Sequence[str]) -> dict[str, set[Link]]:
+def _read_links(run: Runner, units: Sequence[str]) -> dict[str, set[Link]]:
     """Read what is stored for units, by path."""
-    links: dict[str, set[Link]] = {}
-    for record in run.run(cypher.GET_LINKS, units=units) if units else ():
-        facts = record["facts"]
-        ends = (RelationType(record["type"]), record["start"], record["end"])
-        line, rule, confidence = (facts.get(name) for name in ("line", "rule", "confidence"))
-        is_unbound = ends[0] is RelationType.UNRESOLVED
-        said = (record["expression"], record["reason"]) if is_unbound else (None, None)
-        links.setdefault(record["path"], set()).add((*ends, line, rule, confidence, *said))
-    return links
+    found = run.run(cypher.GET_LINKS, units=units) if units else ()
+    return {record["path"]: {_make_link(*each) for each in record["links"]} for record in found}
+
+
+def _make_link(
+    kind: str,
+    start: str,
+    end: str,
+    line: int | None,
+    rule: str | None,
+    confidence: str | None,
+    expression: str | None,
+    reason: str | None,
+) -> Link:
+    """Make a link of what a statement lists; of its end, only what calls that are not bound say counts."""
+    said = (expression, reason) if kind == RelationType.UNRESOLVED.value else (None, None)
+    return (RelationType(kind), start, end, line, rule, confidence, *said)
 
 
 def _list_links(links: UnitLinks) -> set[Link]:
@@ -124,9 +132,7 @@ def _list_rows(links: Iterable[UnitLinks]) -> dict[RelationType, list[tuple[Any,
     return rows
 
 
-def _put_ends(
-    run: ManagedTransaction | Transaction, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]
-) -> None:
+def _put_ends(run: Runner, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]) -> None:
     """Put the libraries and calls that links lead to."""
     names = sorted({name for each in links.values() for name in each.libraries})
     libraries = [make_library(source, name) for name in names]

@@ -13,6 +13,7 @@ from pkg.errors import NodeNotFoundError, StoreChangedError
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.address import Address
 from pkg.graph.neo4j.faults import translate_faults
+from pkg.graph.neo4j.runner import Runner
 
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction, Record, Result, Session, Transaction
@@ -63,7 +64,7 @@ class Reader:
         """
         with translate_faults(self._address):
             if self._transaction is not None:
-                return partial(self._receive, self._transaction.run(statement, parameters))
+                return partial(self._receive, Runner(self._transaction).run(statement, **parameters))
             with self._open() as session:
                 found = session.execute_read(_fetch, statement, parameters)
         return lambda: found
@@ -75,7 +76,7 @@ class Reader:
     def stream(self, statement: str, **parameters: Any) -> Iterator[Record]:
         """Run one statement and give its records as they come."""
         with translate_faults(self._address), self._open() as session:
-            yield from session.run(statement, parameters)
+            yield from Runner(session).run(statement, **parameters)
 
     @property
     def view(self) -> View:
@@ -144,4 +145,4 @@ class Reader:
 
 
 def _fetch(transaction: ManagedTransaction, statement: str, parameters: dict[str, Any]) -> list[Record]:
-    return list(transaction.run(statement, parameters))
+    return list(Runner(transaction).run(statement, **parameters))

@@ -21,6 +21,7 @@ from pkg.graph.neo4j.following import find_imports, find_unfolded, follow_edges
 from pkg.graph.neo4j.listing import export_label, list_edges, list_nodes
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
 from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
+from pkg.graph.neo4j.runner import Runner
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.server_texts import ServerTexts
 from pkg.graph.neo4j.session import Reader
@@ -35,7 +36,6 @@ from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, Rel
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from neo4j import ManagedTransaction, Transaction
 
     from pkg.graph.lexical import TextParts
     from pkg.graph.neo4j.searching import VectorSearch
@@ -102,7 +102,7 @@ class Neo4jStore:
         if (view.encoder, view.dimension) != (encoder, dimension):
             self._schema.create(is_new=not view.encoder)
             parameters = {"encoder": encoder, "dimension": dimension, "version": SCHEMA_VERSION}
-            found = self._write(lambda run: run.run(cypher.PUT_ENCODER, parameters).single(strict=True))
+            found = self._write(lambda run: run.run(cypher.PUT_ENCODER, **parameters).single(strict=True))
             if (found["encoder"], found["dimension"]) != (encoder, dimension):
                 raise EncoderMismatchError(
                     f"{self.address} holds vectors of encoder '{found['encoder']}' with {found['dimension']}"
@@ -111,13 +111,13 @@ class Neo4jStore:
         elif view.sources:
             self._schema.complete_vectors(dimension, self._has_filters)
 
-    def _write(self, work: Callable[[ManagedTransaction | Transaction], Any]) -> Any:
+    def _write(self, work: Callable[[Runner], Any]) -> Any:
         """Run work in a managed transaction, which tries again after transient faults."""
         with (
             translate_faults(self._address, is_writing=True),
             self._driver.session(database=self._address.database) as session,
         ):
-            return session.execute_write(work)
+            return session.execute_write(lambda run: work(Runner(run)))
 
     def encoder(self) -> tuple[str, int]:
         """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
@@ -201,7 +201,7 @@ class Neo4jStore:
             number = mend_mark(self._reader.run(cypher.GET_STAMP)[0]["number"], self._put_mark)
             self._sweep()
             with translate_faults(self._address, is_writing=True):
-                writer = Neo4jWriter(main, self._write, self._has_vector_type)
+                writer = Neo4jWriter(Runner(main), self._write, self._has_vector_type)
                 yield writer
                 writer.finish()
                 if writer.loaded:

@@ -36,20 +36,22 @@ from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from neo4j import ManagedTransaction, Record, Transaction
+    from neo4j import Record, Result
+
+    from pkg.graph.neo4j.runner import Runner
 
 BATCH_BYTES = 4_000_000  # of one message: enough to spread its costs, little enough for the server's memory
 LINKS_AT_ONCE = 10_000  # NAMES relationships made in one transaction of a first load
 LOADING, READY, DELETING = "loading", "ready", "deleting"
 
-Work = Callable[["ManagedTransaction | Transaction"], Any]
+Work = Callable[["Runner"], Any]
 RunBatch = Callable[[Work], Any]  # runs work in a managed transaction of its own
 
 
 class Neo4jWriter:
     """Collect units and put them in batches; Neo4jStore opens and ends the main transaction around it."""
 
-    def __init__(self, main: Transaction, run_batch: RunBatch, packed: bool = False) -> None:
+    def __init__(self, main: Runner, run_batch: RunBatch, packed: bool = False) -> None:
         """Start a write inside an open transaction.
 
         `packed` says that the server and the driver know vectors as a type, in which they travel fastest.
@@ -94,7 +96,7 @@ class Neo4jWriter:
         self._before[source.name] = shown
         self._run_batch(lambda run: self._put_source(run, shown | notes | {"state": LOADING}))
 
-    def _put_source(self, run: ManagedTransaction | Transaction, properties: dict[str, Any]) -> None:
+    def _put_source(self, run: Runner, properties: dict[str, Any]) -> None:
         run.run(cypher.PUT_SOURCE, id=properties["id"], properties=properties).consume()
 
     def _find_state(self, source: str) -> str | None:
@@ -123,7 +125,7 @@ class Neo4jWriter:
         self._check_source(source)
         ids = _name_units(source, path)
         parameters = {"source": source, "ids": ids, "fingerprint": fingerprint}
-        self._run(source, lambda run: run.run(cypher.PUT_FINGERPRINT, parameters).consume())
+        self._run(source, lambda run: run.run(cypher.PUT_FINGERPRINT, **parameters).consume())
 
     def replace_file(self, unit: UnitGraph) -> None:
         """Put one file or row in the place of what the source held at its path."""
@@ -201,7 +203,7 @@ class Neo4jWriter:
         statement = cypher.PUT_PACKED_VECTORS if self._packed else cypher.PUT_VECTORS
         rows = list_vectors(np.stack(list(vectors.values())), self._packed)
         parameters = {"rows": [list(row) for row in zip(vectors, rows, strict=True)]}
-        self._replaced += self._main.run(statement.format(label=label.value), parameters).single(strict=True)["count"]
+        self._replaced += self._main.run(statement.format(label=label.value), **parameters).single(strict=True)["count"]
 
     def _check_replaced(self) -> None:
         """Refuse to end with vectors of two encoders."""
@@ -255,7 +257,7 @@ class Neo4jWriter:
         self._run(source, lambda run: run.run(cypher.DELETE_ORPHAN_NAMES, source=source).consume())
 
     def _fetch(self, source: str, statement: str, parameters: dict[str, Any]) -> list[Record]:
-        found: list[Record] = self._run(source, lambda run: list(run.run(statement, parameters)))
+        found: list[Record] = self._run(source, lambda run: list(run.run(statement, **parameters)))
         return found
 
 
@@ -264,7 +266,7 @@ def count_key(label: Label) -> str:
     return f"count_{label.value}"
 
 
-def delete_nodes(run: ManagedTransaction | Transaction, source: str) -> int:
+def delete_nodes(run: Runner, source: str) -> int:
     """Delete some thousand nodes of a source, the source itself not; give how many."""
     for label in (cypher.FRAGMENT, cypher.LINKS, *(each.value for each in cypher.GRAPH_LABELS[1:])):
         found = run.run(cypher.DELETE_SOME.format(label=label), source=source).single(strict=True)
@@ -278,7 +280,7 @@ def _name_units(source: str, path: str) -> list[str]:
     return [format_id(hash_key(source, path, label.value)) for label in cypher.UNIT_LABELS]
 
 
-def _put_units(run: ManagedTransaction | Transaction, units: list[UnitGraph], packed: bool) -> None:
+def _put_units(run: Runner, units: list[UnitGraph], packed: bool) -> None:
     """Put whole units in the place of what stood at their paths."""
     ids = [name_unit(unit) for unit in units]
     gone = _release(run, ids)
@@ -288,7 +290,7 @@ def _put_units(run: ManagedTransaction | Transaction, units: list[UnitGraph], pa
     batch = Batch(units, stored, packed)
     if batch.missing:
         raise StoreError(f"fragment {batch.missing[0]} was announced as stored, and is not; run the build again")
-    run.run(cypher.put_batch(bool(gone), packed), batch.parameters()).consume()
+    run.run(cypher.put_batch(bool(gone), packed), **batch.parameters()).consume()
     _add_terms(run, units, {each for each in stored if found[each]})
     if batch.again:
         run.run(cypher.HOLD_AGAIN, again=batch.again).consume()
@@ -296,7 +298,7 @@ def _put_units(run: ManagedTransaction | Transaction, units: list[UnitGraph], pa
     _delete_gone(run, gone, batch.ids)
 
 
-def _add_terms(run: ManagedTransaction | Transaction, units: list[UnitGraph], lacking: set[str]) -> None:
+def _add_terms(run: Runner, units: list[UnitGraph], lacking: set[str]) -> None:
     """Add the terms that fragments of an older version lack and other rows still hold."""
     parts = ((name_fragment(unit.source, part.key), part.fragment) for unit in units for part in unit.parts)
     terms = [[key, fragment.terms] for key, fragment in parts if fragment is not None and key in lacking]
@@ -304,13 +306,13 @@ def _add_terms(run: ManagedTransaction | Transaction, units: list[UnitGraph], la
         run.run(cypher.PUT_TERMS, terms=terms).consume()
 
 
-def _delete_units(run: ManagedTransaction | Transaction, ids: list[str]) -> bool:
+def _delete_units(run: Runner, ids: list[str]) -> bool:
     gone = _release(run, ids)
     _delete_gone(run, gone, set())
     return bool(gone)
 
 
-def _release(run: ManagedTransaction | Transaction, ids: list[str]) -> dict[str, str]:
+def _release(run: Runner, ids: list[str]) -> dict[str, str]:
     """Take units apart and give what nothing holds any more, the units among them: id -> element.
 
     Nodes are kept for now: those whose id comes again keep their other relationships.
@@ -320,17 +322,17 @@ def _release(run: ManagedTransaction | Transaction, ids: list[str]) -> dict[str,
         return {}
     release_links(run, units, ids)
     fragments = _by_id(run.run(cypher.RELEASE_FRAGMENTS, units=units))
-    tops = [record["top"] for record in run.run(cypher.RELEASE_TOPS, units=units, fragments=list(fragments))]
+    tops = run.run(cypher.RELEASE_TOPS, units=units, fragments=list(fragments)).single(strict=True)["tops"]
     inside = _by_id(run.run(cypher.RELEASE_INSIDE, tops=tops))
     run.run(cypher.LOOSEN, elements=list(inside.values())).consume()
     return fragments | inside | _by_id(run.run(cypher.GET_IDS, elements=units))
 
 
-def _by_id(records: Iterable[Record]) -> dict[str, str]:
-    return {record["id"]: record["element"] for record in records}
+def _by_id(result: Result) -> dict[str, str]:
+    return dict(result.single(strict=True)["found"])
 
 
-def _delete_gone(run: ManagedTransaction | Transaction, gone: dict[str, str], kept: set[str]) -> None:
+def _delete_gone(run: Runner, gone: dict[str, str], kept: set[str]) -> None:
     elements = [element for identity, element in gone.items() if identity not in kept]
     for statement in (cypher.CLEAR_ELEMENTS, cypher.DELETE_ELEMENTS) if elements else ():
         run.run(statement, elements=elements).consume()
