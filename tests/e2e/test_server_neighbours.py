@@ -159,7 +159,7 @@ def test_a_vector_index_that_was_dropped_is_made_again(server: Server, driver: D
     assert len(ask(driver, cypher.SHOW_VECTOR_INDEXES)) == 4
 
 
-def test_passwords_are_nowhere_to_be_read(
+def test_passwords_are_nowhere_to_be_read_and_code_in_no_log(
     server: Server,
     driver: Driver,
     tree: Path,
@@ -170,6 +170,8 @@ def test_passwords_are_nowhere_to_be_read(
     with closing(Neo4jStore(server.uri, create=True)) as store:
         build(str(tree), store)
         said = [repr(store), repr(vars(store)), caplog.text]
+    assert "C: RUN" in caplog.text
+    assert "area_0_0" not in caplog.text  # nor does the driver's log tell of the code
     said += [repr(row) for row in ask(driver, "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, r")]
     monkeypatch.setenv("PKG_NEO4J_PASSWORD", f"not {server.password}")
     for uri in (server.uri, f"{server.uri}/nowhere", server.uri.replace("//", f"//neo4j:{server.password}@")):
