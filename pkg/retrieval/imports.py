@@ -121,8 +121,7 @@ def _find_module(record: Import) -> str:
 def _is_owned(lines: Sequence[bytes], number: int) -> bool:
     """Tell whether a line stands in a function or class: climb to the lines of less and less indentation above it."""
     margin = _find_margin(lines[number])
-    for place in reversed(range(number)):
-        line = lines[place]
+    for line in reversed(lines[:number]):
         if line.startswith(margin) or not line.strip():
             continue  # most lines: nothing else is asked of them
         above = _find_margin(line)

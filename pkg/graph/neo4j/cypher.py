@@ -330,7 +330,8 @@ INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->
     RETURN {_NODE} AS node ORDER BY held, fragment, n.start, n.end DESC, n.position"""
 GET_CALLS = f"""{_FIND_PIECES} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
     RETURN collect([id, {_CALLS.format(fragment="f")}]) AS found"""
-_SCORE = """CASE WHEN any(x IN $vector WHERE x <> 0) AND any(x IN vector WHERE x <> 0)
+_SCORE = """CASE WHEN ($vector[0] <> 0 OR any(x IN $vector WHERE x <> 0))
+    AND (vector[0] <> 0 OR any(x IN vector WHERE x <> 0))
     THEN vector.similarity.cosine(vector, $vector) ELSE 0.5 END"""
 """Of a vector that was read into a name before: each mention of a property would read it again."""
 LIST_OUTLINES = f"""CALL () {{ {_find_nodes((Label.FUNCTION, Label.BLOCK))}

@@ -6,7 +6,7 @@ equal ones are ordered by id, as in every store. Vectors stay on the server: to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.graph.floor import drop_below
-from pkg.graph.folding import pick_leaders
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.nodes import to_cosine
 from pkg.graph.neo4j.session import Reader, View
@@ -90,7 +89,7 @@ class VectorSearch:
             least = (1 + floor) / 2 - SAME_SCORE
             near = self._list(cypher.QUERY_NEAR, asked, ask=EXPLORED, least=least)()
             if len(near) < EXPLORED:  # so nothing else is as near
-                leaders = _pick_leaders([each for each in near if each.equal])
+                leaders = _pick_leaders(each for each in near if each.equal)
                 return drop_below(self._make_matches(asked, leaders[:k]), floor)
         return drop_below(self._begin(asked)(), floor)
 
@@ -175,12 +174,12 @@ def to_java_pattern(glob: str) -> str:
     return pattern
 
 
-def _pick_leaders(found: list[_Found]) -> list[Match]:
-    """Let the one of highest cosine stand for each content, best first, ties by id."""
-    scores = np.array([each.cosine for each in found], np.float64)
-    ids, contents = (np.array([getattr(each, name) for each in found], np.str_) for name in ("id", "content"))
-    leaders = pick_leaders(ids, scores, contents).tolist()
-    return [Match(found[place].id, float(scores[place]), found[place].equal - 1) for place in leaders]
+def _pick_leaders(found: Iterable[_Found]) -> list[Match]:
+    """Let the one of highest cosine stand for each content, best first, ties by id; few are found: no arrays."""
+    leaders: dict[str, _Found] = {}
+    for each in sorted(found, key=lambda each: (-each.score, each.id)):
+        leaders.setdefault(each.content, each)
+    return [Match(each.id, each.cosine, each.equal - 1) for each in leaders.values()]
 
 
 def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
