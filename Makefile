@@ -54,7 +54,7 @@ lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/unit/test_doors.py tests/unit/test_docs.py tests/unit/test_purity.py
 
-bench: $(VENV)/dev.stamp ## list the benchmarks; NAME=build runs one
+bench: $(VENV)/bench.stamp ## list the benchmarks; NAME=build runs one
 	@$(BIN)/python $(if $(NAME),benchmarks/$(NAME).py,checks/list_benchmarks.py)
 
 $(VENV)/bin/python:
@@ -70,6 +70,10 @@ $(VENV)/run.stamp: pyproject.toml requirements/build.txt requirements/run.txt | 
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 	$(PIP) install -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/bench.stamp: $(VENV)/dev.stamp requirements/bench.txt
+	$(PIP) install -r requirements/bench.txt
 	@touch $@
 
 $(VENV)/models.stamp: $(VENV)/dev.stamp requirements/models.txt

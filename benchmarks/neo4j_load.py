@@ -10,7 +10,8 @@ resolved (calls, imports, bases) follows the last of these as a stage of its own
 in no other figure. A small corpus is the second source, built while the vector indexes stand; when all is asked, django
 is the third, and two of its files change. Rates should reach their target, times and counts should not exceed it.
 Client and server take turns, so the one with more CPU seconds is the bound of a stage; `others` says how many cores
-other work kept busy meanwhile.
+other work kept busy meanwhile. The driver is measured with its extension, which `make bench` and PKG's extra `neo4j`
+install; `rust_extension` in the result tells whether it was there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The baselines that no part of the product computes: plain BM25 over the words of the code (P-31)."""
+"""The baselines that no part of the product computes: plain BM25 over the words of the code (P-31).
+
+Words are what marks tell apart, as such tools split identifiers; that the product splits further is part of what it is
+measured for.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from pkg.encode.words import split_words
+from pkg.encode.words import blank_separators, fold_case, list_marked_parts
 
 
 class PlainBM25:
@@ -15,9 +19,14 @@ class PlainBM25:
 
     def __init__(self, places: Sequence[str], texts: Sequence[str]) -> None:
         self._places = places
-        self._index = BM25Okapi([split_words(text.encode("utf-8", "replace")) for text in texts])
+        self._index = BM25Okapi([_split_plainly(text) for text in texts])
 
     def rank(self, question: str, k: int) -> list[str]:
         """Give the places of the k best texts, ties in the order of the texts."""
-        scores = self._index.get_scores(split_words(question.encode("utf-8", "replace")))
+        scores = self._index.get_scores(_split_plainly(question))
         return [self._places[row] for row in np.argsort(-scores, kind="stable")[:k]]
+
+
+def _split_plainly(text: str) -> list[str]:
+    identifiers = blank_separators(text.encode("utf-8", "replace")).split()
+    return [fold_case(part) for identifier in identifiers for part in list_marked_parts(identifier)]

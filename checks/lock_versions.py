@@ -78,13 +78,15 @@ def write(name: str, lines: list[str]) -> None:
 
 
 def main(interpreters: list[str]) -> None:
-    """Lock what it takes to build, to run and to develop PKG, and to test it with servers and with models."""
+    """Lock what it takes to build, run, develop and measure PKG, and to test it with servers and with models."""
     pythons = {read_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
     write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND)))
     write("run.txt", render(run))
     dev = resolve_everywhere(pythons, ".[dev]")
     write("dev.txt", ["-r run.txt", *render(subtract(dev, run))])
+    bench = resolve_everywhere(pythons, ".[dev,neo4j]")
+    write("bench.txt", ["-r dev.txt", *render(subtract(bench, dev))])
     servers = resolve_everywhere(pythons, ".[dev,docker,graphrag]")
     write("servers.txt", ["-r dev.txt", *render(subtract(servers, dev))])
     models = resolve_everywhere(pythons, ".[dev,models]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 from comment_questions import read_comment_questions
@@ -14,6 +15,8 @@ from evaluation_code import read_files
 from mining import mine_file
 from shared_data import QUESTIONS, SPYDER_QUESTIONS, find_files, read_questions, read_rows
 
+from pkg.encode.compounds import FILE
+from pkg.encode.revision import WEIGHTS, read_weights
 from pkg.encode.stems import split_terms
 
 
@@ -31,8 +34,8 @@ def normalise_text(text: str) -> str:
 
 
 def read_exclusions(cache: Path, data: Path, work: Path) -> Exclusions:
-    """Collect what is excluded, once; it is kept in the work folder."""
-    target = work / "exclusions.json"
+    """Collect what is excluded, once for each list of words; it is kept in the work folder."""
+    target = work / f"exclusions-{blake2b(read_weights(WEIGHTS, FILE), digest_size=6).hexdigest()}.json"
     if not target.exists():
         keys, texts = set[str](), {normalise_text(text) for text in _list_questions(cache, data)}
         for path, text in (*read_files(cache), *_list_rows(data)):

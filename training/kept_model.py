@@ -14,6 +14,7 @@ MADE_BY = (
     "packages.json",
     "requirements.txt",
     "mining.py",
+    "word_list.py",
     "matrices.py",
     "pairs.py",
     "batches.py",

@@ -13,7 +13,7 @@ from learning import FEWEST, measure_rarity
 from matrices import Floats, Matrix, Pairs
 
 from pkg.encode.revision import MANIFEST
-from pkg.encode.word_table import NAME, PLACE, ROWS, TEXT, WORDS
+from pkg.encode.word_table import FILES, NAME, PLACE, ROWS, TEXT, WORDS
 
 CLIPPED = 1e-5  # of all numbers: the largest, which would cost all others their precision
 FEWEST_HEADINGS = 3  # names or places that a word must stand in to have a row of its own there
@@ -43,7 +43,7 @@ def write_static(learned: Learned, pairs: Pairs, folder: Path) -> None:
             zip(("text", "name", "place"), (round(float(each), 4) for each in learned.weights), strict=True)
         ),
         "unknown": max(1, round(rare)),
-        "sha256": {name: sha256((folder / name).read_bytes()).hexdigest() for name in (ROWS, WORDS)},
+        "sha256": {name: sha256((folder / name).read_bytes()).hexdigest() for name in FILES},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 

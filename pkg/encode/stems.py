@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from pkg.encode.compounds import load_compounds
 from pkg.encode.words import blank_separators, fold_case, list_parts
 
 if TYPE_CHECKING:
@@ -66,3 +67,4 @@ def forget_stems() -> None:
     """Let go of all that is remembered, for the memory."""
     _WORDS.clear()
     _IDENTIFIERS.clear()
+    load_compounds.cache_clear()

@@ -12,12 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pkg.encode.compounds import FILE as COMPOUNDS
 from pkg.encode.encoder import Vectors
 from pkg.encode.revision import MANIFEST, WEIGHTS, read_revision, read_weights
 from pkg.encode.stems import split_terms
 from pkg.errors import WeightsError
 
 ROWS, WORDS = "static.npy", "static.txt"
+FILES = (ROWS, WORDS, COMPOUNDS)
+"""What vectors are made by, beside the manifest, which has the hash of each."""
+
 TEXT, NAME, PLACE = "", "name:", "place:"
 """Which row of a word is meant: as a word of a text or a question, of a function's name, of its class or module."""
 
@@ -79,8 +83,8 @@ def spell_signs(words: Sequence[str], dimension: int) -> Rows:
 def load_word_table(folder: Path = WEIGHTS) -> WordTable:
     """Read the table of the wheel, rows memory-mapped; a WeightsError for files that are missing or are others."""
     manifest = _read_manifest(folder)
-    words = _check(folder, WORDS, manifest).decode().splitlines()
-    _check(folder, ROWS, manifest)
+    checked = {name: _check(folder, name, manifest) for name in FILES}
+    words = checked[WORDS].decode().splitlines()
     rows: Rows = np.asarray(np.load(folder / ROWS, mmap_mode="r"))  # a plain view: reading it costs less
     weights = manifest["weights"]
     parts = weights["text"], weights["name"], weights["place"]
@@ -90,7 +94,7 @@ def load_word_table(folder: Path = WEIGHTS) -> WordTable:
 def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(read_weights(folder, MANIFEST))
-        if {ROWS, WORDS} <= set(manifest["sha256"]):
+        if set(FILES) <= set(manifest["sha256"]):
             return manifest
     except (ValueError, LookupError, TypeError):
         pass

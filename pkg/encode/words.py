@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
+
+from pkg.encode.compounds import load_compounds
 
 MAX_WORD = 40  # longer runs are encoded data, not words
 
@@ -22,17 +24,28 @@ def blank_separators(text: bytes) -> bytes:
 
 
 def split_identifier(identifier: bytes) -> tuple[str, ...]:
-    """Split an identifier at underscores, digits and changes of case: ``getHTMLNames_2`` -> get, html, name."""
+    """Split an identifier where words meet, marked or not: ``getHTMLNames_2`` -> get, html, name."""
     return tuple(map(fold_case, list_parts(identifier)))
 
 
 def list_parts(identifier: bytes) -> list[str]:
-    """List the words of an identifier as they are written: ``getHTMLNames_2`` -> get, HTML, Names."""
-    text = identifier.decode("utf-8", "ignore")
-    parts = (
-        _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
-    )
-    return parts if len(text) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
+    """List the words of an identifier as they are written, also those that no mark tells apart: ``getrowView``."""
+    return _leave_out_long(identifier, _split_compounds(_list_marked(identifier.decode("utf-8", "ignore"))))
+
+
+def list_marked_parts(identifier: bytes) -> list[str]:
+    """List what underscores, digits and changes of case tell apart: ``getHTMLNames_2`` -> get, HTML, Names."""
+    return _leave_out_long(identifier, _list_marked(identifier.decode("utf-8", "ignore")))
+
+
+def _list_marked(text: str) -> list[str]:
+    if text.isascii():
+        return _PARTS.findall(text)
+    return [part for run in _RUNS.findall(text) for part in _split_case(run)]
+
+
+def _leave_out_long(identifier: bytes, parts: list[str]) -> list[str]:
+    return parts if len(identifier) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
 
 
 def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:
@@ -42,8 +55,13 @@ def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:
     """
     text = b" ".join((*identifiers, b""))
     if text.isascii():
-        return _PARTS_AND_ENDS.findall(text.decode())
+        return _split_compounds(_PARTS_AND_ENDS.findall(text.decode()))
     return [part for identifier in identifiers for part in (*list_parts(identifier), " ")]
+
+
+def _split_compounds(parts: list[str]) -> list[str]:
+    """Split the words that are made of others."""
+    return list(chain.from_iterable(map(load_compounds().__getitem__, parts)))
 
 
 def fold_case(part: str) -> str:

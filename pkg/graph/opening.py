@@ -104,7 +104,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
             for statement in filter(str.strip, script.split(";")):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(sql.MIGRATIONS):d}")
-        if version == 0:
+        if version < len(sql.MIGRATIONS):  # what lies beside the database is of before
             connection.execute(sql.PUT_META, ("stamp", os.urandom(16).hex()))
         connection.execute("COMMIT")
     except BaseException:

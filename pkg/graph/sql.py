@@ -79,6 +79,13 @@ UPDATE source SET fingerprint = '';
 """
 """Terms by field in the place of full text, which stood in a table of FTS5: the next build reads all again, to find them."""
 
+SCHEMA_3 = """
+UPDATE fragment SET terms = NULL;
+UPDATE unit SET fingerprint = NULL;
+UPDATE source SET fingerprint = '';
+"""
+"""Words that are written together are split, in terms as in questions: the next build reads all again."""
+
 INDEXES = {
     "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",
     "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
@@ -94,7 +101,7 @@ LINK_INDEXES = {
 
 DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES or LINK_INDEXES only
 
-MIGRATIONS = (SCHEMA_1, SCHEMA_2)
+MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"

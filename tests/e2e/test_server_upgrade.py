@@ -16,20 +16,27 @@ from pkg.encode.lexical import weigh_terms
 from pkg.model import Label
 
 AREA, GROW = "def area(shape):\n    return shape\n", "def grow(by):\n    return by\n"
-AGE = (
+FULL_TEXT = (
     "MATCH (s:PkgStore {id: 'store'}) SET s.version = 1 REMOVE s.stamp",
     "MATCH (f:Fragment) REMOVE f.terms",
     "MATCH (n:Function) SET n.words = n.name",
     "DROP INDEX pkg_function_text IF EXISTS",
     "CREATE FULLTEXT INDEX pkg_function_words IF NOT EXISTS FOR (n:Function) ON EACH [n.words]",
 )
+WHOLE_WORDS = (
+    "MATCH (s:PkgStore {id: 'store'}) SET s.version = 2 REMOVE s.stamp",
+    "MATCH (f:Fragment) SET f.terms = null",
+)
 INDEXES = "SHOW FULLTEXT INDEXES YIELD name WHERE name STARTS WITH 'pkg_' RETURN name ORDER BY name"
 
 pytestmark = pytest.mark.server
 
 
+@pytest.mark.parametrize("older", [FULL_TEXT, WHOLE_WORDS], ids=["full text", "words that were not split"])
 @pytest.mark.parametrize("version", SERVERS)
-def test_an_older_graph_gets_its_terms_with_the_next_build(version: str, tmp_path: Path) -> None:
+def test_an_older_graph_gets_its_terms_with_the_next_build(
+    version: str, older: tuple[str, ...], tmp_path: Path
+) -> None:
     server = open_server(version)
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
@@ -41,7 +48,7 @@ def test_an_older_graph_gets_its_terms_with_the_next_build(version: str, tmp_pat
                 build(source, store)
             before = [store.text_search(Label.FUNCTION, weigh_terms(each), 9) for each in ("area", "items")]
             lines = list(store.export(vectors=True))
-        for statement in AGE:
+        for statement in older:
             ask(driver, statement)
         with closing(open_on(server)) as store:
             assert list(store.export(vectors=True)) == lines

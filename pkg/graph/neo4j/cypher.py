@@ -112,9 +112,13 @@ UPGRADE = (
     "MATCH (n:Source) WHERE n.fingerprint IS NOT NULL SET n.fingerprint = ''",
     "MATCH (n:File|Row) WHERE n.fingerprint IS NOT NULL REMOVE n.fingerprint",
     "MATCH (n:Function|Import) WHERE n.words IS NOT NULL REMOVE n.words",
-    f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 2",
+    f"MATCH (f:{FRAGMENT}) WHERE f.terms IS NOT NULL REMOVE f.terms",
+    f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 3",
 )
-"""Version 2 has terms by field in the place of full text: the next build reads all again, to find them."""
+"""Version 2 has terms by field in the place of full text, in version 3 words that are written together are split.
+
+The next build reads all again, to find them.
+"""
 LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
 ASK_NOTHING = "RETURN 1"
 RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1, s.stamp = randomUUID()"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pkg.graph.lexical import TextParts
     from pkg.graph.neo4j.searching import VectorSearch
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
 MOST_TOGETHER = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties

@@ -10,12 +10,12 @@ import pytest
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder, name_encoder
 from pkg.encode.revision import MANIFEST, WEIGHTS, read_revision
 from pkg.encode.static import StaticEncoder
-from pkg.encode.word_table import ROWS, WORDS, load_word_table
+from pkg.encode.word_table import FILES, load_word_table
 from pkg.errors import WeightsError
 
 
 def copy_weights(folder: Path) -> Path:
-    for name in (MANIFEST, ROWS, WORDS):
+    for name in (MANIFEST, *FILES):
         (folder / name).write_bytes((WEIGHTS / name).read_bytes())
     return folder
 
@@ -30,7 +30,7 @@ def test_equal_weights_have_one_revision_wherever_they_lie(tmp_path: Path) -> No
     assert read_revision(copy_weights(tmp_path)) == read_revision()
 
 
-@pytest.mark.parametrize("change", [{"unknown": 1}, {"version": 0}, {"sha256": {ROWS: "", WORDS: ""}}])
+@pytest.mark.parametrize("change", [{"unknown": 1}, {"version": 0}, {"sha256": dict.fromkeys(FILES, "")}])
 def test_other_weights_have_another_revision(tmp_path: Path, change: dict[str, object]) -> None:
     manifest = json.loads((WEIGHTS / MANIFEST).read_text("utf-8"))
     (tmp_path / MANIFEST).write_text(json.dumps(manifest | change), encoding="utf-8")

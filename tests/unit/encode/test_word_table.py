@@ -12,11 +12,10 @@ import pytest
 
 from pkg.encode.revision import MANIFEST, WEIGHTS
 from pkg.encode.word_table import (
+    FILES,
     NAME,
     PLACE,
-    ROWS,
     TEXT,
-    WORDS,
     WordTable,
     load_word_table,
     spell_signs,
@@ -33,7 +32,7 @@ def make_table() -> WordTable:
 
 
 def copy_weights(folder: Path) -> Path:
-    for name in (MANIFEST, ROWS, WORDS):
+    for name in (MANIFEST, *FILES):
         shutil.copyfile(WEIGHTS / name, folder / name)
     return folder
 
@@ -69,7 +68,7 @@ def test_signs_are_as_many_as_asked_for_and_half_of_each_kind() -> None:
 def test_the_weights_are_small_and_those_of_the_manifest() -> None:
     files = {path.name: path for path in WEIGHTS.iterdir()}
     manifest = json.loads(files[MANIFEST].read_text("utf-8"))
-    assert {name: sha256(files[name].read_bytes()).hexdigest() for name in (ROWS, WORDS)} == manifest["sha256"]
+    assert {name: sha256(files[name].read_bytes()).hexdigest() for name in FILES} == manifest["sha256"]
     assert sum(path.stat().st_size for path in files.values()) < SIZE_LIMIT
     assert load_word_table().dimension == manifest["dimension"]
 
@@ -81,14 +80,14 @@ def test_the_model_card_names_every_file_with_its_hash() -> None:
         assert sha256(path.read_bytes()).hexdigest() in card
 
 
-@pytest.mark.parametrize("name", [MANIFEST, ROWS, WORDS])
+@pytest.mark.parametrize("name", [MANIFEST, *FILES])
 def test_weights_that_are_missing_are_named(tmp_path: Path, name: str) -> None:
     (copy_weights(tmp_path) / name).unlink()
     with pytest.raises(WeightsError, match=rf"cannot read .*{name} .*install the package again"):
         load_word_table(tmp_path)
 
 
-@pytest.mark.parametrize("name", [ROWS, WORDS])
+@pytest.mark.parametrize("name", FILES)
 def test_weights_that_were_changed_are_refused(tmp_path: Path, name: str) -> None:
     path = copy_weights(tmp_path) / name
     data = bytearray(path.read_bytes())

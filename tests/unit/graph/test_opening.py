@@ -90,7 +90,7 @@ def test_an_empty_file_is_no_graph_for_a_reader_and_a_place_for_a_build(tmp_path
 def test_a_newer_schema_is_refused_and_left_alone(path: Path, create: bool) -> None:
     change(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
-    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 2.*upgrade PKG"):
+    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 3.*upgrade PKG"):
         EmbeddedStore(path, create)
     assert path.read_bytes() == before
 
@@ -113,15 +113,18 @@ FULL_TEXT = (
 )
 
 
-def test_a_store_with_full_text_asks_for_another_build_and_then_has_terms(tmp_path: Path) -> None:
+WHOLE_WORDS = ("PRAGMA user_version = 2",)
+
+
+@pytest.mark.parametrize("older", [FULL_TEXT, WHOLE_WORDS], ids=["full text", "words that were not split"])
+def test_an_older_store_asks_for_another_build_and_then_has_terms(tmp_path: Path, older: tuple[str, ...]) -> None:
     path, rows = tmp_path / "graph.db", dict.fromkeys(("row-1", "row-2"), "def area(shape): return shape\n")
     with closing(EmbeddedStore(path, create=True)) as store:
         fill(store, FILES)
         fill(store, rows, "rows", Label.ROW)
         before = [store.text_search(Label.FUNCTION, {word: 1.0}, 9) for word in ("read", "area")]
         lines = list(store.export(vectors=True))
-    change(path, *FULL_TEXT)
-    path.with_name("graph.db-terms").unlink()
+    change(path, *older)
     with closing(EmbeddedStore(path)) as store:
         assert list(store.export(vectors=True)) == lines
         assert {(fingerprint, content) for _, fingerprint, content in store.fingerprints("demo")} == {("", "")}

@@ -1,0 +1,54 @@
+"""List the words that names are made of, the commonest first: by them pkg.encode.compounds splits words.
+
+Words of prose are those that documentation and comments write as words; words of code, shorter ones such as `fmt`,
+those that stand between underscores. Packages count alike, whatever their size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from mining import Mined
+
+from pkg.encode.compounds import SHORTEST_PIECE
+
+FEWEST_PROSE, FEWEST_CODE = 4, 8  # packages that use a word: a name or a slip of one project is no word
+MOST_SHORT = 1500  # of the commonest words, among which those of two letters count: rarer ones are in everything
+_PROSE = re.compile(r"(?<![\w.])[A-Za-z][a-z]*(?![\w(]|\.\w)")
+_CODE = re.compile(r"[a-z]+")
+_REPEATED = re.compile(r"(.)\1*")  # such as xxx
+
+
+def list_words(packages: Iterable[Iterator[Mined]]) -> list[str]:
+    """Give the words of all packages, those that come in the largest share of functions first."""
+    prose, code = Counter[str](), Counter[str]()
+    shares: dict[str, float] = defaultdict(float)
+    for functions in packages:
+        said, written = _count_words(functions)
+        for counts, users in ((said, prose), (written, code)):
+            total = counts.total()
+            for word, count in counts.items():
+                shares[word] += count / total
+            users.update(counts.keys())
+    known = (word for word in shares if prose[word] >= FEWEST_PROSE or code[word] >= FEWEST_CODE)
+    long = [word for word in known if len(word) >= SHORTEST_PIECE and not _REPEATED.fullmatch(word)]
+    ordered = sorted(long, key=lambda word: (-shares[word], word))
+    return [word for rank, word in enumerate(ordered) if len(word) > SHORTEST_PIECE or rank < MOST_SHORT]
+
+
+def _count_words(functions: Iterator[Mined]) -> tuple[Counter[str], Counter[str]]:
+    """Count the functions whose prose, and those whose code, has each word."""
+    said, written = Counter[str](), Counter[str]()
+    for each in functions:
+        said.update({word.lower() for text in (*each.paragraphs, *each.comments) for word in _PROSE.findall(text)})
+        names = (name for name in each.code.split() if "_" in name.strip("_") and name.islower())
+        written.update({word for name in names for word in _CODE.findall(name)})
+    return said, written
+
+
+def write_words(words: list[str], target: Path) -> None:
+    """Write the list, a word a line."""
+    target.write_text("\n".join(words) + "\n", encoding="utf-8")
