@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pkg.encode.encoder import Encoder, Vectors
 from pkg.encode.headings import Headings
 from pkg.graph.store import GraphStore
-from pkg.model import Label, Match, Matches, Node, NodeFilter
+from pkg.model import Label, Match, Matches, Node, NodeFilter, Outline
 
 
 class BesideStore:
@@ -36,9 +35,18 @@ class BesideStore:
         matches = tuple(Match(self._ids[row], float(cosines[row])) for row in best)
         return Matches(matches, len(self._ids), 0, 0)
 
-    def cosines(self, ids: Sequence[str], vector: Vectors) -> npt.NDArray[np.float32]:
-        """Give the cosines of some functions."""
-        return np.array([self._vectors[self._rows[each]] @ vector for each in ids], np.float32)
+    def hybrid_search(
+        self, label: Label, vector: Vectors, terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, Matches]:
+        """Search functions by the other vectors, and by the store's own terms."""
+        return self.vector_search(label, vector, k, where), self._store.text_search(Label.FUNCTION, terms, k, where)
+
+    def outlines(self, ids: Sequence[str], vector: Vectors, blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+        """Give the outlines of functions with their cosines by the other vectors."""
+        found = self._store.outlines(ids, np.zeros(self._store.encoder()[1], np.float32), blocks_of)
+        cosines = self._vectors[[self._rows[each] for each in found]] @ vector
+        pairs = zip(found.items(), cosines.tolist(), strict=True)
+        return {node_id: outline._replace(cosine=cosine) for (node_id, outline), cosine in pairs}
 
 
 def encode_functions(nodes: Sequence[Node], encoder: Encoder, headings: Headings, kept: Path) -> Vectors:
