@@ -54,8 +54,8 @@ class Watcher:
     def wait(self) -> tuple[int, str]:
         """Wait for the end; give the exit code and what was said. No line may be left."""
         assert self.process.stderr is not None
-        said = self.process.stderr.read()
         code = self.process.wait(timeout=PATIENCE)
+        said = self.process.stderr.read()
         assert self._lines.empty()
         return code, said
 
