@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import chain, pairwise
 
-from pkg.encode.compounds import load_compounds
+from pkg.encode.compounds import LONGEST, load_compounds
 
-MAX_WORD = 40  # longer runs are encoded data, not words
+MAX_WORD = LONGEST  # longer runs are encoded data, not words
 
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
 _SEPARATORS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
@@ -29,23 +29,17 @@ def split_identifier(identifier: bytes) -> tuple[str, ...]:
 
 
 def list_parts(identifier: bytes) -> list[str]:
-    """List the words of an identifier as they are written, also those that no mark tells apart: ``getrowView``."""
-    return _leave_out_long(identifier, _split_compounds(_list_marked(identifier.decode("utf-8", "ignore"))))
+    """List the words of an identifier as they are written, told apart or not: ``getrowView`` -> get, row, View."""
+    return _split_compounds(list_marked_parts(identifier))
 
 
 def list_marked_parts(identifier: bytes) -> list[str]:
     """List what underscores, digits and changes of case tell apart: ``getHTMLNames_2`` -> get, HTML, Names."""
-    return _leave_out_long(identifier, _list_marked(identifier.decode("utf-8", "ignore")))
-
-
-def _list_marked(text: str) -> list[str]:
-    if text.isascii():
-        return _PARTS.findall(text)
-    return [part for run in _RUNS.findall(text) for part in _split_case(run)]
-
-
-def _leave_out_long(identifier: bytes, parts: list[str]) -> list[str]:
-    return parts if len(identifier) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
+    text = identifier.decode("utf-8", "ignore")
+    parts = (
+        _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
+    )
+    return parts if len(text) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
 
 
 def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:

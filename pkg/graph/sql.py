@@ -70,20 +70,21 @@ CREATE VIEW edge(type, start, "end", line, rule, confidence, source) AS
     UNION ALL {_LINKS};
 """
 
-SCHEMA_2 = """
-DROP TABLE IF EXISTS words;
-ALTER TABLE fragment RENAME COLUMN words TO terms;
+_READ_AGAIN = """
 UPDATE fragment SET terms = NULL;
 UPDATE unit SET fingerprint = NULL;
 UPDATE source SET fingerprint = '';
+"""
+"""Leaves all units without terms, and with nothing that tells the next build that they have not changed."""
+
+SCHEMA_2 = f"""
+DROP TABLE IF EXISTS words;
+ALTER TABLE fragment RENAME COLUMN words TO terms;
+{_READ_AGAIN}
 """
 """Terms by field in the place of full text, which stood in a table of FTS5: the next build reads all again, to find them."""
 
-SCHEMA_3 = """
-UPDATE fragment SET terms = NULL;
-UPDATE unit SET fingerprint = NULL;
-UPDATE source SET fingerprint = '';
-"""
+SCHEMA_3 = _READ_AGAIN
 """Words that are written together are split, in terms as in questions: the next build reads all again."""
 
 INDEXES = {
