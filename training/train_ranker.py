@@ -1,6 +1,6 @@
 """Fit the ranker of pkg query on questions that nothing is measured by but development halves, and write its weights.
 
-    python training/train_ranker.py --data FOLDER [--cache FOLDER] [--encoder static]
+    PYTHONPATH=benchmarks python training/train_ranker.py --data FOLDER [--cache FOLDER] [--encoder static]
 
 Functions are ranked for docstrings, with class and path and without, of which there are others than those that are
 measured by, and for the development halves of CoSQA's questions and SpyderCodeQA's; blocks for comments above them, and

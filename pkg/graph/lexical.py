@@ -7,7 +7,7 @@ order of the terms, so that the same graph gives the same scores, to the bit, wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
@@ -64,8 +64,8 @@ class LexicalIndex:
     def score(self, terms: Mapping[str, float]) -> Scores:
         """Score every node for weighted terms: float32 [total], 0 for a node that holds none of them."""
         scores = np.zeros(self.total, np.float32)
-        for term, weight in sorted(terms.items()):
-            low, high = self._find(term)
+        ordered = sorted(terms)
+        for (low, high), weight in zip(self._find(ordered), map(terms.__getitem__, ordered), strict=True):
             if low < high and weight > 0:
                 shares = saturations() * np.float32(weight * self._rarity(high - low))
                 scores[self.rows[low:high]] += shares[self.impacts[low:high]]
@@ -74,8 +74,7 @@ class LexicalIndex:
     def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TextParts:
         """Tell what each term adds to the score of each of some rows; costs little where rows are few."""
         parts = TextParts(np.zeros((len(rows), len(terms))), np.zeros(len(terms)))
-        for column, (term, weight) in enumerate(terms.items()):
-            low, high = self._find(term)
+        for column, ((low, high), weight) in enumerate(zip(self._find(terms), terms.values(), strict=True)):
             parts.rarities[column] = max(weight, 0.0) * self._rarity(high - low)
             if low < high:
                 holders = self.rows[low:high]
@@ -84,21 +83,20 @@ class LexicalIndex:
                 parts.scores[:, column] = np.where(holders[places] == rows, shares, 0)
         return parts
 
-    def weigh(self, term: str) -> float:
-        """Tell how rare a term is: from 0 for one that all nodes hold to the logarithm of their number (BM25's idf)."""
-        low, high = self._find(term)
-        return self._rarity(high - low)
+    def weigh(self, terms: Iterable[str]) -> list[float]:
+        """Tell how rare terms are: from 0 for one that all nodes hold to the logarithm of their number (BM25's idf)."""
+        return [self._rarity(high - low) for low, high in self._find(terms)]
 
     def _rarity(self, count: int) -> float:
         return log(1 + (self.total - count + 0.5) / (count + 0.5))
 
-    def _find(self, term: str) -> tuple[int, int]:
-        """Give where the list of a term begins and ends."""
-        number = hash_term(term)
-        place = int(np.searchsorted(self.terms, np.uint32(number)))
-        if place == len(self.terms) or self.terms[place] != number:
-            return 0, 0
-        return int(self.offsets[place]), int(self.offsets[place + 1])
+    def _find(self, terms: Iterable[str]) -> list[tuple[int, int]]:
+        """Give where the list of each term begins and ends; all are looked up together, for most may stand nowhere."""
+        numbers = np.array([hash_term(term) for term in terms], np.uint32)
+        places = np.searchsorted(self.terms, numbers)
+        ends = np.minimum(places + 1, len(self.terms))  # of a term that is held; else where it begins
+        ends = np.where(self.terms[ends - 1] == numbers, ends, places) if len(self.terms) else places
+        return list(zip(self.offsets[places].tolist(), self.offsets[ends].tolist(), strict=True))
 
 
 def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np.int64]:

@@ -54,7 +54,8 @@ def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: Nod
     if label is Label.FUNCTION_NAME:
         return _find_names(_read_functions(index, segment.list_best(terms, len(segment), keep)), k)
     found = _read_functions(index, segment.list_best(terms, BLOCK_FUNCTIONS, keep))
-    rarity = {term: weight * segment.index.weigh(term) for term, weight in terms.items()}
+    rarities = zip(terms.items(), segment.index.weigh(terms), strict=True)
+    rarity = {term: weight * rare for (term, weight), rare in rarities}
     return _find_blocks(index, found, rarity, k, where.kinds)
 
 

@@ -77,8 +77,12 @@ def lexical_top(pool: Pool) -> Scores:
 
 def lexical_share(pool: Pool) -> Scores:
     """Measure the lexical score as a share of the best."""
-    best = pool.lexical.max(initial=0)
-    return pool.lexical / best if best > 0 else pool.lexical
+    return divide(pool.lexical, pool.lexical.max(initial=0))
+
+
+def abbreviated(pool: Pool) -> Scores:
+    """Measure what abbreviations of the question's words add to the lexical score, as a share of the best."""
+    return divide(pool.abbreviated, pool.lexical.max(initial=0))
 
 
 def word_cover(pool: Pool) -> Scores:
@@ -158,8 +162,8 @@ def blocks_inside(pool: Pool) -> Scores:
 
 
 _COMMON = (
-    dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, word_cover, words_missing,
-    name_cover, name_share, name_match, qualname_share, name_order, name_start, name_verb,
+    dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, abbreviated, word_cover,
+    words_missing, name_cover, name_share, name_match, qualname_share, name_order, name_start, name_verb,
     name_length, name_gain, name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test,
     in_foreign, is_special, is_private, is_method, length,
 )  # fmt: skip

@@ -41,6 +41,7 @@ class Pool:
     owners: tuple[Outline, ...]  # the function of a block; a function itself
     words: Scores  # [candidates, terms]: what each term of the question adds to the lexical score of the function
     rarities: Scores  # [terms]: weight of each term, by how rare it is in this graph
+    abbreviated: Scores  # what all abbreviations of words of the question add to it
     same_content: tuple[int, ...]  # others of equal content that the searches folded into the candidate
     searched: int  # nodes of the label
     filtered: int  # left out by the filter
@@ -67,7 +68,8 @@ def collect_pool(
 ) -> Pool:
     """Search both ways, and read of all that was found both scores."""
     look = max(int(k * LOOK_FOR_EACH), LOOK)
-    near, worded = store.hybrid_search(label, query, question.weights, look, where)
+    terms = {**question.weights, **question.abbreviations}
+    near, worded = store.hybrid_search(label, query, terms, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:
         found.append(worded.matches)
@@ -107,11 +109,17 @@ def _search_files(
             yield store.vector_search(label, query, LOOK_IN_FILE, narrowed).matches
 
 
-def _read_words(store: GraphStore, functions: tuple[Outline, ...], question: Question) -> tuple[Scores, Scores]:
-    """Read what each term adds to the score of each function; a block without a function has no words."""
+def _read_words(
+    store: GraphStore, functions: tuple[Outline, ...], question: Question
+) -> tuple[Scores, Scores, Scores]:
+    """Read what each term adds to the score of each function; a block without a function has no words.
+
+    Gives the scores of the terms, their rarities, and the sums of what abbreviations add.
+    """
     ids = sorted({each.id for each in functions if each.label is Label.FUNCTION})
-    parts = store.text_parts(ids, question.weights)
+    parts = store.text_parts(ids, {**question.weights, **question.abbreviations})
     rows = {node_id: row for row, node_id in enumerate(ids)}
     places = [rows.get(each.id, len(ids)) for each in functions]
-    padded = np.concatenate((parts.scores, np.zeros((1, len(question.weights)))))
-    return padded[places], np.asarray(parts.rarities, np.float64)
+    padded = np.concatenate((parts.scores, np.zeros((1, parts.scores.shape[1]))))[places]
+    words, short = np.split(padded, [len(question.weights)], axis=1)
+    return words, np.asarray(parts.rarities[: len(question.weights)], np.float64), short.sum(axis=1)

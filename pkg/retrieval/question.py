@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pkg.encode.lexical import weigh_terms
 from pkg.encode.stems import split_terms
+from pkg.retrieval.abbreviations import list_abbreviations
 
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
 _WORD = r"[^\W\d]\w*"
@@ -15,6 +16,9 @@ _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)
 _NAME = re.compile(rf"(?<![\w.]){_WORD}(?:\.{_WORD})*")
 _LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]")  # a.b, a_b, _a, aB or HTMLParser
 _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD})*)\(")
+ABBREVIATED = 0.5
+"""Weight of what may abbreviate a word of the question: with .3 to .7, as many of the development questions have theirs
+among what the searches find, and with 1, what stands in few functions outweighs the words themselves."""
 _TEST_TERMS = frozenset(("test", "unittest", "pytest"))
 
 
@@ -25,6 +29,7 @@ class Question:
     text: str
     terms: tuple[str, ...]  # distinct, in their order
     weights: Mapping[str, float]  # how much each term counts (pkg.encode.lexical)
+    abbreviations: Mapping[str, float]  # the same for what may abbreviate words of it, and is none of its terms
     names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
@@ -32,12 +37,14 @@ class Question:
 
 def read_question(text: str) -> Question:
     """Find out what a question says."""
-    terms = tuple(dict.fromkeys(split_terms(text.encode("utf-8", "ignore"))))
+    encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
+    terms = tuple(dict.fromkeys(split_terms(encoded)))
+    abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     files = tuple(dict.fromkeys(_FILE.findall(text)))
     names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text))))
     if len(names) > MOST_NAMES:
         names = ()
-    return Question(text, terms, weigh_terms(text), names, files, not _TEST_TERMS.isdisjoint(terms))
+    return Question(text, terms, weights, abbreviations, names, files, not _TEST_TERMS.isdisjoint(terms))
 
 
 def _list_names(text: str) -> Iterator[str]:

@@ -50,7 +50,8 @@ def test_the_order_of_the_terms_of_a_question_changes_no_bit(nodes: list[dict[st
 
 def test_rare_terms_weigh_more() -> None:
     index = make_index([{"read": 9, "file": 9}, {"read": 9}, {"read": 9}])
-    assert index.weigh("unknown") > index.weigh("file") > index.weigh("read") > 0
+    unknown, rare, common = index.weigh(["unknown", "file", "read"])
+    assert unknown > rare > common > 0
 
 
 def test_an_index_without_nodes_scores_nothing() -> None:

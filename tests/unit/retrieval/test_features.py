@@ -25,7 +25,7 @@ def make_pool(text: str, *outlines: Outline, dense: list[float] | None = None) -
     if dense:
         outlines = tuple(each._replace(cosine=cosine) for each, cosine in zip(outlines, dense, strict=True))
     words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))
-    return Pool(question, outlines, outlines, words, rarities, (0,) * count, count, 0)
+    return Pool(question, outlines, outlines, words, rarities, np.zeros(count), (0,) * count, count, 0)
 
 
 def flags(measured: Scores) -> list[float]:

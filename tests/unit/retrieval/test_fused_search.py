@@ -90,6 +90,14 @@ def test_comments_in_other_scripts_are_found_by_their_words(store: FakeStore, te
     assert names(store, find(store, text))[0] == "translate"
 
 
+def test_a_name_that_abbreviates_what_is_asked_is_found_and_counts() -> None:
+    crowd = "".join(f"def work_{number}(value):\n    return value + {number}\n\n\n" for number in range(200))
+    store = make_store({"crowd.py": crowd, "ratio.py": "def den(value):\n    return value[1]\n"})
+    found = find(store, "what stands below the line, the denominator", k=1)
+    assert names(store, found) == ["den"]
+    assert dict(found.ranked[0].parts)["abbreviated"] > 0
+
+
 def test_equal_code_counts_once(store: FakeStore) -> None:
     found = find(store, "translate text", k=9)
     (first, *rest) = found.ranked

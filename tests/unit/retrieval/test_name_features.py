@@ -20,7 +20,7 @@ def ask(text: str, *qualnames: str, path: str = "shop/cart.py") -> Pool:
         for name in qualnames
     )
     words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))
-    return Pool(question, outlines, outlines, words, rarities, (0,) * count, count, 0)
+    return Pool(question, outlines, outlines, words, rarities, np.zeros(count), (0,) * count, count, 0)
 
 
 def flags(measured: Scores) -> list[float]:

@@ -27,8 +27,8 @@ def make_pool(cosines: list[float], contents: list[str] | None = None) -> Pool:
         Outline(f"{number:016x}", Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content, cosine)
         for number, (content, cosine) in enumerate(zip(names, cosines, strict=True))
     )
-    words = np.zeros((len(cosines), len(question.weights)))
-    return Pool(question, outlines, outlines, words, words.sum(axis=0), (0,) * len(cosines), len(cosines), 0)
+    words, count = np.zeros((len(cosines), len(question.weights))), len(cosines)
+    return Pool(question, outlines, outlines, words, words.sum(axis=0), words.sum(axis=1), (0,) * count, count, 0)
 
 
 @given(COSINES)

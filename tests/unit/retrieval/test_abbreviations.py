@@ -1,0 +1,49 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.encode.stems import split_terms
+from pkg.retrieval.abbreviations import MOST_WORDS, list_abbreviations
+from pkg.retrieval.question import read_question
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        (b"the common denominator", "den"),
+        (b"the common denominator", "denom"),
+        (b"list of parameters", "param"),
+        (b"root mean square of the samples", "rms"),
+        (b"method resolution order", "mro"),
+    ],
+)
+def test_what_names_say_in_short_is_listed(text: bytes, short: str) -> None:
+    assert split_terms(short.encode())[0] in list_abbreviations(text)
+
+
+def test_a_word_is_cut_by_two_letters_at_least() -> None:
+    assert list_abbreviations(b"rows") == []
+    assert list_abbreviations(b"table") == ["tab"]
+
+
+def test_each_is_listed_once() -> None:
+    found = list_abbreviations(b"parameter of a parameter, and parametric parameters")
+    assert len(set(found)) == len(found)
+
+
+def test_a_long_text_is_read_from_its_beginning() -> None:
+    words = b"ab " * (MOST_WORDS - 1)
+    assert "den" in list_abbreviations(words + b"denominator")
+    assert "den" not in list_abbreviations(words + b"ab denominator")
+
+
+def test_what_a_question_says_itself_abbreviates_nothing() -> None:
+    question = read_question("int of an integer")
+    assert "int" in question.weights
+    assert question.abbreviations
+    assert question.abbreviations.keys().isdisjoint(question.weights)
+
+
+@given(st.text(max_size=80))
+def test_any_text_has_some_or_none(text: str) -> None:
+    assert all(list_abbreviations(text.encode("utf-8", "ignore")))
