@@ -1,4 +1,4 @@
-"""List what a name may say in short: a question for a `denominator` finds `den`, one for a `root mean square` finds `rms`.
+"""List what a name may say in short: a question for a `denominator` finds `den`, one for a root mean square `rms`.
 
 No list of abbreviations is kept. The first letters of any word may stand for it, and the initials of words that follow
 one another; whether code says so, the index of the graph tells.

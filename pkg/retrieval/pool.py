@@ -68,8 +68,7 @@ def collect_pool(
 ) -> Pool:
     """Search both ways, and read of all that was found both scores."""
     look = max(int(k * LOOK_FOR_EACH), LOOK)
-    terms = {**question.weights, **question.abbreviations}
-    near, worded = store.hybrid_search(label, query, terms, look, where)
+    near, worded = store.hybrid_search(label, query, question.sought, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:
         found.append(worded.matches)
@@ -109,15 +108,13 @@ def _search_files(
             yield store.vector_search(label, query, LOOK_IN_FILE, narrowed).matches
 
 
-def _read_words(
-    store: GraphStore, functions: tuple[Outline, ...], question: Question
-) -> tuple[Scores, Scores, Scores]:
+def _read_words(store: GraphStore, functions: tuple[Outline, ...], question: Question) -> tuple[Scores, Scores, Scores]:
     """Read what each term adds to the score of each function; a block without a function has no words.
 
     Gives the scores of the terms, their rarities, and the sums of what abbreviations add.
     """
     ids = sorted({each.id for each in functions if each.label is Label.FUNCTION})
-    parts = store.text_parts(ids, {**question.weights, **question.abbreviations})
+    parts = store.text_parts(ids, question.sought)
     rows = {node_id: row for row, node_id in enumerate(ids)}
     places = [rows.get(each.id, len(ids)) for each in functions]
     padded = np.concatenate((parts.scores, np.zeros((1, parts.scores.shape[1]))))[places]

@@ -34,6 +34,11 @@ class Question:
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
 
+    @property
+    def sought(self) -> dict[str, float]:
+        """Give all that the lexical search looks for: the weights of the terms, then those of the abbreviations."""
+        return {**self.weights, **self.abbreviations}
+
 
 def read_question(text: str) -> Question:
     """Find out what a question says."""

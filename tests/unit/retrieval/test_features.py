@@ -54,6 +54,12 @@ def test_blocks_are_ranked_among_those_of_their_function() -> None:
     assert flags(features.blocks_inside(pool)) == pytest.approx([math.log(3)] * 3 + [0.0])
 
 
+def test_abbreviations_are_measured_against_the_words_themselves() -> None:
+    pool = make_pool("cart", outline("add"), outline("pay"))
+    pool = replace(pool, words=np.array([[0.5], [2.0]]), abbreviated=np.array([1.0, 0.0]))
+    assert flags(features.abbreviated(pool)) == [0.5, 0.0]
+
+
 def replace_name(block: Outline, name: str) -> Outline:
     return block._replace(id=f"{block.id}:{name}", name=name)
 
