@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pkg.graph.best import bound_best
 from pkg.graph.terms import TermRows, saturations
 from pkg.terms import hash_term
 
@@ -104,11 +105,13 @@ def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np
 
     So whoever calls can break ties by id.
     """
-    scored = np.flatnonzero(scores > 0 if keep is None else (scores > 0) & keep)
+    kept = scores if keep is None else np.where(keep, scores, np.float32(0))
+    bound = bound_best(kept, k) if 0 < k < len(kept) else 0.0
+    scored = np.flatnonzero(kept >= bound if bound > 0 else kept > 0)
     if k < 1:
         return scored[:0]
     if len(scored) > k:
-        values = scores[scored]
+        values = kept[scored]
         least = np.partition(values, len(values) - k)[len(values) - k]
         scored = scored[values >= least]
-    return scored[np.argsort(-scores[scored], kind="stable")]
+    return scored[np.argsort(-kept[scored], kind="stable")]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import simsimd
 
 from pkg.errors import StoreCorruptError
+from pkg.graph.best import bound_best
 from pkg.graph.folding import count_equal, pick_leaders
 from pkg.model import Match, Matches
 
@@ -102,7 +103,7 @@ class Segment:
         """Give every entry that can be among the k best of distinct content, whatever rounding did to its score."""
         look = k + FIRST_LOOK
         while look < allowed:
-            top = np.argpartition(scores, len(scores) - look)[-look:]
+            top = np.flatnonzero(scores >= bound_best(scores, look))
             top = top[np.argsort(-scores[top], kind="stable")]
             _, first = np.unique(self.columns["hash"][top], return_index=True)
             if len(first) >= k:
