@@ -27,7 +27,7 @@ def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDAr
     """
     is_wanted = np.zeros(1 << 16, np.bool_)
     is_wanted[hashes[leaders].astype("<u2")] = True
-    near = np.flatnonzero(is_wanted[np.ascontiguousarray(hashes).view("<u2")[::4]])
+    near = np.flatnonzero(is_wanted.take(np.ascontiguousarray(hashes).view("<u2")[::4]))
     near = near if passes is None else near[passes(near)]
     found, counts = np.unique(hashes[near], return_counts=True)
     return [int(count) for count in counts[np.searchsorted(found, hashes[leaders])]]

@@ -69,7 +69,8 @@ class LexicalIndex:
         for (low, high), weight in zip(self._find(ordered), map(terms.__getitem__, ordered), strict=True):
             if low < high and weight > 0:
                 shares = saturations() * np.float32(weight * self._rarity(high - low))
-                scores[self.rows[low:high]] += shares[self.impacts[low:high]]
+                rows = self.rows[low:high].astype(np.intp)  # with take, half the time of += at other numbers
+                scores[rows] = scores.take(rows) + shares.take(self.impacts[low:high])
         return scores
 
     def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TextParts:
