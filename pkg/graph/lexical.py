@@ -106,13 +106,10 @@ def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np
 
     So whoever calls can break ties by id.
     """
-    kept = scores if keep is None else np.where(keep, scores, np.float32(0))
-    bound = bound_best(kept, k) if 0 < k < len(kept) else 0.0
-    scored = np.flatnonzero(kept >= bound if bound > 0 else kept > 0)
     if k < 1:
-        return scored[:0]
-    if len(scored) > k:
-        values = kept[scored]
-        least = np.partition(values, len(values) - k)[len(values) - k]
-        scored = scored[values >= least]
-    return scored[np.argsort(-kept[scored], kind="stable")]
+        return np.zeros(0, np.int64)
+    kept = scores if keep is None else np.where(keep, scores, np.float32(0))
+    bound = bound_best(kept, k) if k < len(kept) else 0.0
+    scored = np.flatnonzero(kept >= bound if bound > 0 else kept > 0)
+    scored = scored[np.argsort(-kept[scored], kind="stable")]
+    return scored[kept[scored] >= kept[scored[k - 1]]] if k < len(scored) else scored
