@@ -182,12 +182,12 @@ def write_units(
 
 def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
     """Give every new function name its node and vector (P-03)."""
-    from pkg.encode.encoder import halve_vectors
+    from pkg.encode.encoder import round_vectors
     from pkg.encode.registry import load_encoder
 
     names = [""]
     while names := writer.missing_names(source, names[-1], NAMES_AT_ONCE):
-        vectors = halve_vectors(load_encoder(encoder).encode([name.encode("utf-8", "replace") for name in names]))
+        vectors = round_vectors(load_encoder(encoder).encode([name.encode("utf-8", "replace") for name in names]))
         writer.put_names(source, dict(zip(names, vectors, strict=True)))
 
 

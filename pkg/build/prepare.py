@@ -13,7 +13,7 @@ from pkg.build.drafts import CodePieces, Draft
 from pkg.build.field_spans import read_terms
 from pkg.build.fields import FieldReader
 from pkg.build.inputs import LoadedUnit
-from pkg.encode.encoder import Encoder, encode_spans, halve_vectors
+from pkg.encode.encoder import Encoder, encode_spans, round_vectors
 from pkg.extract.decoding import decode_source
 from pkg.extract.discovery import looks_minified
 from pkg.extract.python import extract_unit
@@ -90,7 +90,7 @@ class Preparer:
         joined = np.array(spans, np.int64).reshape(-1, 2)
         headings = [heading for draft in drafts for heading in draft.headings]
         with self._threads.limit(limits=1, user_api="blas"):
-            vectors = halve_vectors(encode_spans(self._encoder, b"\n".join(texts), joined, headings))
+            vectors = round_vectors(encode_spans(self._encoder, b"\n".join(texts), joined, headings))
         ends = np.cumsum([len(draft.spans) for draft in drafts])
         return iter(np.split(vectors, ends[:-1]) if drafts else [])
 

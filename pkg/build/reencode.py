@@ -75,10 +75,10 @@ def reencode(
 
 
 def _put_batch(writer: EncoderWriter, encoder: str, label: Label, batch: Sequence[tuple[str, Text]]) -> int:
-    from pkg.encode.encoder import halve_vectors
+    from pkg.encode.encoder import round_vectors
 
     texts, headings = zip(*(text for _, text in batch), strict=True)
-    vectors = halve_vectors(load_encoder(encoder).encode(texts, headings))
+    vectors = round_vectors(load_encoder(encoder).encode(texts, headings))
     writer.put_vectors(label, dict(zip((identity for identity, _ in batch), vectors, strict=True)))
     return len(batch)
 

@@ -47,7 +47,7 @@ class EncoderKind:
 
 
 KINDS = {
-    "static": EncoderKind("static", "pkg.encode.static", "StaticEncoder", 192, is_trained=True),
+    "static": EncoderKind("static", "pkg.encode.static", "StaticEncoder", 256, is_trained=True),
     "minilm": EncoderKind(
         "minilm[:FOLDER]", "pkg.encode.minilm", "make_encoder", 384, "folder", ("onnxruntime", "tokenizers"), "minilm"
     ),

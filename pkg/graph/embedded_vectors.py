@@ -149,13 +149,13 @@ class EmbeddedVectors:
             keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
         return keep
 
-    def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float16]:
-        from pkg.graph.vectors import join_vectors
+    def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float32]:
+        from pkg.graph.vector_bytes import unpack_vectors
 
         found = dict(self._connection.execute(sql.GET_VECTORS, (json.dumps(numbers),)))
         if not found.keys() >= set(numbers):
             raise sqlite3.DatabaseError("malformed: a vector that the index knows is missing")
-        return join_vectors([found[number] for number in numbers], len(next(iter(found.values()))) // 2)
+        return unpack_vectors([found[number] for number in numbers], self._get_meta("dimension") or 0)
 
 
 def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from pkg.graph import sql
 from pkg.graph.rows import parse_id
 from pkg.graph.unit import format_id
-from pkg.graph.vectors import join_vectors, score_vectors
+from pkg.graph.vector_bytes import unpack_vectors
+from pkg.graph.vectors import score_vectors
 from pkg.model import Label, Outline
 
 Vector = npt.NDArray[np.float32]
@@ -34,7 +35,7 @@ def _list(connection: sqlite3.Connection, statement: str, ids: Sequence[str], ve
         return []
     asked = json.dumps([parse_id(each) for each in ids])
     rows = connection.execute(statement, (asked,)).fetchall()
-    cosines = score_vectors(join_vectors([row[-1] for row in rows], len(vector)), vector).tolist()
+    cosines = score_vectors(unpack_vectors([row[-1] for row in rows], len(vector)), vector).tolist()
     return [_make_outline(row, cosine) for row, cosine in zip(rows, cosines, strict=True)]
 
 

@@ -180,9 +180,10 @@ class NodeReader:
             yield export_node(_make_call(next(calls)))  # of rows that share it, the first by path
 
     def _read_vector(self, number: int) -> list[float]:
-        import numpy as np
+        from pkg.graph.vector_bytes import unpack_vectors
 
-        vector: list[float] = np.frombuffer(fetch_known(self._connection, sql.GET_VECTOR, number)[0], "<f2").tolist()
+        data, dimension = fetch_known(self._connection, sql.GET_VECTOR, number)
+        vector: list[float] = unpack_vectors([data], dimension)[0].tolist()
         return vector
 
 

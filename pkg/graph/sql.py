@@ -238,7 +238,7 @@ LIST_BLOCKS = f"""WITH RECURSIVE inside(number) AS (
         UNION ALL SELECT node.number FROM inside JOIN node ON node.parent = inside.number AND node.label = {_BLOCK})
     {_OUTLINE} FROM inside JOIN node ON node.number = inside.number JOIN source ON source.number = node.source
     JOIN vector ON vector.node = node.number WHERE node.label = {_BLOCK}"""
-GET_VECTOR = "SELECT data FROM vector WHERE node = ?"
+GET_VECTOR = "SELECT data, (SELECT value FROM meta WHERE key = 'dimension') FROM vector WHERE node = ?"
 LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, coalesce(node.fragment, 0), node.kind, vector.data
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
 COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
@@ -283,7 +283,7 @@ CHECKS = {
     "embedded nodes without a vector": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_BLOCK}, {_NAME}, {_IMPORT})
         AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.node = node.number)""",
     "vectors of another length": """SELECT count(*) FROM vector
-        WHERE length(data) <> 2 * (SELECT value FROM meta WHERE key = 'dimension')""",
+        JOIN meta ON meta.key = 'dimension' WHERE length(data) NOT IN (meta.value + 1, meta.value * 2)""",
     "fragments without terms; run pkg build again": "SELECT count(*) FROM fragment WHERE terms IS NULL",
     "relationships that lack an end": """SELECT count(*) FROM
         (SELECT start, "end" FROM relation UNION ALL SELECT owner, owner FROM call)

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import simsimd
 
-from pkg.errors import StoreCorruptError
 from pkg.graph.best import bound_best
 from pkg.graph.folding import count_equal, pick_leaders
+from pkg.graph.vector_bytes import unpack_vectors
 from pkg.model import Match, Matches
 
 COLUMNS = {
@@ -34,7 +34,7 @@ FIRST_LOOK = 64  # candidates beyond k that are looked at first; more follow whe
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Columns: TypeAlias = dict[str, npt.NDArray[Any]]  # of different types, so known at run time only: see COLUMNS
-FetchVectors = Callable[[list[int]], npt.NDArray[np.float16]]
+FetchVectors = Callable[[list[int]], npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,20 +142,10 @@ def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[tuple[Columns, 
     for batch in _batched(rows, 4096):
         *values, data = zip(*batch, strict=True)
         columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
-        vectors = normalise(_read_vectors(data, dimension))
+        vectors = normalise(unpack_vectors(data, dimension))
         codes, scale = quantise(vectors)
         rest = vectors - codes * scale[:, None]
         yield {**columns, "scale": scale, "codes": codes}, float(np.sqrt((rest * rest).sum(axis=1).max()))
-
-
-def _read_vectors(data: tuple[bytes, ...], dimension: int) -> npt.NDArray[np.float32]:
-    """Lay vectors side by side: float32 [len(data), dimension]; refuse what no encoder gives."""
-    joined = np.frombuffer(b"".join(data), "<f2")
-    if len(joined) != len(data) * dimension or not np.isfinite(joined).all():
-        raise StoreCorruptError(
-            f"the store holds vectors that are not {dimension} finite numbers; move it away and run pkg build again"
-        )
-    return joined.reshape(-1, dimension).astype(np.float32)
 
 
 def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
@@ -171,21 +161,16 @@ def quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], np
 
 
 def normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Bring each row to length 1, which half-precision numbers only nearly have; a zero row stays zero."""
+    """Bring each row to length 1, which rounded numbers only nearly have; a zero row stays zero."""
     norms = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     norms[norms == 0] = 1
     return np.asarray(vectors / norms, np.float32)
 
 
-def score_vectors(vectors: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+def score_vectors(vectors: npt.NDArray[np.floating[Any]], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     """Compute the true cosine of each row with the query; 0 where one of them is zero (P-14)."""
     rows, asked = vectors.astype(np.float64), query.astype(np.float64)
     norms = np.sqrt((rows * rows).sum(axis=1) * (asked * asked).sum())
     norms[norms == 0] = 1
     cosines: npt.NDArray[np.float64] = (rows * asked).sum(axis=1) / norms
     return cosines
-
-
-def join_vectors(data: list[bytes], dimension: int) -> npt.NDArray[np.float16]:
-    """Lay stored vectors side by side: float16 [len(data), dimension]."""
-    return np.frombuffer(b"".join(data), "<f2").reshape(len(data), dimension)

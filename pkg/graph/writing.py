@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -111,11 +111,11 @@ class EmbeddedWriter:
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Add the FunctionName nodes that are missing, with their vectors."""
         number = self._find_source(source)
-        for name, vector in vectors.items():
+        for name, data in _pack(vectors):
             self._add_name(
                 Label.FUNCTION_NAME, number, sign_id(hash_key(source, Label.FUNCTION_NAME.value, name)), name
             )
-            self._vectors.append((self._node_number, vector.tobytes()))
+            self._vectors.append((self._node_number, data))
         self.flush()
         self.changed = self.changed or bool(vectors)
 
@@ -135,9 +135,7 @@ class EmbeddedWriter:
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Put the vectors of nodes of a label, by id, in the place of those that they have."""
         number = sql.LABEL_NUMBERS[label]
-        rows = [
-            (vector.astype("<f2", copy=False).tobytes(), parse_id(each), number) for each, vector in vectors.items()
-        ]
+        rows = [(data, parse_id(each), number) for each, data in _pack(vectors)]
         done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
         self._replaced = (self._replaced or 0) + max(done, 0)
         self.changed = self.changed or bool(rows)
@@ -232,10 +230,11 @@ class EmbeddedWriter:
         return int(number)
 
     def _add_nodes(self, source: int, fragment_number: int, fragment: Fragment) -> None:
+        from pkg.graph.vector_bytes import pack_vectors
+
         number = self._node_number
         self._node_number += len(fragment.nodes)
-        first, data = number + 1, fragment.vectors.astype("<f2", copy=False).tobytes()
-        size, offset = 2 * fragment.vectors.shape[1], 0
+        first, vectors = number + 1, iter(pack_vectors(fragment.vectors))
         labels, kinds, embedded = sql.LABEL_NUMBERS, sql.KIND_NUMBERS, EMBEDDED_LABELS
         for node in fragment.nodes:
             identity, label, parent, name, qualname, kind, start, end, top, bottom, content, properties = node
@@ -251,8 +250,7 @@ class EmbeddedWriter:
                 )
             )  # fmt: skip
             if label in embedded:
-                self._vectors.append((number, data[offset : offset + size]))
-                offset += size
+                self._vectors.append((number, next(vectors)))
 
     def _delete_unit(self, source: int, path: str) -> None:
         row = self._run(sql.FIND_UNIT, (source, path)).fetchone()
@@ -306,3 +304,13 @@ class EmbeddedWriter:
         self._run(sql.DELETE_VECTORS, (first, last))
         self._run(sql.DELETE_NODES, (first, last))
         self._run(sql.DELETE_FRAGMENT, (number,))
+
+
+def _pack(vectors: Mapping[str, npt.NDArray[np.float16]]) -> Iterator[tuple[str, bytes]]:
+    """Give each vector with its name as the bytes that are kept."""
+    import numpy as np
+
+    from pkg.graph.vector_bytes import pack_vectors
+
+    if vectors:
+        yield from zip(vectors, pack_vectors(np.stack(list(vectors.values()))), strict=True)

@@ -8,6 +8,7 @@ from fakes import FakeEncoder
 
 from pkg.build.inputs import LoadedUnit, hash_text
 from pkg.build.prepare import Preparer
+from pkg.encode.encoder import round_vectors
 from pkg.graph.terms import unpack_terms
 from pkg.graph.unit import Fragment, UnitGraph
 from pkg.model import EMBEDDED_LABELS, Label, Status
@@ -61,21 +62,21 @@ def test_each_embedded_node_has_the_vector_of_its_own_text_and_place() -> None:
     texts = [b"import a.b as c" if node.name == "a.b" else TEXT[node.start : node.end] for node in embedded[:4]]
     headings = ["a A.m"] * 3 + [""]
     assert len(fragment.vectors) == len(embedded)
-    assert np.array_equal(fragment.vectors[:4], FakeEncoder().encode(texts, headings).astype(np.float16))
-    assert np.array_equal(fragment.vectors[4:], FakeEncoder().encode([b"import d"]).astype(np.float16))
+    assert np.array_equal(fragment.vectors[:4], round_vectors(FakeEncoder().encode(texts, headings)))
+    assert np.array_equal(fragment.vectors[4:], round_vectors(FakeEncoder().encode([b"import d"])))
 
 
 def test_a_piece_of_a_row_is_encoded_without_the_name_of_the_row() -> None:
     row = LoadedUnit("row-1", "seen", Label.ROW, "0", b"def read_rows(path): pass\n")
     fragment = only_fragment(prepare(row)[0])
     texts = [b"def read_rows(path): pass", b"pass"]
-    assert np.array_equal(fragment.vectors, FakeEncoder().encode(texts, ["read_rows"] * 2).astype(np.float16))
+    assert np.array_equal(fragment.vectors, round_vectors(FakeEncoder().encode(texts, ["read_rows"] * 2)))
 
 
 def test_an_import_is_encoded_as_the_statement_of_its_one_alias() -> None:
     fragment = only_fragment(prepare(make_unit("a.py", b"from ..a import (b as c,\n  d)\nfrom . import *\n"))[0])
     words = [b"from ..a import b as c", b"from ..a import d", b"from . import *"]
-    assert np.array_equal(fragment.vectors, FakeEncoder().encode(words).astype(np.float16))
+    assert np.array_equal(fragment.vectors, round_vectors(FakeEncoder().encode(words)))
     assert [node.start_line for node in fragment.nodes] == [1, 1, 3]
 
 
