@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from contract.units import FILES, READER, WRITER, encode, fill, find_id, prepare, put_edges
+from contract.units import FILES, READER, WRITER, encode, encoder, fill, find_id, prepare, put_edges
 
 from pkg.errors import StoreCorruptError, StoreError
 from pkg.graph import sql
@@ -326,9 +326,9 @@ def test_a_block_contains_what_lies_in_its_text(store: EmbeddedStore) -> None:
 
 def test_vectors_that_are_no_numbers_are_called_damage(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE vector SET data = ? WHERE node = 2", (b"\xff\xff" * 192,))
+        connection.execute("UPDATE vector SET data = ? WHERE node = 2", (b"\xff\xff" * encoder().dimension,))
     codes_of(path).unlink()
-    with closing(EmbeddedStore(path)) as store, pytest.raises(StoreCorruptError, match="not 192 finite numbers"):
+    with closing(EmbeddedStore(path)) as store, pytest.raises(StoreCorruptError, match=r"not \d+ finite numbers"):
         store.vector_search(Label.FUNCTION, encode("read"), 1)
 
 

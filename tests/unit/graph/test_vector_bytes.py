@@ -53,7 +53,7 @@ def test_rounding_moves_no_number_by_more_than_a_step_and_no_cosine_by_much() ->
     assert (np.abs(rounded - vectors).max(axis=1) <= steps).all()
     lengths = np.linalg.norm(rounded, axis=1)
     cosines = rounded @ vectors[7] / np.where(lengths, lengths, 1)
-    assert np.abs(cosines - vectors @ vectors[7]).max() < 0.003
+    assert np.abs(cosines - vectors @ vectors[7]).max() < 0.005
 
 
 def test_no_zero_is_negative() -> None:
