@@ -32,6 +32,7 @@ from shared_data import read_questions
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder
 from pkg.graph import sql
 from pkg.graph.folding import count_equal, pick_leaders
+from pkg.graph.vector_bytes import unpack_vectors
 from pkg.graph.vector_file import read_index, write_index
 from pkg.graph.vectors import FIRST_LOOK, Row, Segment, normalise, quantise, score_vectors
 from pkg.model import Label
@@ -54,18 +55,19 @@ def make_vectors(store: Path, folder: Path, largest: int) -> int:
     with sqlite3.connect(store) as connection:
         labels = [sql.LABEL_NUMBERS[label] for label in (Label.FUNCTION, Label.BLOCK)]
         rows = [row for label in labels for row in connection.execute(sql.LIST_VECTORS, (label,))]
+        ((dimension,),) = connection.execute(sql.GET_META, ("dimension",))
     random = np.random.default_rng(0)
     order = random.permutation(len(rows))[:largest]
-    real = np.array([np.frombuffer(rows[place][-1], "<f2") for place in order])
+    real = unpack_vectors([rows[place][-1] for place in order], dimension).astype(np.float16)
     hashes = np.array([rows[place][2] for place in order])
-    shape = (largest, real.shape[1])
+    shape = (largest, dimension)
     vectors = np.lib.format.open_memmap(folder / "vectors.npy", "w+", np.float16, shape)
     vectors[: len(real)] = real
     for start in range(len(real), largest, len(real)):
         copies = normalise(real[: largest - start].astype(np.float32))
         noise = normalise(random.standard_normal(copies.shape, np.float32))
         vectors[start : start + len(copies)] = normalise(copies + NOISE * noise)
-    write_index(folder / "codes", "", shape[1], {"all": largest}, lambda _: _make_rows(vectors, hashes))
+    write_index(folder / "codes", "", dimension, {"all": largest}, lambda _: _make_rows(vectors, hashes))
     return len(real)
 
 

@@ -141,7 +141,7 @@ def put_all(
     writer: Neo4jWriter | BulkWriter, units: Iterable[UnitGraph], graph: Graph, width: int | None = None
 ) -> None:
     """Put the units, then the function names with vectors of a width, as a build does: without the cycle collector."""
-    import numpy as np
+    from pkg.encode.encoder import round_vectors
 
     gc.disable()
     writer.put_source(graph.found.source)
@@ -149,7 +149,7 @@ def put_all(
         writer.replace_file(unit)
     names = [""]
     while names := writer.missing_names(SOURCE, names[-1], NAMES_AT_ONCE):
-        vectors = graph.encoder.encode([name.encode("utf-8", "replace") for name in names]).astype(np.float16)
+        vectors = round_vectors(graph.encoder.encode([name.encode("utf-8", "replace") for name in names]))
         writer.put_names(SOURCE, dict(zip(names, vectors[:, :width], strict=True)))
     writer.put_source(graph.found.source, graph.found.fingerprint)
     gc.enable()

@@ -23,7 +23,7 @@ from pkg.encode.identifiers import IdentifierTable, number_identifiers
 from pkg.encode.word_table import NAME, PLACE, WordTable, load_word_table
 
 GROUP = 64  # spans encoded by one matrix product: larger groups waste work on words that the others lack
-STEPS = 4096.0  # steps from 0 to 1 that a weighted sum is rounded to: some ten times finer than half precision
+STEPS = 4096.0  # steps from 0 to 1 that a weighted sum is rounded to: some ten times finer than what a graph keeps
 HEADING_LIMIT = 20_000  # headings remembered
 
 
