@@ -65,7 +65,12 @@ def keep_set(name: str, cache: Path, mode: str, make: Callable[[Path], Iterable[
         (work / "code").mkdir(parents=True)
         lines = [json.dumps(asdict(question)) + "\n" for question in make(work / "code")]
         (work / "questions.jsonl").write_text("".join(lines), encoding="utf-8")
-        work.rename(folder)
+        try:
+            work.rename(folder)
+        except OSError:  # another process has put its own there
+            if not folder.is_dir():
+                raise
+            shutil.rmtree(work)
     with open(folder / "questions.jsonl", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     questions = tuple(Question(row["text"], tuple(row["gold"])) for row in rows)
