@@ -4,8 +4,8 @@
 
 The vectors are those of the functions and blocks of real packages, in a shuffled order; beyond their number come
 copies of them with a little noise, each of a content of its own. The questions are prompts of HumanEval and texts of
-MBPP. Both searches score what they find from the same table of half-precision vectors, so that they differ in the
-search alone. The index holds the same 8-bit codes; one thread makes it. It grows from size to size, and its cost is the
+MBPP. Both searches score what they find by the same vectors, so that they differ in the search alone. The index holds
+their signed bytes; one thread makes it. It grows from size to size, and its cost is the
 sum. Where the exact search exceeds a limit beyond the largest size, a straight line through the last two tells it.
 """
 
@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from shared_data import read_questions
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder
 from pkg.graph import sql
 from pkg.graph.folding import count_equal, pick_leaders
-from pkg.graph.vector_bytes import unpack_vectors
+from pkg.graph.vector_bytes import pack_vectors, unpack_vectors
 from pkg.graph.vector_file import read_index, write_index
 from pkg.graph.vectors import FIRST_LOOK, Row, Segment, normalise, quantise, score_vectors
 from pkg.model import Label
@@ -47,51 +48,49 @@ LIMITS = (10, 50)  # CPU milliseconds
 CHANGED = 1000  # vectors that an update takes away, and that it adds
 
 Floats = npt.NDArray[np.float32]
-Halves = npt.NDArray[np.float16]
 
 
 def make_vectors(store: Path, folder: Path, largest: int) -> int:
-    """Write the vectors of a store and copies of them, and the file of their codes; give how many are real."""
+    """Write the file of the vectors of a store and copies of them; give how many are real."""
     with sqlite3.connect(store) as connection:
         labels = [sql.LABEL_NUMBERS[label] for label in (Label.FUNCTION, Label.BLOCK)]
         rows = [row for label in labels for row in connection.execute(sql.LIST_VECTORS, (label,))]
         ((dimension,),) = connection.execute(sql.GET_META, ("dimension",))
     random = np.random.default_rng(0)
-    order = random.permutation(len(rows))[:largest]
-    real = unpack_vectors([rows[place][-1] for place in order], dimension).astype(np.float16)
-    hashes = np.array([rows[place][2] for place in order])
-    shape = (largest, dimension)
-    vectors = np.lib.format.open_memmap(folder / "vectors.npy", "w+", np.float16, shape)
-    vectors[: len(real)] = real
-    for start in range(len(real), largest, len(real)):
-        copies = normalise(real[: largest - start].astype(np.float32))
-        noise = normalise(random.standard_normal(copies.shape, np.float32))
-        vectors[start : start + len(copies)] = normalise(copies + NOISE * noise)
-    write_index(folder / "codes", "", dimension, {"all": largest}, lambda _: _make_rows(vectors, hashes))
+    real = [rows[place] for place in random.permutation(len(rows))[:largest].tolist()]
+    vectors = chain(((row[2], row[-1]) for row in real), _list_copies(real, dimension, random))
+    numbered = (_make_row(*each) for each in enumerate(islice(vectors, largest)))
+    write_index(folder / "codes", "", dimension, {"all": largest}, lambda _: numbered)
     return len(real)
 
 
-def _make_rows(vectors: Halves, hashes: npt.NDArray[np.int64]) -> Iterator[Row]:
+def _make_row(place: int, each: tuple[int | None, bytes]) -> Row:
     """Number the vectors from 1; a copy has a content of its own."""
-    for place, vector in enumerate(vectors):
-        content = int(hashes[place]) if place < len(hashes) else -place
-        yield place + 1, place + 1, content, 1, 1, 0, vector.tobytes()
+    content, data = each
+    return place + 1, place + 1, -place if content is None else content, 1, 1, 0, data
 
 
-def open_vectors(folder: Path, size: int) -> tuple[Segment, Halves]:
-    """Map the codes and the vectors that were written, as far as a size."""
+def _list_copies(rows: list[Row], dimension: int, random: np.random.Generator) -> Iterator[tuple[None, bytes]]:
+    """Give copies without end, each with a noise of its own."""
+    vectors = normalise(unpack_vectors([row[-1] for row in rows], dimension))
+    while True:
+        noise = normalise(random.standard_normal(vectors.shape, np.float32))
+        yield from ((None, data) for data in pack_vectors(vectors + NOISE * noise))
+
+
+def open_vectors(folder: Path, size: int) -> Segment:
+    """Map the vectors that were written, as far as a size."""
     index = read_index(folder / "codes")
     assert index is not None
     whole = index.segments["all"]
-    columns = {name: column[:size] for name, column in whole.columns.items()}
-    return Segment(columns, whole.codes[:size], whole.error), np.load(folder / "vectors.npy", "r")[:size]
+    return Segment({name: column[:size] for name, column in whole.columns.items()}, whole.codes[:size])
 
 
 def grow_index(folder: Path, sizes: list[int]) -> dict[int, Figures]:
     """Make the index of each size out of the one before, keep it, and tell what it has cost up to there."""
     from usearch.index import Index
 
-    segment, _ = open_vectors(folder, sizes[-1])
+    segment = open_vectors(folder, sizes[-1])
     index: Any = Index(ndim=segment.codes.shape[1], metric="cos", dtype="i8")
     figures: dict[int, Figures] = {}
     spent, start = 0.0, 0
@@ -142,34 +141,33 @@ def view_index(folder: Path, size: int) -> Any:
     return index
 
 
-def search_near(index: Any, segment: Segment, vectors: Halves, k: int, query: Floats) -> list[int]:
+def search_near(index: Any, segment: Segment, k: int, query: Floats) -> list[int]:
     """Take more than k of the index, score them exactly and fold equal content, as the exact search does."""
     codes, _ = quantise(normalise(query[None, :]))
     found = index.search(codes[0], k + FIRST_LOOK, threads=1).keys.astype(np.int64)
-    scores, hashes = score_vectors(vectors[found], query), segment.columns["hash"]
+    scores, hashes = score_vectors(segment.codes[found], query), segment.columns["hash"]
     leaders = pick_leaders(found.astype(np.uint64), scores, hashes[found])[:k]
     count_equal(hashes, found[leaders], None)
     return [int(place) + 1 for place in found[leaders]]
 
 
-def search_exactly(segment: Segment, vectors: Halves, k: int, query: Floats) -> list[int]:
-    """Search as the embedded store does, with vectors from a table."""
-    matches = segment.search(query, k, None, lambda numbers: vectors[np.array(numbers) - 1]).matches
-    return [int(match.id, 16) for match in matches]
+def search_exactly(segment: Segment, k: int, query: Floats) -> list[int]:
+    """Search as the embedded store does."""
+    return [int(match.id, 16) for match in segment.search(query, k, None).matches]
 
 
 def search_all(folder: Path, questions: list[str], size: int, has_index: bool) -> Figures:
     """Ask all questions of both searches, and tell what each costs and how much of the one the other finds."""
-    segment, vectors = open_vectors(folder, size)
+    segment = open_vectors(folder, size)
     encoder = load_encoder(DEFAULT_ENCODER)
     queries = [encoder.encode_query(question) for question in questions]
     figures: Figures = {}
     for k in COUNTS:
-        exact, figures[f"exact_{k}"] = _ask(partial(search_exactly, segment, vectors, k), queries)
+        exact, figures[f"exact_{k}"] = _ask(partial(search_exactly, segment, k), queries)
         for expansion in EXPANSIONS if has_index else ():
             index = view_index(folder, size)
             index.expansion_search = expansion
-            near, cost = _ask(partial(search_near, index, segment, vectors, k), queries)
+            near, cost = _ask(partial(search_near, index, segment, k), queries)
             figures[f"near_{k}_expansion_{expansion}"] = cost | _compare(exact, near, k)
     return figures
 
@@ -197,15 +195,15 @@ def _ask(search: Callable[[Floats], list[int]], queries: list[Floats]) -> tuple[
 
 def search_first(folder: Path, size: int, is_exact: bool) -> Figures:
     """Ask one question in a process that has not asked yet: what the command line pays, imports and maps included."""
-    segment, vectors = open_vectors(folder, size)
-    query = np.asarray(vectors[0], np.float32)
+    segment = open_vectors(folder, size)
+    query = segment.codes[0].astype(np.float32)
     used = time.process_time()
     if is_exact:
-        search_exactly(segment, vectors, COUNTS[-1], query)
+        search_exactly(segment, COUNTS[-1], query)
         return {"cpu_ms": round((time.process_time() - used) * 1000, 1)}
     index = view_index(folder, size)
     opened = time.process_time()
-    search_near(index, segment, vectors, COUNTS[-1], query)
+    search_near(index, segment, COUNTS[-1], query)
     marks = {"open_cpu_ms": opened - used, "cpu_ms": time.process_time() - used}
     return {name: round(taken * 1000, 1) for name, taken in marks.items()}
 

@@ -141,7 +141,7 @@ def put_all(
     writer: Neo4jWriter | BulkWriter, units: Iterable[UnitGraph], graph: Graph, width: int | None = None
 ) -> None:
     """Put the units, then the function names with vectors of a width, as a build does: without the cycle collector."""
-    from pkg.encode.encoder import round_vectors
+    from pkg.graph.vector_bytes import round_vectors
 
     gc.disable()
     writer.put_source(graph.found.source)

@@ -12,6 +12,7 @@ from pkg.build.fields import FieldReader
 from pkg.extract.python import extract_unit
 from pkg.graph.terms import NodeKeys, pack_terms
 from pkg.graph.unit import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key
+from pkg.graph.vector_bytes import round_vectors
 from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Function, Label, Source
 
 
@@ -30,7 +31,7 @@ def add_files(store: FakeStore, files: dict[str, str], source: str) -> None:
         for path, text in files.items():
             writer.replace_file(make_unit(source, path, text.encode()))
         names = writer.missing_names(source)
-        vectors = FakeEncoder().encode([name.encode() for name in names]).astype(np.float16)
+        vectors = round_vectors(FakeEncoder().encode([name.encode() for name in names]))
         writer.put_names(source, dict(zip(names, vectors, strict=True)))
 
 
@@ -39,7 +40,7 @@ def make_unit(source: str, path: str, text: bytes) -> UnitGraph:
     code = extract_unit(text)
     rows = tuple(_list_rows(source, path, code))
     spans = np.array([(row.start, row.end) for row in rows if row.label in EMBEDDED_LABELS], np.int64).reshape(-1, 2)
-    vectors = FakeEncoder().encode_spans(text, spans).astype(np.float16)
+    vectors = round_vectors(FakeEncoder().encode_spans(text, spans))
     calls = tuple(CallSite(c.expression, c.line, -1 if c.function is None else c.function) for c in code.calls)
     key = hash_bytes(path.encode() + text)
     part = Part(key, 1, Fragment(key, text, rows, vectors, _pack_terms(path, code, rows), calls))

@@ -182,8 +182,8 @@ def write_units(
 
 def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
     """Give every new function name its node and vector (P-03)."""
-    from pkg.encode.encoder import round_vectors
     from pkg.encode.registry import load_encoder
+    from pkg.graph.vector_bytes import round_vectors
 
     names = [""]
     while names := writer.missing_names(source, names[-1], NAMES_AT_ONCE):

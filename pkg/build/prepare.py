@@ -13,12 +13,13 @@ from pkg.build.drafts import CodePieces, Draft
 from pkg.build.field_spans import read_terms
 from pkg.build.fields import FieldReader
 from pkg.build.inputs import LoadedUnit
-from pkg.encode.encoder import Encoder, encode_spans, round_vectors
+from pkg.encode.encoder import Encoder, encode_spans
 from pkg.extract.decoding import decode_source
 from pkg.extract.discovery import looks_minified
 from pkg.extract.python import extract_unit
 from pkg.graph.terms import TermRows
 from pkg.graph.unit import Fragment, Part, UnitGraph, describe_code, format_id, hash_bytes
+from pkg.graph.vector_bytes import round_vectors
 from pkg.model import CodeUnit, Label, Span, Status
 
 SENT_LIMIT = 100_000  # fragment keys remembered, some 10 MB, so that repeated bodies of a corpus are encoded once

@@ -75,7 +75,7 @@ def reencode(
 
 
 def _put_batch(writer: EncoderWriter, encoder: str, label: Label, batch: Sequence[tuple[str, Text]]) -> int:
-    from pkg.encode.encoder import round_vectors
+    from pkg.graph.vector_bytes import round_vectors
 
     texts, headings = zip(*(text for _, text in batch), strict=True)
     vectors = round_vectors(load_encoder(encoder).encode(texts, headings))

@@ -11,8 +11,6 @@ import numpy.typing as npt
 Vectors: TypeAlias = npt.NDArray[np.float32]
 Spans: TypeAlias = npt.NDArray[np.int64]
 
-BITS, LARGEST = 7, 127  # of a signed byte, beside its sign
-
 
 class Encoder(Protocol):
     """Turn texts into vectors of one length whose dot product is the cosine (P-09, P-13, P-14).
@@ -49,18 +47,6 @@ class AdditiveEncoder(Encoder, Protocol):
 def is_additive(encoder: Encoder) -> TypeGuard[AdditiveEncoder]:
     """Tell whether an encoder can share the work on one text; a question to a protocol itself costs far more."""
     return hasattr(encoder, "encode_without")
-
-
-def round_vectors(vectors: Vectors) -> npt.NDArray[np.float16]:
-    """Round vectors [n, dimension] to what a graph keeps: multiples of a power of two, 127 of which are the most.
-
-    So a signed byte holds each number, and a cosine moves by a thousandth. No zero is negative, which CSV files lose.
-    """
-    _, scales = np.frexp(np.abs(vectors).max(axis=1, initial=0))
-    steps = np.ldexp(np.float32(1), scales[:, None] - BITS)
-    codes = np.clip(np.rint(vectors / steps), -LARGEST, LARGEST) + np.float32(0)
-    rounded: npt.NDArray[np.float16] = (codes * steps).astype(np.float16)
-    return rounded
 
 
 def encode_spans(encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,7 +55,7 @@ class EmbeddedVectors:
         segment = self._open_segment(label)
         keep = self._mask(segment, where)
         found = self._search_near(label, segment, vector, k) if keep is None else None
-        return found or segment.search(vector, k, keep, self._fetch_vectors)
+        return found or segment.search(vector, k, keep)
 
     def _search_near(self, label: Label, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
         """Search through the approximate index; None where there is none, or where it does not find enough."""
@@ -68,7 +67,7 @@ class EmbeddedVectors:
             self._finders[label.value] = open_finder(self._approximate[label.value], self._stamp(), segment)
         finder = self._finders[label.value]
         places = finder.find(vector, k) if finder else None
-        return None if places is None else segment.search_among(places, vector, k, self._fetch_vectors)
+        return None if places is None else segment.search_among(places, vector, k)
 
     def _stamp(self) -> str:
         """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
@@ -148,14 +147,6 @@ class EmbeddedVectors:
         if where.kinds is not None:
             keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
         return keep
-
-    def _fetch_vectors(self, numbers: list[int]) -> npt.NDArray[np.float32]:
-        from pkg.graph.vector_bytes import unpack_vectors
-
-        found = dict(self._connection.execute(sql.GET_VECTORS, (json.dumps(numbers),)))
-        if not found.keys() >= set(numbers):
-            raise sqlite3.DatabaseError("malformed: a vector that the index knows is missing")
-        return unpack_vectors([found[number] for number in numbers], self._get_meta("dimension") or 0)
 
 
 def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:

@@ -97,6 +97,9 @@ def _check_version(connection: sqlite3.Connection, address: str, create: bool) -
 
 def _migrate(connection: sqlite3.Connection) -> None:
     """Lead an older schema to the present one, all or nothing."""
+    from pkg.graph.vector_bytes import pack_halves
+
+    connection.create_function("pack_halves", 1, pack_halves)
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _read_version(connection)  # another process may have been faster

@@ -87,6 +87,9 @@ ALTER TABLE fragment RENAME COLUMN words TO terms;
 SCHEMA_3 = _READ_AGAIN
 """Words that are written together are split, in terms as in questions: the next build reads all again."""
 
+SCHEMA_4 = "UPDATE vector SET data = pack_halves(data)"  # a function of pkg.graph.vector_bytes
+"""Vectors are signed bytes with a scale, no longer numbers of half precision."""
+
 INDEXES = {
     "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",
     "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
@@ -102,7 +105,7 @@ LINK_INDEXES = {
 
 DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES or LINK_INDEXES only
 
-MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3)
+MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
@@ -243,7 +246,6 @@ LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, c
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
 COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
 
-GET_VECTORS = "SELECT vector.node, vector.data FROM json_each(?) AS asked JOIN vector ON vector.node = asked.value"
 LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS NOT NULL ORDER BY number"
 LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
@@ -283,7 +285,7 @@ CHECKS = {
     "embedded nodes without a vector": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_BLOCK}, {_NAME}, {_IMPORT})
         AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.node = node.number)""",
     "vectors of another length": """SELECT count(*) FROM vector
-        JOIN meta ON meta.key = 'dimension' WHERE length(data) NOT IN (meta.value + 1, meta.value * 2)""",
+        WHERE length(data) <> 1 + (SELECT value FROM meta WHERE key = 'dimension')""",
     "fragments without terms; run pkg build again": "SELECT count(*) FROM fragment WHERE terms IS NULL",
     "relationships that lack an end": """SELECT count(*) FROM
         (SELECT start, "end" FROM relation UNION ALL SELECT owner, owner FROM call)

@@ -1,12 +1,9 @@
-"""Vectors as the embedded store keeps them: one signed byte for each number and one for their scale.
-
-So is kept what loses nothing by it, as all do that a build has rounded (pkg.encode.encoder.round_vectors); any other
-vector, as of a graph that an older PKG has built, keeps its numbers in half precision.
-"""
+"""Vectors as a graph holds them: multiples of a power of two, kept as signed bytes and one scale."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,34 +12,51 @@ from pkg.errors import StoreCorruptError
 
 BITS, LARGEST = 7, 127  # of a signed byte, beside its sign
 
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+Codes: TypeAlias = npt.NDArray[np.int8]
 
-def pack_vectors(vectors: npt.NDArray[np.float16]) -> list[bytes]:
-    """Give the bytes of each vector [n, dimension]: dimension + 1 of them, or twice dimension."""
-    numbers, dimension = vectors.astype(np.float32), vectors.shape[1]
-    _, scales = np.frexp(np.abs(numbers).max(axis=1, initial=0))  # the largest number lies below 2 ** scale
-    codes = np.ldexp(numbers, (BITS - scales)[:, None])
-    is_whole = (codes == np.clip(np.rint(codes), -LARGEST, LARGEST)).all(axis=1)
-    is_whole &= dimension > 1  # else both ways take two bytes
-    if not is_whole.all():
-        rows = zip(vectors.astype("<f2", copy=False), is_whole, strict=True)
-        return [pack_vectors(row[None])[0] if whole else row.tobytes() for row, whole in rows]
-    packed, size = np.column_stack((scales, codes)).astype(np.int8).tobytes(), dimension + 1
+
+def round_vectors(vectors: Floats) -> npt.NDArray[np.float16]:
+    """Round vectors [n, dimension] to what every store keeps without loss; a cosine moves by some thousandth."""
+    codes, scales = _quantise(vectors)
+    return np.asarray(_expand(codes, scales), np.float16)
+
+
+def pack_vectors(vectors: Floats) -> list[bytes]:
+    """Give the bytes of each vector [n, dimension], rounded: its scale, then a signed byte for each number."""
+    codes, scales = _quantise(vectors)
+    packed, size = np.column_stack((scales.astype(np.int8), codes)).tobytes(), codes.shape[1] + 1
     return [packed[start : start + size] for start in range(0, len(packed), size)]
 
 
+def unpack_codes(data: Sequence[bytes], dimension: int) -> tuple[Codes, Codes]:
+    """Give the signed bytes [len(data), dimension] and the scales [len(data)] of packed vectors."""
+    if any(len(each) != dimension + 1 for each in data):
+        raise StoreCorruptError(
+            f"the store holds vectors that are not {dimension} numbers; move it away and run pkg build again"
+        )
+    packed = np.frombuffer(b"".join(data), np.int8).reshape(len(data), dimension + 1)
+    return packed[:, 1:], packed[:, 0]
+
+
 def unpack_vectors(data: Sequence[bytes], dimension: int) -> npt.NDArray[np.float32]:
-    """Give vectors [len(data), dimension] of their bytes; refuse what no encoder gives."""
-    sizes = set(map(len, data))
-    if sizes == {dimension + 1} and dimension > 1:
-        packed = np.frombuffer(b"".join(data), np.int8).reshape(len(data), dimension + 1)
-        steps: npt.NDArray[np.float32] = np.ldexp(np.float32(1), packed[:, :1].astype(np.int32) - BITS)
-        return np.asarray(packed[:, 1:] * steps, np.float32)
-    if len(sizes) > 1:
-        return np.concatenate([unpack_vectors([each], dimension) for each in data])
-    if sizes <= {2 * dimension}:
-        halves = np.frombuffer(b"".join(data), "<f2").reshape(len(data), dimension)
-        if np.isfinite(halves).all():
-            return halves.astype(np.float32)
-    raise StoreCorruptError(
-        f"the store holds vectors that are not {dimension} finite numbers; move it away and run pkg build again"
-    )
+    """Give packed vectors as numbers: float32 [len(data), dimension]."""
+    return _expand(*unpack_codes(data, dimension))
+
+
+def pack_halves(data: bytes) -> bytes:
+    """Pack a vector of half precision, as older stores keep them; what is none stays as it is, as damage."""
+    halves = np.frombuffer(data[: len(data) // 2 * 2], "<f2")
+    return pack_vectors(halves[None])[0] if np.isfinite(halves).all() else data
+
+
+def _quantise(vectors: Floats) -> tuple[Codes, npt.NDArray[np.intc]]:
+    numbers = vectors.astype(np.float32)
+    _, scales = np.frexp(np.abs(numbers).max(axis=1, initial=0))  # the largest number lies below 2 ** scale
+    codes = np.rint(np.ldexp(numbers, (BITS - scales)[:, None]))
+    return np.clip(codes, -LARGEST, LARGEST).astype(np.int8), scales
+
+
+def _expand(codes: Codes, scales: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[np.float32]:
+    steps = np.ldexp(np.float32(1), scales.astype(np.intc) - BITS)
+    return np.asarray(codes * steps[:, None], np.float32)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pkg.graph.vectors import COLUMNS, Columns, Row, Segment, encode_rows
 
-MAGIC = b"PKG vectors 1\n"
+MAGIC = b"PKG vectors 2\n"
 _HEADER = 8192  # bytes kept for the header
 LEFTOVER_SECONDS = 3600  # writing the codes takes seconds: an older file is of a process that was killed
 
@@ -42,13 +42,12 @@ def write_index(
         for name, size in (("codes", count * dimension), *sizes.items()):
             segments[label]["columns"][name] = offset
             offset += -(-size // 64) * 64
-    errors = {}
     try:
         with open(temporary, "wb") as file:
             for label, layout in segments.items():
-                errors[label] = _write_columns(file, layout["columns"], encode_rows(rows(label), dimension))
+                _write_columns(file, layout["columns"], encode_rows(rows(label), dimension))
             file.truncate(_HEADER + offset)
-            header = {"stamp": stamp, "dimension": dimension, "segments": segments, "errors": errors}
+            header = {"stamp": stamp, "dimension": dimension, "segments": segments}
             file.seek(0)
             file.write(MAGIC + json.dumps(header).encode() + b"\n")
         os.replace(temporary, path)
@@ -56,19 +55,16 @@ def write_index(
         temporary.unlink(missing_ok=True)
 
 
-def _write_columns(file: BinaryIO, offsets: dict[str, int], batches: Iterator[tuple[Columns, float]]) -> float:
-    """Write the columns of one label, each at its place; give the largest rounding error.
+def _write_columns(file: BinaryIO, offsets: dict[str, int], batches: Iterator[Columns]) -> None:
+    """Write the columns of one label, each at its place.
 
     Plain writes and no map: pages of a map count as memory, and a full disk would end the process.
     """
-    largest = 0.0
     ends = {name: _HEADER + offset for name, offset in offsets.items()}
-    for columns, error in batches:
-        largest = max(largest, error)
+    for columns in batches:
         for name, values in columns.items():
             file.seek(ends[name])
             ends[name] += file.write(values.tobytes())
-    return largest
 
 
 def remove_leftovers(path: Path) -> None:
@@ -92,7 +88,7 @@ def read_index(path: Path) -> VectorIndex | None:
         for label, layout in header["segments"].items():
             views = _view(body, layout, header["dimension"])
             codes = views.pop("codes").reshape(layout["count"], header["dimension"])
-            segments[label] = Segment(views, codes, header["errors"][label])
+            segments[label] = Segment(views, codes)
         return VectorIndex(header["stamp"], segments)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the last two: JSON of another shape
         return None

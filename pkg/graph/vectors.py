@@ -1,13 +1,13 @@
-"""Exact nearest neighbours by a scan of 8-bit codes and a rerank of the few that can still win (P-14, P-17).
+"""Exact nearest neighbours by a scan of signed bytes and a rerank of the few that can still win (P-14, P-17).
 
-The codes lie in a file beside the database, memory-mapped, one segment for each label. Each vector is rounded to signed
-bytes with a scale of its own; the largest rounding error of a segment bounds how far a scanned score can be off, so the
-rerank of everything within that bound gives exactly the result of a full float scan.
+The bytes of all vectors lie in a file beside the database, memory-mapped, one segment for each label. For the scan the
+question is rounded to bytes as well; how far that moves it bounds how far a scanned score can be off, so the rerank of
+everything within that bound, by the question as it is, gives exactly the result of a full float scan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ import simsimd
 
 from pkg.graph.best import bound_best
 from pkg.graph.folding import count_equal, pick_leaders
-from pkg.graph.vector_bytes import unpack_vectors
+from pkg.graph.vector_bytes import unpack_codes
 from pkg.model import Match, Matches
 
 COLUMNS = {
@@ -34,7 +34,6 @@ FIRST_LOOK = 64  # candidates beyond k that are looked at first; more follow whe
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Columns: TypeAlias = dict[str, npt.NDArray[Any]]  # of different types, so known at run time only: see COLUMNS
-FetchVectors = Callable[[list[int]], npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +42,11 @@ class Segment:
 
     columns: Columns
     codes: npt.NDArray[np.int8]
-    error: float  # largest distance between a vector and its code
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None, fetch: FetchVectors) -> Matches:
+    def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None) -> Matches:
         """Find the k entries of highest cosine with distinct content; query [dimension] may have any length."""
         total = len(self)
         allowed = total if keep is None else int(keep.sum())
@@ -59,29 +57,22 @@ class Segment:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
         candidates = self._drop_beaten(candidates, scores, 2 * error)
-        matches = self._rank(candidates, query, k, keep, fetch)
+        matches = self._rank(candidates, query, k, keep)
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
-    def search_among(
-        self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, fetch: FetchVectors
-    ) -> Matches | None:
+    def search_among(self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int) -> Matches | None:
         """Rank the entries that an approximate index has found; None where fewer than k contents are among them."""
         if len(places) < k:
             return None
-        matches = self._rank(places, query, k, None, fetch)
+        matches = self._rank(places, query, k, None)
         folded = sum(match.same_content for match in matches)
         return Matches(matches, len(self), 0, folded, is_approximate=True) if len(matches) == k else None
 
     def _rank(
-        self,
-        candidates: npt.NDArray[np.int64],
-        query: npt.NDArray[np.float32],
-        k: int,
-        keep: Mask | None,
-        fetch: FetchVectors,
+        self, candidates: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, keep: Mask | None
     ) -> tuple[Match, ...]:
         """Score candidates by their true cosines, fold equal content, and keep the k best."""
-        exact = score_vectors(fetch(self.columns["number"][candidates].tolist()), query)
+        exact = score_vectors(self.codes[candidates], query)
         hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
         leaders = pick_leaders(numbers, exact, hashes[candidates])[:k]
         counts = count_equal(hashes, candidates[leaders], None if keep is None else keep.__getitem__)
@@ -90,12 +81,11 @@ class Segment:
         return tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
-        """Score every entry by its code: float32 [n], and how far off a score can be; query has length 1 or 0."""
+        """Score all entries by a rounded query, of length 1 or 0: float32 [n], and how far off a score can be."""
         codes, scale = quantise(query[None, :])
         products = np.asarray(simsimd.dot(self.codes, codes[0])).reshape(-1)
         scores = products.astype(np.float32) * np.asarray(self.columns["scale"], np.float32) * scale[0]
-        rounding = float(np.linalg.norm(query - codes[0] * scale[0]))
-        return scores, self.error + rounding * (1 + self.error) + 1e-6
+        return scores, float(np.linalg.norm(query - codes[0] * scale[0])) + 1e-6
 
     def _find_candidates(
         self, scores: npt.NDArray[np.float32], k: int, allowed: int, margin: float
@@ -129,23 +119,20 @@ def make_segment(rows: Iterator[Row], dimension: int) -> Segment:
     """Make the segment of a label in memory."""
     batches = list(encode_rows(rows, dimension))
     if not batches:
-        return Segment(
-            {name: np.zeros(0, kind) for name, kind in COLUMNS.items()}, np.zeros((0, dimension), np.int8), 0.0
-        )
-    columns = {name: np.concatenate([columns[name] for columns, _ in batches]) for name in batches[0][0]}
-    return Segment(columns, columns.pop("codes"), max(error for _, error in batches))
+        return Segment({name: np.zeros(0, kind) for name, kind in COLUMNS.items()}, np.zeros((0, dimension), np.int8))
+    columns = {name: np.concatenate([columns[name] for columns in batches]) for name in batches[0]}
+    return Segment(columns, columns.pop("codes"))
 
 
-def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[tuple[Columns, float]]:
-    """Turn rows into columns, a batch at a time, each with its largest rounding error."""
+def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[Columns]:
+    """Turn rows into columns, a batch at a time."""
     names = [name for name in COLUMNS if name != "scale"]
     for batch in _batched(rows, 4096):
         *values, data = zip(*batch, strict=True)
         columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
-        vectors = normalise(unpack_vectors(data, dimension))
-        codes, scale = quantise(vectors)
-        rest = vectors - codes * scale[:, None]
-        yield {**columns, "scale": scale, "codes": codes}, float(np.sqrt((rest * rest).sum(axis=1).max()))
+        codes, _ = unpack_codes(data, dimension)
+        norms = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))
+        yield {**columns, "scale": 1 / np.maximum(norms, 1), "codes": codes}
 
 
 def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
@@ -161,14 +148,17 @@ def quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], np
 
 
 def normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Bring each row to length 1, which rounded numbers only nearly have; a zero row stays zero."""
+    """Bring each row to length 1; a zero row stays zero."""
     norms = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     norms[norms == 0] = 1
     return np.asarray(vectors / norms, np.float32)
 
 
-def score_vectors(vectors: npt.NDArray[np.floating[Any]], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """Compute the true cosine of each row with the query; 0 where one of them is zero (P-14)."""
+def score_vectors(vectors: npt.NDArray[Any], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Compute the true cosine of each row with the query; 0 where one of them is zero (P-14).
+
+    The rows may be the bytes of vectors without their scales, powers of two: the cosine is the same to the last bit.
+    """
     rows, asked = vectors.astype(np.float64), query.astype(np.float64)
     norms = np.sqrt((rows * rows).sum(axis=1) * (asked * asked).sum())
     norms[norms == 0] = 1

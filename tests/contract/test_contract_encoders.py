@@ -11,6 +11,7 @@ from contract.units import FILES, encoder, fill, prepare, put
 
 from pkg.errors import EncoderMismatchError, StoreError
 from pkg.graph.store import EncoderWriter, GraphStore
+from pkg.graph.vector_bytes import round_vectors
 from pkg.model import EMBEDDED_LABELS, Label, Source
 
 DIMENSION = 16
@@ -22,7 +23,8 @@ class DeathError(Exception):
 
 def make_vector(node_id: str) -> np.typing.NDArray[np.float16]:
     """Make a vector of a new encoder: no two nodes have the same."""
-    return np.random.default_rng(int(node_id, 16)).normal(size=DIMENSION).astype(np.float16)
+    (vector,) = round_vectors(np.random.default_rng(int(node_id, 16)).normal(size=(1, DIMENSION)))
+    return np.asarray(vector, np.float16)
 
 
 def list_ids(store: GraphStore) -> dict[Label, list[str]]:

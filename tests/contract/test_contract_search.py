@@ -20,6 +20,7 @@ from pkg.errors import EncoderMismatchError, StoreChangedError
 from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
 from pkg.graph.unit import Fragment, NodeRow, Part, UnitGraph, format_id, hash_bytes, hash_key
+from pkg.graph.vector_bytes import round_vectors
 from pkg.model import BLOCK_KINDS, Label, Match, NodeFilter, Source, Status
 
 DIMENSION = 16
@@ -135,7 +136,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[Entry], npt.NDArray[np.float32]]:
             0, (len(SOURCES), len(PATHS), len(KINDS), contents), (draw(st.sampled_from([0, 1, 7, 60, 250])), 4)
         ).tolist()
     ]
-    entries = make_entries(pieces, vectors.astype(np.float16), draw(st.booleans()))
+    entries = make_entries(pieces, round_vectors(vectors), draw(st.booleans()))
     return entries, random.normal(size=DIMENSION).astype(np.float32)
 
 
@@ -198,7 +199,7 @@ def test_what_is_near_enough_is_found_in_a_source_beside_others(
 ) -> None:
     monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is asked, not all compared
     monkeypatch.setattr(searching, "EXPLORED", explored)  # with four, others may be as near as those that are looked at
-    vectors = np.random.default_rng(1).normal(size=(40, DIMENSION)).astype(np.float16)
+    vectors = round_vectors(np.random.default_rng(1).normal(size=(40, DIMENSION)))
     pieces = [Piece(source, "a.py", None, content) for content in range(len(vectors)) for source in SOURCES]
     entries, store = make_entries(pieces, vectors), make_server_store()
     fill_by_hand(store, entries)
@@ -213,11 +214,11 @@ def test_what_is_near_enough_is_found_in_a_source_beside_others(
         assert (found.searched, found.filtered) == (len(entries), len(entries) - len(passing))
 
 
-def test_the_nearest_is_found_where_rounding_to_half_precision_changes_lengths(store: GraphStore) -> None:
-    long, short = np.zeros((2, DIMENSION), np.float16)
+def test_the_nearest_is_found_where_rounding_changes_lengths(store: GraphStore) -> None:
+    long, short = np.zeros((2, DIMENSION))
     long[:3], short[:5] = 3**-0.5, 5**-0.5
     crowd = [Piece("one", "a.py", None, content) for content in range(200)]
-    vectors = np.array([short] + [long] * 199, np.float16)
+    vectors = round_vectors(np.array([short] + [long] * 199))
     entries = make_entries(crowd, vectors)
     fill_by_hand(store, entries)
     for weight in np.linspace(0.2, 0.4, 41):

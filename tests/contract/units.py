@@ -14,6 +14,7 @@ from pkg.encode.encoder import Encoder
 from pkg.encode.registry import load_encoder
 from pkg.graph.store import GraphStore, StoreWriter
 from pkg.graph.unit import UnitGraph, UnitLinks
+from pkg.graph.vector_bytes import round_vectors
 from pkg.model import Edge, Label, Source
 
 READER = '''"""Read settings."""
@@ -85,7 +86,7 @@ def put(writer: StoreWriter, source: str, units: Iterable[UnitGraph]) -> None:
 def put_names(writer: StoreWriter, source: str) -> None:
     names = writer.missing_names(source)
     if names:
-        vectors = encoder().encode([name.encode() for name in names]).astype(np.float16)
+        vectors = round_vectors(encoder().encode([name.encode() for name in names]))
         writer.put_names(source, dict(zip(names, vectors, strict=True)))
 
 

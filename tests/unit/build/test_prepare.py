@@ -8,9 +8,9 @@ from fakes import FakeEncoder
 
 from pkg.build.inputs import LoadedUnit, hash_text
 from pkg.build.prepare import Preparer
-from pkg.encode.encoder import round_vectors
 from pkg.graph.terms import unpack_terms
 from pkg.graph.unit import Fragment, UnitGraph
+from pkg.graph.vector_bytes import round_vectors
 from pkg.model import EMBEDDED_LABELS, Label, Status
 from pkg.terms import hash_term
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from pkg.graph.approximate import MOST_ASKED, find_changes
 from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.vector_bytes import pack_vectors
 from pkg.graph.vectors import Segment, make_segment
 from pkg.model import Label, Match, Matches, NodeFilter
 from pkg.retrieval.query import QueryOptions, run_query
@@ -232,5 +233,5 @@ def test_the_changes_lead_from_the_old_codes_to_the_new(old: dict[int, int], new
 
 def _make_segment(codes: dict[int, int]) -> Segment:
     """Make a segment of numbers, each with one of four vectors."""
-    vectors = np.eye(4, dtype=np.float16)
-    return make_segment(((n, n, n, 1, 1, 0, vectors[codes[n]].tobytes()) for n in sorted(codes)), 4)
+    packed = pack_vectors(np.eye(4))
+    return make_segment(((n, n, n, 1, 1, 0, packed[codes[n]]) for n in sorted(codes)), 4)

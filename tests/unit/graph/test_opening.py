@@ -13,12 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from contract.units import FILES, encode, fill, find_id
+from contract.units import FILES, encode, encoder, fill, find_id
 
 from pkg.errors import StoreCorruptError, StoreError, StoreLockedError, StoreMissingError, StoreVersionError
 from pkg.graph import opening, sql
 from pkg.graph.embedded import EmbeddedStore
 from pkg.graph.stores import open_store
+from pkg.graph.vector_bytes import unpack_vectors
 from pkg.model import Label
 
 ROOT = Path(__file__).parents[3]
@@ -90,9 +91,23 @@ def test_an_empty_file_is_no_graph_for_a_reader_and_a_place_for_a_build(tmp_path
 def test_a_newer_schema_is_refused_and_left_alone(path: Path, create: bool) -> None:
     change(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
-    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 3.*upgrade PKG"):
+    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 4.*upgrade PKG"):
         EmbeddedStore(path, create)
     assert path.read_bytes() == before
+
+
+def test_vectors_of_half_precision_are_rounded(path: Path) -> None:
+    with closing(EmbeddedStore(path)) as store:
+        lines = list(store.export(vectors=True))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for node, data in connection.execute("SELECT node, data FROM vector").fetchall():
+            (vector,) = unpack_vectors([data], encoder().dimension).astype("<f2")
+            connection.execute("UPDATE vector SET data = ? WHERE node = ?", (vector.tobytes(), node))
+        connection.execute("PRAGMA user_version = 3")
+    with closing(EmbeddedStore(path)) as store:
+        assert store.check() == []
+        assert list(store.export(vectors=True)) == lines
+        assert store.vector_search(Label.FUNCTION, encode("read"), 1).matches
 
 
 def test_an_older_schema_is_migrated_with_all_it_holds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
