@@ -31,7 +31,7 @@ def pack_vectors(vectors: Floats) -> list[bytes]:
 
 def unpack_codes(data: Sequence[bytes], dimension: int) -> tuple[Codes, Codes]:
     """Give the signed bytes [len(data), dimension] and the scales [len(data)] of packed vectors."""
-    if any(len(each) != dimension + 1 for each in data):
+    if not {dimension + 1}.issuperset(map(len, data)):
         raise StoreCorruptError(
             f"the store holds vectors that are not {dimension} numbers; move it away and run pkg build again"
         )
