@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from pkg.build.drafts import CodePieces, Draft
 from pkg.build.field_spans import read_terms
@@ -35,8 +34,6 @@ class Preparer:
         self._encoder = encoder
         self._fields = FieldReader()
         self._sent: set[int] = set()
-        # The products are small: threads that wait for the next one by spinning would double the CPU time.
-        self._threads = ThreadpoolController()
 
     def prepare(self, batch: Sequence[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
         """Prepare one batch; the units come back in the same order, with the CPU seconds of each stage."""
@@ -90,8 +87,7 @@ class Preparer:
             offset += len(text) + 1
         joined = np.array(spans, np.int64).reshape(-1, 2)
         headings = [heading for draft in drafts for heading in draft.headings]
-        with self._threads.limit(limits=1, user_api="blas"):
-            vectors = round_vectors(encode_spans(self._encoder, b"\n".join(texts), joined, headings))
+        vectors = round_vectors(encode_spans(self._encoder, b"\n".join(texts), joined, headings))
         ends = np.cumsum([len(draft.spans) for draft in drafts])
         return iter(np.split(vectors, ends[:-1]) if drafts else [])
 

@@ -4,7 +4,7 @@ Old names in small letters mark no word in them, and a question for the view of 
 split where it is made of words that many projects use, and these together are likelier than the word itself: so
 ``filename``, which is a word of its own, stays. A few letters at one end may be no word (``ksstat`` -> ks, stat). How
 likely a word is, its place in a list by frequency tells (Zipf); training/ makes the list, of documentation and of names
-with underscores.
+with underscores, and marks the few words of it that are split themselves: most words of code are known and stay whole.
 """
 
 from __future__ import annotations
@@ -22,27 +22,31 @@ LONGEST_REST, REST_COST = 4, 3.0  # letters that may be no word, and what each c
 SHORTEST_LAST = 2  # letters of a rest at the end: a single one is an ending, as of plurals
 UNSEEN = 22.0  # what a word costs that is not in the list: a split with a rest must be likelier
 TABLE_LIMIT = 50_000  # words remembered, some 6 MB
+MADE = "+"  # stands in the list behind a word that is split itself, such as setdefault
 
 
 class Compounds(dict[str, tuple[str, ...]]):
     """Split words by a list of words, the commonest first, and remember what they are split into.
 
-    A cost is the negative logarithm of how likely a word is; those of words that stand together add up.
+    A cost is the negative logarithm of how likely a word is; those of words that stand together add up. Words of the
+    list without a mark stay whole.
     """
 
     def __init__(self, words: list[str]) -> None:
         super().__init__()
-        self._costs = {word: log((rank + 1) * log(len(words) + 1)) for rank, word in enumerate(words)}
+        logarithm = log(len(words) + 1)
+        self._costs = {word.removesuffix(MADE): log((rank + 1) * logarithm) for rank, word in enumerate(words)}
+        self._whole = frozenset(words)
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) > TABLE_LIMIT:
             self.clear()
-        is_split = SHORTEST <= len(word) <= LONGEST and word.isascii()
-        pieces = self[word] = self._split(word) if is_split else (word,)
+        is_split = SHORTEST <= len(word) <= LONGEST and word.isascii() and word.lower() not in self._whole
+        pieces = self[word] = self.split(word) if is_split else (word,)
         return pieces
 
-    def _split(self, word: str) -> tuple[str, ...]:
-        """Find the likeliest row of words that a word is made of, as they are written in it."""
+    def split(self, word: str) -> tuple[str, ...]:
+        """Find the likeliest row of words that a word is made of, as they are written in it; it may be one itself."""
         small, size = word.lower(), len(word)
         costs, starts = self._find_rows(small, [0.0], SHORTEST_PIECE)
         if costs[size] < inf:

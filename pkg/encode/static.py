@@ -14,6 +14,9 @@ the one sum that is left, the length of the whole, is taken of values that were 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +24,9 @@ import numpy.typing as npt
 from pkg.encode.encoder import Spans, Vectors
 from pkg.encode.identifiers import IdentifierTable, number_identifiers
 from pkg.encode.word_table import NAME, PLACE, WordTable, load_word_table
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 GROUP = 64  # spans encoded by one matrix product: larger groups waste work on words that the others lack
 STEPS = 4096.0  # steps from 0 to 1 that a weighted sum is rounded to: some ten times finer than what a graph keeps
@@ -63,9 +69,10 @@ class StaticEncoder:
         first = np.searchsorted(starts, spans[:, 0])
         last = np.searchsorted(starts, spans[:, 1])
         order = np.argsort(first, kind="stable")  # spans that lie together have words in common
-        for low in range(0, len(spans), GROUP):
-            group = order[low : low + GROUP]
-            sums[group] = self._sum_group(identifiers, first[group], last[group])
+        with _find_libraries().limit(limits=1, user_api="blas") if len(spans) > 1 else nullcontext():
+            for low in range(0, len(spans), GROUP):
+                group = order[low : low + GROUP]
+                sums[group] = self._sum_group(identifiers, first[group], last[group])
         return self._add_headings(sums, headings)
 
     def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
@@ -130,6 +137,14 @@ class StaticEncoder:
         rows = normalise(table.sum_words(PLACE, list(places))) * table.place_weight
         weighed: Vectors = names + rows[[places[place] for _, place in pairs]]
         return weighed
+
+
+@lru_cache(maxsize=1)
+def _find_libraries() -> ThreadpoolController:
+    """Find what multiplies matrices: for small ones, threads that wait for each other would double the CPU time."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def split_heading(heading: str) -> tuple[str, str]:

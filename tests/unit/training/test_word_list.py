@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from mining import Mined
-from word_list import FEWEST_CODE, FEWEST_PROSE, list_words
+from word_list import FEWEST_CODE, FEWEST_PROSE, list_words, write_words
+
+from pkg.encode.compounds import Compounds
 
 
 def mine(code: str = "", paragraph: str = "", comment: str = "") -> Mined:
@@ -35,6 +38,14 @@ def test_the_commonest_come_first_and_packages_count_alike() -> None:
     large = [mine(paragraph="plot")] * 50 + [mine(paragraph="graph plot")]
     packages = [iter(small) for _ in range(FEWEST_PROSE)] + [iter(large) for _ in range(FEWEST_PROSE)]
     assert list_words(packages) == ["graph", "plot"]
+
+
+def test_words_that_are_split_themselves_are_marked(tmp_path: Path) -> None:
+    write_words(["set", "default", "name", "filename", "file", *"abcdefgh", "setdefault"], tmp_path / "words")
+    lines = (tmp_path / "words").read_text().split()
+    assert lines == ["set", "default", "name", "filename", "file", *"abcdefgh", "setdefault+"]
+    assert Compounds(lines)["setdefault"] == ("set", "default")
+    assert Compounds(lines)["setdefaults"] == Compounds([*lines[:-1], "setdefault"])["setdefaults"]
 
 
 def test_single_letters_and_repeated_ones_are_no_words() -> None:
