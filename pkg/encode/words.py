@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 
 from pkg.encode.compounds import LONGEST, load_compounds
 
@@ -43,14 +43,17 @@ def list_marked_parts(identifier: bytes) -> list[str]:
 
 
 def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:
-    """List the words of identifiers as they are written, in one pass, each identifier ended by a space.
+    """List the words of identifiers as they are written, each identifier ended by a space.
 
-    Words that are too long to be any are among them.
+    Words that are too long to be any are among them. Identifiers in ASCII that follow one another take one pass.
     """
-    text = b" ".join((*identifiers, b""))
-    if text.isascii():
-        return _split_compounds(_PARTS_AND_ENDS.findall(text.decode()))
-    return [part for identifier in identifiers for part in (*list_parts(identifier), " ")]
+    parts: list[str] = []
+    for is_plain, some in groupby(identifiers, bytes.isascii):
+        if is_plain:
+            parts += _PARTS_AND_ENDS.findall(b" ".join((*some, b"")).decode())
+        else:
+            parts += chain.from_iterable((*list_marked_parts(each), " ") for each in some)
+    return _split_compounds(parts)
 
 
 def _split_compounds(parts: list[str]) -> list[str]:
