@@ -5,8 +5,8 @@
 The vectors are those of the functions and blocks of real packages, in a shuffled order; beyond their number come
 copies of them with a little noise, each of a content of its own. The questions are prompts of HumanEval and texts of
 MBPP. Both searches score what they find by the same vectors, so that they differ in the search alone. The index holds
-their signed bytes; one thread makes it. It grows from size to size, and its cost is the
-sum. Where the exact search exceeds a limit beyond the largest size, a straight line through the last two tells it.
+their signed bytes; one thread makes it. It grows from size to size, and its cost is the sum. Where the exact search
+exceeds a limit beyond the largest size, a straight line through the last two tells it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mining import Mined
 
-from pkg.encode.compounds import MADE, SHORTEST, SHORTEST_PIECE, Compounds
+from pkg.encode.compounds import MADE, SHORTEST_PIECE, Compounds
 
 FEWEST_PROSE, FEWEST_CODE = 4, 8  # packages that use a word: a name or a slip of one project is no word
 MOST_SHORT = 1500  # of the commonest words, among which those of two letters count: rarer ones are in everything
@@ -51,6 +51,6 @@ def _count_words(functions: Iterator[Mined]) -> tuple[Counter[str], Counter[str]
 
 def write_words(words: list[str], target: Path) -> None:
     """Write the list, a word a line, with a mark behind those that are split themselves."""
-    split = Compounds(words).split
-    lines = (word + MADE if len(word) >= SHORTEST and len(split(word)) > 1 else word for word in words)
+    compounds = Compounds([word + MADE for word in words])  # so that each is looked at
+    lines = (word + MADE if len(compounds[word]) > 1 else word for word in words)
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -42,10 +42,10 @@ class Compounds(dict[str, tuple[str, ...]]):
         if len(self) > TABLE_LIMIT:
             self.clear()
         is_split = SHORTEST <= len(word) <= LONGEST and word.isascii() and word.lower() not in self._whole
-        pieces = self[word] = self.split(word) if is_split else (word,)
+        pieces = self[word] = self._split(word) if is_split else (word,)
         return pieces
 
-    def split(self, word: str) -> tuple[str, ...]:
+    def _split(self, word: str) -> tuple[str, ...]:
         """Find the likeliest row of words that a word is made of, as they are written in it; it may be one itself."""
         small, size = word.lower(), len(word)
         costs, starts = self._find_rows(small, [0.0], SHORTEST_PIECE)
