@@ -77,15 +77,10 @@ def weigh_terms(question: str) -> dict[str, float]:
     Whatever is not Unicode in the question is left out; a term counts once, however often it is said.
     """
     terms = sorted(set(split_terms(question.encode("utf-8", "ignore"))))
-    return {term: _find_weight(term) for term in terms}
-
-
-def _find_weight(term: str) -> float:
-    table = _load_term_weights()
-    number = hash_term(term)
-    place = int(np.searchsorted(table["term"], np.uint32(number)))
-    is_known = place < len(table) and table["term"][place] == number
-    return float(table["weight"][place]) if is_known else 1.0
+    table, numbers = _load_term_weights(), np.array([hash_term(term) for term in terms], np.uint32)
+    places = np.minimum(np.searchsorted(table["term"], numbers), len(table) - 1)
+    weights = np.where(table["term"][places] == numbers, table["weight"][places], np.float32(1))
+    return dict(zip(terms, weights.tolist(), strict=True))
 
 
 @lru_cache(maxsize=1)

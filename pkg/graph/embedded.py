@@ -59,8 +59,9 @@ class EmbeddedStore:
         with translate_faults(self.address):
             self._connection = open_database(self._path, self.address, create)
         self._reader = NodeReader(self._connection)
-        self._vectors = EmbeddedVectors(self._connection, self._path, approximate_above)
-        self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one)
+        self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
+        self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, approximate_above)
+        self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._get_meta)
 
     @property
     def address(self) -> str:
@@ -72,6 +73,8 @@ class EmbeddedStore:
         self._connection.close()
 
     def _get_meta(self, key: str) -> Any:
+        if self._meta is not None:
+            return self._meta.get(key)
         row = self._connection.execute(sql.GET_META, (key,)).fetchone()
         return row[0] if row else None
 
@@ -151,9 +154,11 @@ class EmbeddedStore:
         with translate_database_faults(self.address):
             self._connection.execute("BEGIN")
             try:
-                self._get_meta("generation")  # SQLite chooses the generation at the first read, not at BEGIN
+                # SQLite chooses the generation at the first read, not at BEGIN.
+                self._meta = dict(self._connection.execute(sql.LIST_META))
                 yield
             finally:
+                self._meta = None
                 self._reader.forget()
                 self._roll_back()
 
@@ -275,14 +280,15 @@ class EmbeddedStore:
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
         """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
-        from pkg.graph.outlines import list_blocks, list_outlines
+        from pkg.graph.outlines import OutlineReader
 
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
-            found = [*list_outlines(self._connection, ids, vector), *list_blocks(self._connection, blocks_of, vector)]
+            reader = OutlineReader(self._connection, self._vectors, vector)
+            found = [*reader.list_outlines(ids), *reader.list_blocks(blocks_of)]
             outlines = {each.id: each for each in found}
             outer = sorted(set(map(find_owner, found)) - outlines.keys())
-            return outlines | {each.id: each for each in list_outlines(self._connection, outer, vector)}
+            return outlines | {each.id: each for each in reader.list_outlines(outer)}
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
         """Fetch functions and blocks in the order of their ids, with their blocks and links."""

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pkg.graph import sql
 from pkg.graph.embedded_vectors import find_fragments
@@ -27,12 +27,13 @@ class EmbeddedTexts:
         path: Path,
         reader: NodeReader,
         get_node: Callable[[str], Node],
+        get_meta: Callable[[str], Any],
     ) -> None:
         self._connection = connection
         self.path = path.with_name(path.name + "-terms")
         self.read_inside = reader.read_inside
         self.find_fragments = partial(find_fragments, connection)
-        self._get_node = get_node
+        self._get_node, self._get_meta = get_node, get_meta
         self._cache = TextCache(lambda: self.path, self._list_stored)
 
     def read_nodes(self, ids: Collection[str]) -> list[Node]:
@@ -48,9 +49,7 @@ class EmbeddedTexts:
         self._cache.write(self._read_stamp())
 
     def _read_stamp(self) -> str:
-        stamp: str
-        (stamp,) = self._connection.execute(sql.GET_META, ("stamp",)).fetchone()
-        return stamp
+        return str(self._get_meta("stamp"))
 
     def _list_stored(self) -> Iterator[StoredTerms]:
         names = dict(self._connection.execute(sql.LIST_SOURCE_NUMBERS))

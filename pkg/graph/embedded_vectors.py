@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,10 @@ between two builds (benchmarks/results/approximate.json; beyond 3.2 million vect
 class EmbeddedVectors:
     """Open the codes of one generation, and search them."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, approximate_above: int) -> None:
-        self._connection = connection
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, get_meta: Callable[[str], Any], approximate_above: int
+    ) -> None:
+        self._connection, self._get_meta = connection, get_meta
         self.path = path.with_name(path.name + "-vectors")
         self._index: VectorIndex | None = None
         self._approximate_above = approximate_above
@@ -46,16 +48,16 @@ class EmbeddedVectors:
         """Name the files beside the database: the codes, and the approximate indexes of labels with very many."""
         return self.path, *self._approximate.values()
 
-    def _get_meta(self, key: str) -> Any:
-        row = self._connection.execute(sql.GET_META, (key,)).fetchone()
-        return row[0] if row else None
-
     def search(self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
         segment = self._open_segment(label)
         keep = self._mask(segment, where)
         found = self._search_near(label, segment, vector, k) if keep is None else None
         return found or segment.search(vector, k, keep)
+
+    def score(self, label: Label, numbers: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
+        """Compute the cosines of nodes of a label, by their numbers; those without a vector are left out."""
+        return self._open_segment(label).score(numbers, vector)
 
     def _search_near(self, label: Label, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
         """Search through the approximate index; None where there is none, or where it does not find enough."""

@@ -15,9 +15,17 @@ Hashes = npt.NDArray[Any]  # 64 bits each, signed or not, or 16 hex digits
 def pick_leaders(ids: npt.NDArray[Any], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
     """Give the places of the best of each content, best first, ties by id."""
     order = np.lexsort((ids, -scores))
-    _, first = np.unique(hashes[order], return_index=True)
-    leaders: Rows = order[np.sort(first)]
+    leaders: Rows = order[find_firsts(hashes[order])]
     return leaders
+
+
+def find_firsts(hashes: Hashes) -> Rows:
+    """Give the places where a content stands for the first time, ascending."""
+    order = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return np.sort(order[is_first])
 
 
 def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDArray[np.bool_]] | None) -> list[int]:
@@ -29,5 +37,6 @@ def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDAr
     is_wanted[hashes[leaders].astype("<u2")] = True
     near = np.flatnonzero(is_wanted.take(np.ascontiguousarray(hashes).view("<u2")[::4]))
     near = near if passes is None else near[passes(near)]
-    found, counts = np.unique(hashes[near], return_counts=True)
-    return [int(count) for count in counts[np.searchsorted(found, hashes[leaders])]]
+    found, wanted = np.sort(hashes[near]), hashes[leaders]
+    counts: list[int] = (found.searchsorted(wanted, "right") - found.searchsorted(wanted)).tolist()
+    return counts

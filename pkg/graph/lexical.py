@@ -75,14 +75,16 @@ class LexicalIndex:
 
     def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TextParts:
         """Tell what each term adds to the score of each of some rows; costs little where rows are few."""
-        parts = TextParts(np.zeros((len(rows), len(terms))), np.zeros(len(terms)))
-        for column, ((low, high), weight) in enumerate(zip(self._find(terms), terms.values(), strict=True)):
-            parts.rarities[column] = max(weight, 0.0) * self._rarity(high - low)
-            if low < high:
-                holders = self.rows[low:high]
-                places = np.minimum(np.searchsorted(holders, rows), high - low - 1)
-                shares = saturations()[self.impacts[low:high][places]] * parts.rarities[column]
-                parts.scores[:, column] = np.where(holders[places] == rows, shares, 0)
+        spans = self._find(terms)
+        rarities = np.maximum([*terms.values()], 0.0) * [self._rarity(high - low) for low, high in spans]
+        parts = TextParts(np.zeros((len(rows), len(terms))), rarities)
+        held = [column for column, (low, high) in enumerate(spans) if low < high]
+        if held:
+            asked = rows.astype(np.int32)  # of the type of the lists, or every search would copy one
+            found = [low + self.rows[low:high].searchsorted(asked) for low, high in map(spans.__getitem__, held)]
+            places = np.minimum(np.stack(found, axis=1), [spans[column][1] - 1 for column in held])
+            shares = saturations()[self.impacts[places]] * rarities[held]
+            parts.scores[:, held] = np.where(self.rows[places] == asked[:, None], shares, 0)
         return parts
 
     def weigh(self, terms: Iterable[str]) -> list[float]:

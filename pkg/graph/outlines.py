@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,35 +13,47 @@ import numpy.typing as npt
 from pkg.graph import sql
 from pkg.graph.rows import parse_id
 from pkg.graph.unit import format_id
-from pkg.graph.vector_bytes import unpack_vectors
-from pkg.graph.vectors import score_vectors
 from pkg.model import Label, Outline
+
+if TYPE_CHECKING:
+    from pkg.graph.embedded_vectors import EmbeddedVectors
 
 Vector = npt.NDArray[np.float32]
 
 
-def list_outlines(connection: sqlite3.Connection, ids: Sequence[str], vector: Vector) -> list[Outline]:
-    """Read the outlines of functions and blocks, with their cosines; unknown ids are left out."""
-    return _list(connection, sql.LIST_OUTLINES, ids, vector)
+class OutlineReader:
+    """Read the outlines of functions and blocks, with their cosines with one vector; unknown ids are left out."""
 
+    def __init__(self, connection: sqlite3.Connection, vectors: EmbeddedVectors, vector: Vector) -> None:
+        self._connection, self._vectors, self._vector = connection, vectors, vector
 
-def list_blocks(connection: sqlite3.Connection, functions: Sequence[str], vector: Vector) -> list[Outline]:
-    """Read the outlines of the blocks of some functions, with their cosines."""
-    return _list(connection, sql.LIST_BLOCKS, functions, vector)
+    def list_outlines(self, ids: Sequence[str]) -> list[Outline]:
+        """Read those of some ids."""
+        return self._list(sql.LIST_OUTLINES, ids)
 
+    def list_blocks(self, functions: Sequence[str]) -> list[Outline]:
+        """Read those of the blocks of some functions."""
+        return self._list(sql.LIST_BLOCKS, functions)
 
-def _list(connection: sqlite3.Connection, statement: str, ids: Sequence[str], vector: Vector) -> list[Outline]:
-    if not ids:
-        return []
-    asked = json.dumps([parse_id(each) for each in ids])
-    rows = connection.execute(statement, (asked,)).fetchall()
-    cosines = score_vectors(unpack_vectors([row[-1] for row in rows], len(vector)), vector).tolist()
-    return [_make_outline(row, cosine) for row, cosine in zip(rows, cosines, strict=True)]
+    def _list(self, statement: str, ids: Sequence[str]) -> list[Outline]:
+        if not ids:
+            return []
+        rows = self._connection.execute(statement, (json.dumps(list(map(parse_id, ids))),)).fetchall()
+        cosines = self._score(rows)
+        return [_make_outline(row, cosines[row[0]]) for row in rows if row[0] in cosines]
+
+    def _score(self, rows: list[tuple[Any, ...]]) -> Mapping[int, float]:
+        """Compute the cosines of the nodes of some rows, by their numbers."""
+        numbers: dict[Label, list[int]] = {}
+        for number, _, label, *_ in rows:
+            numbers.setdefault(sql.LABELS[label], []).append(number)
+        scored = (self._vectors.score(label, some, self._vector) for label, some in numbers.items())
+        return {number: cosine for each in scored for number, cosine in each.items()}
 
 
 def _make_outline(row: tuple[Any, ...], cosine: float) -> Outline:
-    identity, label_number, source, path, name, qualname, kind, lines, content_hash, _ = row
-    label, kind = sql.LABELS[label_number], sql.KINDS[kind] or None
+    _, identity, label_number, source, path, name, qualname, kind_number, lines, content_hash = row
+    label, kind = sql.LABELS[label_number], sql.KINDS[kind_number] or None
     if label is Label.BLOCK:  # a block keeps its place in the column that is not indexed
         name, qualname = qualname, ""
     hashed, name_of_all = format_id(content_hash % (1 << 64)), qualname or name

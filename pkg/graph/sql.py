@@ -112,6 +112,7 @@ COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
 HAS_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta' AND sql LIKE '%key%value%'"
 
 GET_META = "SELECT value FROM meta WHERE key = ?"
+LIST_META = "SELECT key, value FROM meta"
 PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, fingerprint, skipped, stages) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -230,17 +231,16 @@ LIST_CALLS = f"SELECT {_CALL_COLUMNS} WHERE {_OF_SOURCE.format(1)} ORDER BY call
 _EDGES_OF_SOURCE = f"""SELECT type, start, "end", line, rule, confidence FROM ({{}}) AS edge
     JOIN source ON source.number = edge.source WHERE {_OF_SOURCE.format(1)}"""
 LIST_STRUCTURE, LIST_LINKS = (_EDGES_OF_SOURCE.format(edges) for edges in (_STRUCTURE, _LINKS))
-_OUTLINE = """SELECT node.id, node.label, source.name,
+_OUTLINE = """SELECT node.number, node.id, node.label, source.name,
     (SELECT min(unit.path) FROM part JOIN unit ON unit.number = part.unit WHERE part.fragment = node.fragment),
-    node.name, node.qualname, node.kind, node.end_line - node.start_line + 1, node.content_hash, vector.data"""
+    node.name, node.qualname, node.kind, node.end_line - node.start_line + 1, node.content_hash"""
 LIST_OUTLINES = f"""{_OUTLINE} FROM json_each(?) AS asked JOIN node ON node.id = asked.value
-    JOIN source ON source.number = node.source JOIN vector ON vector.node = node.number
-    WHERE node.label IN ({_FUNCTION}, {_BLOCK})"""
+    JOIN source ON source.number = node.source WHERE node.label IN ({_FUNCTION}, {_BLOCK})"""
 LIST_BLOCKS = f"""WITH RECURSIVE inside(number) AS (
         SELECT node.number FROM json_each(?) AS asked JOIN node ON node.id = asked.value WHERE node.label = {_FUNCTION}
         UNION ALL SELECT node.number FROM inside JOIN node ON node.parent = inside.number AND node.label = {_BLOCK})
     {_OUTLINE} FROM inside JOIN node ON node.number = inside.number JOIN source ON source.number = node.source
-    JOIN vector ON vector.node = node.number WHERE node.label = {_BLOCK}"""
+    WHERE node.label = {_BLOCK}"""
 GET_VECTOR = "SELECT data, (SELECT value FROM meta WHERE key = 'dimension') FROM vector WHERE node = ?"
 LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, coalesce(node.fragment, 0), node.kind, vector.data
     FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""

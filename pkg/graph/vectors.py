@@ -7,7 +7,7 @@ everything within that bound, by the question as it is, gives exactly the result
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import simsimd
 
 from pkg.graph.best import bound_best
-from pkg.graph.folding import count_equal, pick_leaders
+from pkg.graph.folding import count_equal, find_firsts, pick_leaders
 from pkg.graph.vector_bytes import unpack_codes
 from pkg.model import Match, Matches
 
@@ -68,6 +68,15 @@ class Segment:
         folded = sum(match.same_content for match in matches)
         return Matches(matches, len(self), 0, folded, is_approximate=True) if len(matches) == k else None
 
+    def score(self, numbers: Sequence[int], query: npt.NDArray[np.float32]) -> dict[int, float]:
+        """Compute the true cosines of entries by their numbers, which ascend; unknown ones are left out."""
+        held, asked = self.columns["number"], np.array(numbers, np.int32)
+        places = np.searchsorted(held, asked)
+        known = places < len(held)
+        known[known] = held[places[known]] == asked[known]
+        cosines = score_vectors(self.codes[places[known]], query)
+        return dict(zip(asked[known].tolist(), cosines.tolist(), strict=True))
+
     def _rank(
         self, candidates: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, keep: Mask | None
     ) -> tuple[Match, ...]:
@@ -95,9 +104,9 @@ class Segment:
         while look < allowed:
             top = np.flatnonzero(scores >= bound_best(scores, look))
             top = top[np.argsort(-scores[top], kind="stable")]
-            _, first = np.unique(self.columns["hash"][top], return_index=True)
-            if len(first) >= k:
-                kth = scores[top[np.sort(first)[k - 1]]]
+            firsts = find_firsts(self.columns["hash"][top])
+            if len(firsts) >= k:
+                kth = scores[top[firsts[k - 1]]]
                 return np.flatnonzero(scores >= kth - margin)
             look *= 4
         return np.flatnonzero(scores > -np.inf)

@@ -85,7 +85,7 @@ def number_owners(pool: Pool) -> tuple[list[Outline], npt.NDArray[np.int64]]:
     return list(owners.values()), np.array([places[each.id] for each in pool.owners], np.int64)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=30_000)
 def split(text: str) -> tuple[str, ...]:
     """Give the terms of a name or path in their order."""
     return tuple(split_terms(text.encode("utf-8", "replace")))

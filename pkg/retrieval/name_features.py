@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain
 
 import numpy as np
+import numpy.typing as npt
 
 from pkg.encode.name_gains import gain_names
-from pkg.model import Outline
-from pkg.retrieval.measures import map_owners, share, split
+from pkg.retrieval.measures import number_owners, split
 from pkg.retrieval.pool import Pool, Scores
 from pkg.terms import hash_term
 
 GAIN_SCALE = 7 / 3  # a word of a name comes from the question seven times out of ten, otherwise from anywhere
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a text of each of n functions, one after another."""
+
+    terms: tuple[str, ...]
+    rows: npt.NDArray[np.int64]  # [words]: the function, as its place among n
+    places: npt.NDArray[np.int64]  # [words]: the place among the terms of the question; -1 where it does not say it
+    counts: npt.NDArray[np.int64]  # [n]
+
+    def add_up(self, values: npt.NDArray[np.bool_] | Scores) -> Scores:
+        """Add up values of the words [words] for each function: [n]."""
+        return np.bincount(self.rows, values, minlength=len(self.counts)).astype(np.float64)
+
+
 def name_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in the name of the function."""
-    return _compare_names(pool)[:, 0]
+    return _cover(pool, _read_names(pool))
 
 
+@lru_cache(maxsize=2)
 def name_share(pool: Pool) -> Scores:
     """Measure how much of the function's name stands in the question."""
-    return _compare_names(pool)[:, 1]
+    return _share(pool, _read_names(pool))
 
 
 def name_match(pool: Pool) -> Scores:
@@ -34,105 +50,103 @@ def name_match(pool: Pool) -> Scores:
 
 def qualname_share(pool: Pool) -> Scores:
     """Measure how much of the names of the function and its classes stands in the question."""
-    return _compare_names(pool)[:, 2]
+    return _share(pool, _read_names(pool), _read_scopes(pool))
 
 
 def name_order(pool: Pool) -> Scores:
     """Count neighbours in the name that the question has in the same order, neighbours there or not."""
-    return _compare_names(pool)[:, 3]
+    names = _read_names(pool)
+    ascends = (names.places[:-1] >= 0) & (names.places[:-1] < names.places[1:]) & (names.rows[:-1] == names.rows[1:])
+    return _spread(pool, names.add_up(np.append(ascends, [False] * (len(names.rows) > 0))))
 
 
 def name_start(pool: Pool) -> Scores:
     """Tell whether name and question begin with the same word, mostly a verb."""
-    return _compare_names(pool)[:, 4]
+    names = _read_names(pool)
+    return _spread(pool, names.add_up(_is_first(names) & (names.places == 0)))
 
 
 def name_verb(pool: Pool) -> Scores:
     """Tell whether the first word of the name stands in the question."""
-    return _compare_names(pool)[:, 5]
+    names = _read_names(pool)
+    return _spread(pool, names.add_up(_is_first(names) & (names.places >= 0)))
 
 
 def name_length(pool: Pool) -> Scores:
     """Count the words of the name."""
-    return _compare_names(pool)[:, 6]
+    return _spread(pool, _read_names(pool).counts)
 
 
 def name_gain(pool: Pool) -> Scores:
     """Measure how much likelier the question makes the words of the name, by the logarithms (pkg.encode.name_gains)."""
-    return _gain_names(pool)[:, 0]
+    return _spread(pool, _read_names(pool).add_up(_read_gains(pool)))
 
 
 def name_gain_unsaid(pool: Pool) -> Scores:
     """Measure the same of those words of the name alone that the question does not say."""
-    return _gain_names(pool)[:, 1]
+    names = _read_names(pool)
+    return _spread(pool, names.add_up(_read_gains(pool) * (names.places < 0)))
 
 
 def name_gain_mean(pool: Pool) -> Scores:
     """Measure how much likelier the question makes a word of the name on average."""
-    return _gain_names(pool)[:, 2]
+    return name_gain(pool) / np.maximum(name_length(pool), 1)
 
 
 def scope_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in class and path."""
-    return _compare_names(pool)[:, 7]
+    owners, _ = number_owners(pool)
+    return _cover(pool, _read_scopes(pool), _read_words(pool, (owner.path.removesuffix(".py") for owner in owners)))
+
+
+def _cover(pool: Pool, *texts: _Words) -> Scores:
+    """Measure how much of the question stands in any of some texts of each function, by the weights of its terms."""
+    worth = dict(zip(pool.question.weights, pool.rarities.tolist(), strict=True))
+    weights = np.array([worth[term] for term in pool.question.terms], np.float64)
+    held = np.zeros((len(number_owners(pool)[0]), len(weights) + 1), bool)  # a column for words that are not asked
+    for text in texts:
+        held[text.rows, text.places] = True
+    return _spread(pool, held[:, :-1] @ weights / (weights.sum() or 1.0))
+
+
+def _share(pool: Pool, *texts: _Words) -> Scores:
+    """Measure how much of some texts of each function, taken together, stands in the question."""
+    said, counts = sum(text.add_up(text.places >= 0) for text in texts), sum(text.counts for text in texts)
+    return _spread(pool, said / np.maximum(counts, 1))
+
+
+def _is_first(words: _Words) -> npt.NDArray[np.bool_]:
+    """Tell which words begin the text of a function."""
+    return np.asarray(np.diff(words.rows, prepend=-1) != 0, np.bool_)
+
+
+def _spread(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Scores:
+    """Give each candidate the value of its function."""
+    return np.asarray(values[number_owners(pool)[1]], np.float64)
 
 
 @lru_cache(maxsize=2)
-def _compare_names(pool: Pool) -> Scores:
-    """Compare names with the question, all in one go through the functions: what the features above give, [n, 8].
-
-    What part of the question is held is measured by the weights of its terms.
-    """
-    terms, worth = pool.question.terms, dict(zip(pool.question.weights, pool.rarities.tolist(), strict=True))
-    asked, weighed = frozenset(terms), frozenset(worth)
-    places, total = {term: place for place, term in enumerate(terms)}, float(pool.rarities.sum()) or 1.0
-
-    def compare(owner: Outline) -> tuple[float, ...]:
-        name = split(owner.name)
-        qualname = split(owner.qualname.rpartition(".")[0]) + name
-        cover = _add_up(worth, weighed.intersection(name)) / total
-        scope = _add_up(worth, weighed & _split_scope(owner.qualname, owner.path)) / total
-        shares = share(name, asked), share(qualname, asked)
-        starts = name[:1] == terms[:1], not asked.isdisjoint(name[:1])
-        return cover, *shares, _count_in_order(name, places), *starts, len(name), scope
-
-    return map_owners(pool, compare)
-
-
-def _count_in_order(name: tuple[str, ...], places: Mapping[str, int]) -> int:
-    """Count neighbours in a name whose places in the question ascend."""
-    if places.keys().isdisjoint(name):
-        return 0
-    found = [places.get(term, len(places)) for term in name]
-    return sum(first < second < len(places) for first, second in pairwise(found))
-
-
-def _add_up(worth: dict[str, float], found: frozenset[str]) -> float:
-    """Add up what terms are worth, in an order that is always the same."""
-    return sum(map(worth.__getitem__, sorted(found))) if found else 0.0
+def _read_names(pool: Pool) -> _Words:
+    return _read_words(pool, (owner.name for owner in number_owners(pool)[0]))
 
 
 @lru_cache(maxsize=2)
-def _gain_names(pool: Pool) -> Scores:
-    """Measure the logarithms of the gains of each name: their sum, that of words not asked, their mean: [n, 3]."""
-    gains, asked = gain_names(pool.question.terms), frozenset(pool.question.terms)
-    names = {owner.name: split(owner.name) for owner in pool.owners}
-    terms = [term for name in names.values() for term in name]
-    logarithms = np.log1p(GAIN_SCALE * np.array([gains.get(hash_term(term), 0.0) for term in terms]))
-    unsaid = logarithms * np.array([term not in asked for term in terms], bool)
-    owners = np.repeat(np.arange(len(names)), [len(name) for name in names.values()])
-    sums, news = (np.bincount(owners, values, minlength=len(names)) for values in (logarithms, unsaid))
-    means = sums / np.maximum(np.bincount(owners, minlength=len(names)), 1)
-    rows = {name: row for row, name in enumerate(names)}
-    measured = np.stack((sums, news, means), axis=1)[[rows[owner.name] for owner in pool.owners]]
-    return np.asarray(measured, np.float64)
+def _read_scopes(pool: Pool) -> _Words:
+    """Read the words of the classes and functions that each function stands in."""
+    return _read_words(pool, (owner.qualname.rpartition(".")[0] for owner in number_owners(pool)[0]))
 
 
-@lru_cache(maxsize=10_000)
-def _split_set(text: str) -> frozenset[str]:
-    return frozenset(split(text.removesuffix(".py")))
+def _read_words(pool: Pool, texts: Iterable[str]) -> _Words:
+    """Read the words of one text of each function of a pool."""
+    words = [split(text) for text in texts]
+    terms, counts = tuple(chain.from_iterable(words)), np.array([len(each) for each in words], np.int64)
+    asked = {term: place for place, term in enumerate(pool.question.terms)}
+    places = np.array([asked.get(term, -1) for term in terms], np.int64)
+    return _Words(terms, np.repeat(np.arange(len(words)), counts), places, counts)
 
 
-@lru_cache(maxsize=10_000)
-def _split_scope(qualname: str, path: str) -> frozenset[str]:
-    return frozenset(split(qualname.rpartition(".")[0])) | _split_set(path)
+@lru_cache(maxsize=2)
+def _read_gains(pool: Pool) -> Scores:
+    """Read the logarithm of the gain of each word of the names: [words]."""
+    gains = gain_names(pool.question.terms)
+    return np.log1p(GAIN_SCALE * np.array([gains.get(hash_term(term), 0.0) for term in _read_names(pool).terms]))

@@ -46,7 +46,7 @@ def read_question(text: str) -> Question:
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     files = tuple(dict.fromkeys(_FILE.findall(text)))
-    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text))))
+    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text) if files else text)))
     if len(names) > MOST_NAMES:
         names = ()
     return Question(text, terms, weights, abbreviations, names, files, not _TEST_TERMS.isdisjoint(terms))

@@ -74,6 +74,16 @@ def test_more_is_looked_at_where_folding_eats_the_first_look() -> None:
     assert found.matches[0].same_content == crowd - 1
 
 
+def test_cosines_of_some_entries_are_those_of_a_search_and_unknown_numbers_have_none() -> None:
+    vectors = round_vectors(np.random.default_rng(3).normal(size=(9, DIMENSION)))
+    segment = make_segment(iter(make_rows(vectors, list(range(9)))), DIMENSION)
+    query = np.ones(DIMENSION, np.float32)
+    found = {match.id: match.score for match in segment.search(query, 9, None).matches}
+    scored = segment.score([9, 0, 4, 12], query)
+    assert scored == {number: found[f"{(1 - number) % (1 << 64):016x}"] for number in (9, 4)}
+    assert make_segment(iter(()), DIMENSION).score([1], query) == {}
+
+
 def test_a_segment_of_many_batches_is_one_of_all_its_rows() -> None:
     count = 2 * 4096 + 7
     vectors = round_vectors(np.random.default_rng(2).normal(size=(count, DIMENSION)))
