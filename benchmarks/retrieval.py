@@ -48,7 +48,8 @@ NAMED_BELOW = 50  # questions of a set whose misses are listed by name
 INNER = frozenset(BLOCK_KINDS[1:])
 """What `--blocks inner` searches: a comment stands above such a block, never above a body."""
 
-Rank = Callable[[str], list[str]]  # question -> ids of nodes, best first
+FEW = 10  # answers that a person asks for; the cost of those is measured beside that of all that are judged
+Rank = Callable[[str, int], list[str]]  # question and k -> ids of k nodes, best first
 
 
 def read_sets(names: Sequence[str], data: Path, cache: Path) -> Iterator[QuestionSet]:
@@ -70,9 +71,9 @@ def list_systems(
 ) -> Iterator[tuple[str, Rank]]:
     """Name the systems that need no other encoder, each with its search among the nodes that pass a filter."""
     plain = PlainBM25(list(nodes), [node.content for node in nodes.values()])
-    yield "BM25 (rank-bm25)", lambda text: plain.rank(text, DEPTH)
+    yield "BM25 (rank-bm25)", plain.rank
     if chosen.mode == "function":  # blocks have no terms of their own: a ranking of them is made from that of functions
-        yield "lexical alone", lambda text: _list_ids(_search_words(graph, text))
+        yield "lexical alone", lambda text, k: _list_ids(_search_words(graph, text, k))
     loaded = load_encoder(graph.store.encoder()[0])
     for name, ranking in RANKINGS.items():
         yield name, _make_search(graph, loaded, chosen.mode, ranking, where)
@@ -89,8 +90,8 @@ def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> It
         yield f"{name.partition(':')[0]} {system}", _make_search(beside, loaded, chosen.mode, ranking, NodeFilter())
 
 
-def _search_words(graph: Graph, text: str) -> Sequence[Match]:
-    return graph.store.text_search(Label.FUNCTION, weigh_terms(text), DEPTH).matches
+def _search_words(graph: Graph, text: str, k: int) -> Sequence[Match]:
+    return graph.store.text_search(Label.FUNCTION, weigh_terms(text), k).matches
 
 
 def _list_ids(matches: Sequence[Match]) -> list[str]:
@@ -98,13 +99,13 @@ def _list_ids(matches: Sequence[Match]) -> list[str]:
 
 
 def _make_search(graph: Graph, encoder: Encoder, mode: str, ranking: str, where: NodeFilter) -> Rank:
-    def search(text: str) -> list[str]:
+    def search(text: str, k: int) -> list[str]:
         try:
             query = encode_question(encoder, text)
         except QueryError:
             return []
         with graph.store.snapshot():
-            found = find_nodes(graph.store, read_question(text), query, mode, DEPTH, where, ranking)
+            found = find_nodes(graph.store, read_question(text), query, mode, k, where, ranking)
         return [each.id for each in found.ranked]
 
     return search
@@ -124,12 +125,12 @@ def name_place(node: Node, chosen: QuestionSet) -> str:
     return f"{place}::{node.name}" if node.label is Label.BLOCK else place
 
 
-def ask_all(rank: Rank, chosen: QuestionSet) -> tuple[list[list[str]], float]:
-    """Ask all questions of a set; give the ids of the answers, and the CPU milliseconds of the middle one."""
+def ask_all(rank: Rank, chosen: QuestionSet, k: int) -> tuple[list[list[str]], float]:
+    """Ask all questions of a set for k answers; give their ids, and the CPU milliseconds of the middle question."""
     answers, took = [], []
     for question in chosen.questions:
         start = time.process_time()
-        answers.append(rank(question.text))
+        answers.append(rank(question.text, k))
         took.append((time.process_time() - start) * 1000)
     return answers, statistics.median(took)
 
@@ -187,10 +188,12 @@ def measure_set(chosen: QuestionSet, other: str | None, cache: Path, work: Path)
 
 def measure_system(system: str, rank: Rank, chosen: QuestionSet, nodes: dict[str, Node]) -> Figures:
     """Ask one system all questions of a set."""
-    answers, milliseconds = ask_all(rank, chosen)
-    figures = {"cpu_ms": round(milliseconds, 2), **describe(chosen, answers, nodes)}
+    answers, milliseconds = ask_all(rank, chosen, DEPTH)
+    _, milliseconds_of_few = ask_all(rank, chosen, FEW)
+    costs = {"cpu_ms": round(milliseconds, 2), f"cpu_ms_of_{FEW}_answers": round(milliseconds_of_few, 2)}
+    figures = {**costs, **describe(chosen, answers, nodes)}
     shown = {half: figures[half]["mrr@10"] for half in ("all", DEVELOPMENT, TEST)}
-    print(f"{chosen.name}: {system}: {shown}, {milliseconds:.1f} CPU-ms", file=sys.stderr)
+    print(f"{chosen.name}: {system}: {shown}, {costs}", file=sys.stderr)
     return figures
 
 
