@@ -257,8 +257,7 @@ class NodeFilter:
     kinds: frozenset[str] | None = None  # block kinds; None takes all
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One result of a search: a node id, its score, and how many nodes of equal content it stands for."""
 
     id: str

@@ -483,7 +483,7 @@ def _rank(scored: list[tuple[float, Node]], k: int, searched: int, filtered: int
     for score, node in sorted(scored, key=lambda item: (-item[0], item[1].id)):
         first = firsts.get(node.content_hash)
         firsts[node.content_hash] = (
-            replace(first, same_content=first.same_content + 1) if first else Match(node.id, score)
+            first._replace(same_content=first.same_content + 1) if first else Match(node.id, score)
         )
     kept = tuple(firsts.values())[:k]
     return Matches(kept, searched, filtered, sum(match.same_content for match in kept))

@@ -19,6 +19,7 @@ from pkg.graph.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.floor import drop_below
 from pkg.graph.opening import open_database
+from pkg.graph.outlines import OutlineReader
 from pkg.graph.reading import NodeReader
 from pkg.graph.rows import parse_id, unpack_text
 from pkg.graph.store import StoreStats
@@ -61,6 +62,7 @@ class EmbeddedStore:
         self._reader = NodeReader(self._connection)
         self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
         self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, approximate_above)
+        self._outlines = OutlineReader(self._connection, self._vectors)
         self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._get_meta)
 
     @property
@@ -280,15 +282,13 @@ class EmbeddedStore:
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
         """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
-        from pkg.graph.outlines import OutlineReader
-
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
-            reader = OutlineReader(self._connection, self._vectors, vector)
-            found = [*reader.list_outlines(ids), *reader.list_blocks(blocks_of)]
+            reader, stamp = self._outlines, self._meta.get("stamp") if self._meta else None
+            found = [*reader.list_outlines(ids, vector, stamp), *reader.list_blocks(blocks_of, vector)]
             outlines = {each.id: each for each in found}
             outer = sorted(set(map(find_owner, found)) - outlines.keys())
-            return outlines | {each.id: each for each in reader.list_outlines(outer)}
+            return outlines | {each.id: each for each in reader.list_outlines(outer, vector, stamp)}
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
         """Fetch functions and blocks in the order of their ids, with their blocks and links."""

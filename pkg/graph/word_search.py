@@ -134,7 +134,7 @@ def _fold(best: dict[str, Match], node: Node, score: float) -> bool:
 
 def _choose(known: Match, other: Match) -> Match:
     """Let the better of two matches of equal content stand for both."""
-    return replace(min(known, other, key=_order), same_content=known.same_content + 1)
+    return min(known, other, key=_order)._replace(same_content=known.same_content + 1)
 
 
 def _order(match: Match) -> tuple[float, str]:

@@ -26,7 +26,7 @@ from pkg.retrieval.name_features import (
     qualname_share,
     scope_cover,
 )
-from pkg.retrieval.places import is_generated, is_test, is_vendored
+from pkg.retrieval.places import is_foreign, is_test
 from pkg.retrieval.pool import Pool, Scores
 
 _RANK_OFFSET = 10  # of reciprocal ranks: the first ten places differ much, the others little
@@ -122,7 +122,7 @@ def in_test(pool: Pool) -> Scores:
 
 def in_foreign(pool: Pool) -> Scores:
     """Tell whether the file is generated, or a copy of another project's."""
-    return map_owners(pool, lambda owner: float(is_generated(owner.path) or is_vendored(owner.path)))
+    return map_owners(pool, lambda owner: float(is_foreign(owner.path)))
 
 
 def is_special(pool: Pool) -> Scores:

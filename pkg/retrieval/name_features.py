@@ -29,7 +29,7 @@ class _Words:
 
     def add_up(self, values: npt.NDArray[np.bool_] | Scores) -> Scores:
         """Add up values of the words [words] for each function: [n]."""
-        return np.bincount(self.rows, values, minlength=len(self.counts)).astype(np.float64)
+        return np.asarray(np.bincount(self.rows, values, len(self.counts)), np.float64)
 
 
 def name_cover(pool: Pool) -> Scores:

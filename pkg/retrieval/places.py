@@ -17,12 +17,6 @@ def is_test(path: str) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def is_generated(path: str) -> bool:
-    """Tell whether a file was written by a program."""
-    return _GENERATED.search(path) is not None
-
-
-@lru_cache(maxsize=10_000)
-def is_vendored(path: str) -> bool:
-    """Tell whether a file is a copy of another project's."""
-    return _VENDORED.search(path) is not None
+def is_foreign(path: str) -> bool:
+    """Tell whether a file was written by a program, or is a copy of another project's."""
+    return _GENERATED.search(path) is not None or _VENDORED.search(path) is not None

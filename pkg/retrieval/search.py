@@ -116,5 +116,5 @@ def _fold_group(store: GraphStore, group: list[Match]) -> list[Match]:
     for match, node in zip(group, store.get([match.id for match in group]), strict=True):
         first = firsts.get(node.content_hash)
         same = match.same_content + 1 + first.same_content if first else match.same_content
-        firsts[node.content_hash] = replace(first or match, same_content=same)
+        firsts[node.content_hash] = (first or match)._replace(same_content=same)
     return list(firsts.values())

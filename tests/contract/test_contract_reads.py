@@ -362,6 +362,23 @@ def test_outlines_tell_of_functions_and_blocks_what_their_nodes_do(store: GraphS
         assert each.qualname == (node.name if node.label is Label.BLOCK else node.qualname)
 
 
+def test_outlines_are_of_the_last_write_however_often_they_were_read_before(open_store: OpenStore) -> None:
+    writing, reading = open_store(), open_store()
+    fill(writing, FILES)
+    query, (node,) = encode("write"), writing.find_name("write")
+    first = reading.outlines([node.id], query)
+    assert reading.outlines([node.id], query) == first
+    with writing.write() as writer:
+        writer.delete_source("demo")
+    longer = WRITER.replace("    try:", "    path = str(path)\n    try:", 1)
+    fill(writing, {"pack/writer.py": longer})
+    second = reading.outlines([node.id], query)
+    assert second[node.id].lines == first[node.id].lines + 1
+    with writing.write() as writer:
+        writer.delete_source("demo")
+    assert reading.outlines([node.id], query) == {}
+
+
 @pytest.mark.parametrize("label", [Label.FILE, Label.ROW])
 def test_what_is_unfolded_is_what_each_question_gives(store: GraphStore, label: Label) -> None:
     fill(store, {"a.py": f"import os\n\n\n{NESTED}", **FILES}, label=label)

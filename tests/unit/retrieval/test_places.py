@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.places import is_generated, is_test, is_vendored
+from pkg.retrieval.places import is_foreign, is_test
 
 
 @pytest.mark.parametrize("path", ["tests/a.py", "pack/test/a.py", "test_a.py", "pack/a_test.py", "pack/conftest.py"])
@@ -19,18 +19,18 @@ def test_a_name_that_only_contains_the_letters_is_no_test(path: str) -> None:
     "path", ["api/user_pb2.py", "api/user_pb2_grpc.py", "pack/_generated/a.py", "pack/parsetab.py"]
 )
 def test_generated_files_are_known(path: str) -> None:
-    assert is_generated(path)
+    assert is_foreign(path)
 
 
 @pytest.mark.parametrize("path", ["pack/generate.py", "pack/generator/a.py", "pack/table.py", "pack/regenerated.py"])
 def test_a_generator_is_not_generated(path: str) -> None:
-    assert not is_generated(path)
+    assert not is_foreign(path)
 
 
 @pytest.mark.parametrize("path", ["pip/_vendor/a.py", "vendor/a.py", "astropy/extern/a.py", "third_party/b/a.py"])
 def test_code_of_others_is_known_by_its_folder(path: str) -> None:
-    assert is_vendored(path)
+    assert is_foreign(path)
 
 
 def test_a_vendor_of_goods_is_not_vendored() -> None:
-    assert not is_vendored("shop/vendor.py")
+    assert not is_foreign("shop/vendor.py")
