@@ -30,7 +30,7 @@ from packages import DJANGO, NETWORKX, PANDAS, SCIKIT_LEARN, SPYDER, SYMPY, fetc
 from shared_data import CORPORA, find_files, read_questions
 
 NODES = 425_000  # what the paper's graph holds (P-10)
-PACKAGES = (DJANGO, SPYDER, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
+PACKAGES = (DJANGO, SPYDER, SYMPY, NETWORKX, SCIKIT_LEARN, PANDAS)
 QUERIES = 500
 MODES = ("block", "function", "both")
 P50, P95, MEMORY, COLD = 10.0, 25.0, 400.0, 0.4  # milliseconds, milliseconds, megabytes, seconds
