@@ -7,7 +7,7 @@ of graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -60,18 +60,13 @@ def divide(values: Scores, total: float) -> Scores:
     return np.asarray(values / total if total > 0 else values, np.float64)
 
 
-def share(held: Collection[object], asked: Collection[object]) -> float:
-    """Give the share of what is held that is asked for."""
-    return sum(map(asked.__contains__, held)) / len(held) if held else 0.0
-
-
 def zeros(pool: Pool) -> Scores:
     """Give nothing for every candidate."""
     return np.zeros(len(pool.outlines))
 
 
-def map_owners(pool: Pool, measure: Callable[[Outline], float | tuple[float, ...]]) -> Scores:
-    """Measure each function once, however many of its blocks are candidates; several measures are several columns."""
+def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
+    """Measure each function once, however many of its blocks are candidates."""
     owners, rows = number_owners(pool)
     values: Scores = np.array([measure(owner) for owner in owners], np.float64)[rows]
     return values
