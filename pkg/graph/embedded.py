@@ -284,11 +284,7 @@ class EmbeddedStore:
         """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
-            reader, stamp = self._outlines, self._meta.get("stamp") if self._meta else None
-            found = [*reader.list_outlines(ids, vector, stamp), *reader.list_blocks(blocks_of, vector)]
-            outlines = {each.id: each for each in found}
-            outer = sorted(set(map(find_owner, found)) - outlines.keys())
-            return outlines | {each.id: each for each in reader.list_outlines(outer, vector, stamp)}
+            return self._outlines.read(ids, blocks_of, vector, self._meta.get("stamp") if self._meta else None)
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
         """Fetch functions and blocks in the order of their ids, with their blocks and links."""

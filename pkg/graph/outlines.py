@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pkg.graph import sql
 from pkg.graph.rows import parse_id
-from pkg.graph.unit import format_id
+from pkg.graph.unit import find_owner, format_id
 from pkg.model import Label, Outline
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 KEPT_NODES = 20_000  # some 12 MB: questions about one repository come back to the same functions
 
-_Row: TypeAlias = tuple[int, tuple[Any, ...]]  # number of a node, and its outline but for the cosine
+
+class _Row(NamedTuple):
+    number: int  # of the node in the store
+    outline: Outline  # without its cosine
 
 
 class OutlineReader:
@@ -33,31 +36,41 @@ class OutlineReader:
         self._kept: dict[str, _Row] = {}
         self._stamp: str | None = None  # of the generation that they are of
 
-    def list_outlines(self, ids: Sequence[str], vector: Vector, stamp: str | None) -> list[Outline]:
-        """Read those of some ids, unknown ones left out; without the stamp of a generation nothing is kept."""
+    def read(
+        self, ids: Sequence[str], blocks_of: Sequence[str], vector: Vector, stamp: str | None
+    ) -> dict[str, Outline]:
+        """Read those of some nodes, of the blocks of some functions, and of what all these blocks stand in.
+
+        Unknown ids are left out. Without the stamp of a generation nothing is kept.
+        """
         if stamp is None or stamp != self._stamp or len(self._kept) > KEPT_NODES:
             self._kept, self._stamp = {}, stamp
-        kept = self._kept
-        if missing := [each for each in ids if each not in kept]:
-            kept.update(self._read(sql.LIST_OUTLINES, missing))
-        return self._score([kept[each] for each in ids if each in kept], vector)
+        rows = self._list(ids)
+        rows.update(self._read(sql.LIST_BLOCKS, blocks_of))
+        outer = {owner for row in rows.values() if (owner := find_owner(row.outline)) not in rows}
+        rows.update(self._list(sorted(outer)))
+        return self._score(rows, vector)
 
-    def list_blocks(self, functions: Sequence[str], vector: Vector) -> list[Outline]:
-        """Read those of the blocks of some functions."""
-        return self._score(list(self._read(sql.LIST_BLOCKS, functions).values()), vector)
+    def _list(self, ids: Sequence[str]) -> dict[str, _Row]:
+        kept = self._kept
+        kept.update(self._read(sql.LIST_OUTLINES, [each for each in ids if each not in kept]))
+        return {each: kept[each] for each in ids if each in kept}
 
     def _read(self, statement: str, ids: Iterable[str]) -> dict[str, _Row]:
         asked = list(map(parse_id, ids))
         return dict(map(_make_row, self._connection.execute(statement, (json.dumps(asked),)))) if asked else {}
 
-    def _score(self, rows: list[_Row], vector: Vector) -> list[Outline]:
+    def _score(self, rows: dict[str, _Row], vector: Vector) -> dict[str, Outline]:
         """Add the cosines; a node without a vector is left out."""
-        outlines: list[Outline] = []
+        cosines: dict[int, float] = {}
         for label in (Label.FUNCTION, Label.BLOCK):
-            some = [row for row in rows if row[1][1] is label]
-            cosines = self._vectors.score(label, [number for number, _ in some], vector) if some else {}
-            outlines += [Outline._make((*fields, cosines[number])) for number, fields in some if number in cosines]
-        return outlines
+            if numbers := [row.number for row in rows.values() if row.outline.label is label]:
+                cosines |= self._vectors.score(label, numbers, vector)
+        return {
+            node_id: Outline._make((*outline[:-1], cosines[number]))
+            for node_id, (number, outline) in rows.items()
+            if number in cosines
+        }
 
 
 def _make_row(row: tuple[Any, ...]) -> tuple[str, _Row]:
@@ -66,4 +79,5 @@ def _make_row(row: tuple[Any, ...]) -> tuple[str, _Row]:
     if label is Label.BLOCK:  # a block keeps its place in the column that is not indexed
         name, qualname = qualname, ""
     node_id, hashed = format_id(identity % (1 << 64)), format_id(content_hash % (1 << 64))
-    return node_id, (number, (node_id, label, source, path, name, qualname or name, kind, lines, hashed))
+    outline = Outline(node_id, label, source, path, name, qualname or name, kind, lines, hashed, 0.0)
+    return node_id, _Row(number, outline)

@@ -24,13 +24,17 @@ _SAME = 1e-9  # a smaller deviation is rounding
 def spread(scores: Scores) -> Scores:
     """Measure scores in standard deviations of the best, from their mean."""
     best = np.sort(scores)[-SPREAD_OF:]
-    measured: Scores = (scores - best.mean()) / measure_unit(scores)
+    measured: Scores = (scores - best.mean()) / _measure_deviation(best)
     return np.clip(measured, -5, 10)
 
 
 def measure_unit(scores: Scores) -> float:
     """Measure one standard deviation of the best scores; endless where they are all the same."""
-    deviation = float(np.sort(scores)[-SPREAD_OF:].std()) if len(scores) else 0.0
+    return _measure_deviation(np.sort(scores)[-SPREAD_OF:])
+
+
+def _measure_deviation(best: Scores) -> float:
+    deviation = float(best.std()) if len(best) else 0.0
     return deviation if deviation > _SAME else math.inf
 
 
