@@ -19,7 +19,7 @@ from pkg import __version__
 from pkg.config import read_settings
 from pkg.emit import emit, show
 from pkg.errors import PkgError, UsageError
-from pkg.interrupts import repeat_lost_interrupts
+from pkg.interrupts import keep_interrupts
 from pkg.options import (
     browser_options,
     build_options,
@@ -62,7 +62,7 @@ class _Group(click.Group):
         """Run with streams that can be used; an output that takes no more is a failure."""
         prepare_streams()
         try:
-            with plain_warnings(lambda text: click.echo(f"pkg: warning: {text}", err=True)), repeat_lost_interrupts():
+            with plain_warnings(lambda text: click.echo(f"pkg: warning: {text}", err=True)):
                 return super().main(*args, **extra)
         except OSError as fault:
             if fault.errno not in OUTPUT_FAULTS:
@@ -74,7 +74,8 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; failure is 1, wrong use 2, Ctrl-C 130."""
         try:
-            return super().invoke(ctx)
+            with keep_interrupts():
+                return super().invoke(ctx)
         except PkgError as fault:
             if ctx.params.get("debug"):
                 raise
