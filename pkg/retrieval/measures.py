@@ -71,9 +71,12 @@ def zeros(pool: Pool) -> Scores:
 
 def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
     """Measure each function once, however many of its blocks are candidates."""
-    owners, rows = number_owners(pool)
-    values: Scores = np.array([measure(owner) for owner in owners], np.float64)[rows]
-    return values
+    return give_candidates(pool, np.array([measure(owner) for owner in number_owners(pool)[0]], np.float64))
+
+
+def give_candidates(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Scores:
+    """Give each candidate the value of its function; values are in the order of the distinct functions."""
+    return np.asarray(values[number_owners(pool)[1]], np.float64)
 
 
 @lru_cache(maxsize=2)

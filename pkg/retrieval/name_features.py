@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.name_gains import gain_names
-from pkg.retrieval.measures import number_owners, split
+from pkg.retrieval.measures import give_candidates, number_owners, split
 from pkg.retrieval.pool import Pool, Scores
 from pkg.terms import hash_term
 
@@ -32,6 +32,7 @@ class _Words:
         return np.asarray(np.bincount(self.rows, values, len(self.counts)), np.float64)
 
 
+@lru_cache(maxsize=2)
 def name_cover(pool: Pool) -> Scores:
     """Measure how much of the question stands in the name of the function."""
     return _cover(pool, _read_names(pool))
@@ -56,36 +57,37 @@ def qualname_share(pool: Pool) -> Scores:
 def name_order(pool: Pool) -> Scores:
     """Count neighbours in the name that the question has in the same order, neighbours there or not."""
     names = _read_names(pool)
-    ascends = (names.places[:-1] >= 0) & (names.places[:-1] < names.places[1:]) & (names.rows[:-1] == names.rows[1:])
-    return _spread(pool, names.add_up(np.append(ascends, [False] * (len(names.rows) > 0))))
+    before = np.roll(names.places, 1)  # of a first word it is none of its name's
+    return give_candidates(pool, names.add_up(~_is_first(names) & (before >= 0) & (before < names.places)))
 
 
 def name_start(pool: Pool) -> Scores:
     """Tell whether name and question begin with the same word, mostly a verb."""
     names = _read_names(pool)
-    return _spread(pool, names.add_up(_is_first(names) & (names.places == 0)))
+    return give_candidates(pool, names.add_up(_is_first(names) & (names.places == 0)))
 
 
 def name_verb(pool: Pool) -> Scores:
     """Tell whether the first word of the name stands in the question."""
     names = _read_names(pool)
-    return _spread(pool, names.add_up(_is_first(names) & (names.places >= 0)))
+    return give_candidates(pool, names.add_up(_is_first(names) & (names.places >= 0)))
 
 
 def name_length(pool: Pool) -> Scores:
     """Count the words of the name."""
-    return _spread(pool, _read_names(pool).counts)
+    return give_candidates(pool, _read_names(pool).counts)
 
 
+@lru_cache(maxsize=2)
 def name_gain(pool: Pool) -> Scores:
     """Measure how much likelier the question makes the words of the name, by the logarithms (pkg.encode.name_gains)."""
-    return _spread(pool, _read_names(pool).add_up(_read_gains(pool)))
+    return give_candidates(pool, _read_names(pool).add_up(_read_gains(pool)))
 
 
 def name_gain_unsaid(pool: Pool) -> Scores:
     """Measure the same of those words of the name alone that the question does not say."""
     names = _read_names(pool)
-    return _spread(pool, names.add_up(_read_gains(pool) * (names.places < 0)))
+    return give_candidates(pool, names.add_up(_read_gains(pool) * (names.places < 0)))
 
 
 def name_gain_mean(pool: Pool) -> Scores:
@@ -106,23 +108,18 @@ def _cover(pool: Pool, *texts: _Words) -> Scores:
     held = np.zeros((len(number_owners(pool)[0]), len(weights) + 1), bool)  # a column for words that are not asked
     for text in texts:
         held[text.rows, text.places] = True
-    return _spread(pool, held[:, :-1] @ weights / (weights.sum() or 1.0))
+    return give_candidates(pool, held[:, :-1] @ weights / (weights.sum() or 1.0))
 
 
 def _share(pool: Pool, *texts: _Words) -> Scores:
     """Measure how much of some texts of each function, taken together, stands in the question."""
     said, counts = sum(text.add_up(text.places >= 0) for text in texts), sum(text.counts for text in texts)
-    return _spread(pool, said / np.maximum(counts, 1))
+    return give_candidates(pool, said / np.maximum(counts, 1))
 
 
 def _is_first(words: _Words) -> npt.NDArray[np.bool_]:
     """Tell which words begin the text of a function."""
     return np.asarray(np.diff(words.rows, prepend=-1) != 0, np.bool_)
-
-
-def _spread(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Scores:
-    """Give each candidate the value of its function."""
-    return np.asarray(values[number_owners(pool)[1]], np.float64)
 
 
 @lru_cache(maxsize=2)
