@@ -32,7 +32,7 @@ from shared_data import read_questions
 
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder
 from pkg.graph import sql
-from pkg.graph.folding import count_equal, pick_leaders
+from pkg.graph.folding import pick_leaders
 from pkg.graph.vector_bytes import pack_vectors, unpack_vectors
 from pkg.graph.vector_file import read_index, write_index
 from pkg.graph.vectors import FIRST_LOOK, Row, Segment, normalise, quantise, score_vectors
@@ -147,7 +147,6 @@ def search_near(index: Any, segment: Segment, k: int, query: Floats) -> list[int
     found = index.search(codes[0], k + FIRST_LOOK, threads=1).keys.astype(np.int64)
     scores, hashes = score_vectors(segment.codes[found], query), segment.columns["hash"]
     leaders = pick_leaders(found.astype(np.uint64), scores, hashes[found])[:k]
-    count_equal(hashes, found[leaders], None)
     return [int(place) + 1 for place in found[leaders]]
 
 

@@ -212,6 +212,7 @@ class Outline(NamedTuple):
     kind: str | None
     lines: int
     content_hash: str
+    owner: str  # id of the function that a block is a block of; else the node's own
     cosine: float  # with the vector that was asked for (P-14)
 
 

@@ -30,7 +30,7 @@ from pkg.graph.lexical import TextParts
 from pkg.graph.store import StoreStats
 from pkg.graph.text_segment import TextSegment, make_text_segment
 from pkg.graph.texts import list_nested, read_import
-from pkg.graph.unit import UnitGraph, UnitLinks, hash_key
+from pkg.graph.unit import UnitGraph, UnitLinks, find_owner, hash_key
 from pkg.graph.word_search import search_functions, search_text
 from pkg.model import (
     UNFOLDED_TYPES,
@@ -457,7 +457,8 @@ def _outline(entry: Entry, vector: npt.NDArray[np.float32]) -> Outline:
     qualname = node.name if node.label is Label.BLOCK else node.qualname
     lines = node.end_line - node.start_line + 1
     place = node.source, node.path, node.name, qualname
-    return Outline(node.id, node.label, *place, node.kind, lines, node.content_hash, _cosine(entry.vector, vector))
+    facts = node.kind, lines, node.content_hash, find_owner(node.id, node.label, node.name)
+    return Outline(node.id, node.label, *place, *facts, _cosine(entry.vector, vector))
 
 
 def _find_function(entries: dict[str, Entry], entry: Entry) -> str:

@@ -290,12 +290,13 @@ class EmbeddedStore:
         """Fetch functions and blocks in the order of their ids, with their blocks and links."""
         with translate_faults(self.address), self.snapshot():
             nodes = self.get(ids)
+            owners = [find_owner(node.id, node.label, node.name) for node in nodes]
             links: dict[str, list[Edge]] = {}
-            for edge in list_neighbours(self._connection, set(map(find_owner, nodes)), set(UNFOLDED_TYPES), "out", 1):
+            for edge in list_neighbours(self._connection, set(owners), set(UNFOLDED_TYPES), "out", 1):
                 links.setdefault(edge.start, []).append(edge)
             return [
-                Unfolded(node, list_nested(self._reader.read_inside(node)), tuple(links.get(find_owner(node), ())))
-                for node in nodes
+                Unfolded(node, list_nested(self._reader.read_inside(node)), tuple(links.get(owner, ())))
+                for node, owner in zip(nodes, owners, strict=True)
             ]
 
     def subtree(self, node_id: str) -> list[Node]:

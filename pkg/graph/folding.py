@@ -28,7 +28,7 @@ def find_firsts(hashes: Hashes) -> Rows:
     return np.sort(order[is_first])
 
 
-def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDArray[np.bool_]] | None) -> list[int]:
+def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDArray[np.bool_]]) -> list[int]:
     """Count the entries of each leader's content that pass, itself included.
 
     The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
@@ -36,7 +36,7 @@ def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDAr
     is_wanted = np.zeros(1 << 16, np.bool_)
     is_wanted[hashes[leaders].astype("<u2")] = True
     near = np.flatnonzero(is_wanted.take(np.ascontiguousarray(hashes).view("<u2")[::4]))
-    near = near if passes is None else near[passes(near)]
+    near = near[passes(near)]
     found, wanted = np.sort(hashes[near]), hashes[leaders]
     counts: list[int] = (found.searchsorted(wanted, "right") - found.searchsorted(wanted)).tolist()
     return counts

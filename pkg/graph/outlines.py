@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Vector: TypeAlias = npt.NDArray[np.float32]
 
-KEPT_NODES = 20_000  # some 12 MB: questions about one repository come back to the same functions
+KEPT_NODES = 50_000  # some 20 MB: questions about one repository come back to the same functions
 
 
 class _Row(NamedTuple):
@@ -34,6 +34,7 @@ class OutlineReader:
     def __init__(self, connection: sqlite3.Connection, vectors: EmbeddedVectors) -> None:
         self._connection, self._vectors = connection, vectors
         self._kept: dict[str, _Row] = {}
+        self._blocks: dict[str, list[str]] = {}  # of functions, all of them among the kept
         self._stamp: str | None = None  # of the generation that they are of
 
     def read(
@@ -44,10 +45,10 @@ class OutlineReader:
         Unknown ids are left out. Without the stamp of a generation nothing is kept.
         """
         if stamp is None or stamp != self._stamp or len(self._kept) > KEPT_NODES:
-            self._kept, self._stamp = {}, stamp
+            self._kept, self._blocks, self._stamp = {}, {}, stamp
         rows = self._list(ids)
-        rows.update(self._read(sql.LIST_BLOCKS, blocks_of))
-        outer = {owner for row in rows.values() if (owner := find_owner(row.outline)) not in rows}
+        rows.update(self._list_blocks(blocks_of))
+        outer = {row.outline.owner for row in rows.values()}.difference(rows)
         rows.update(self._list(sorted(outer)))
         return self._score(rows, vector)
 
@@ -55,6 +56,15 @@ class OutlineReader:
         kept = self._kept
         kept.update(self._read(sql.LIST_OUTLINES, [each for each in ids if each not in kept]))
         return {each: kept[each] for each in ids if each in kept}
+
+    def _list_blocks(self, functions: Sequence[str]) -> dict[str, _Row]:
+        unread = [each for each in functions if each not in self._blocks]
+        read = self._read(sql.LIST_BLOCKS, unread)
+        self._kept.update(read)
+        self._blocks.update((each, []) for each in unread)
+        for node_id, row in read.items():
+            self._blocks.setdefault(row.outline.owner, []).append(node_id)
+        return {block: self._kept[block] for each in functions for block in self._blocks[each]}
 
     def _read(self, statement: str, ids: Iterable[str]) -> dict[str, _Row]:
         asked = list(map(parse_id, ids))
@@ -79,5 +89,6 @@ def _make_row(row: tuple[Any, ...]) -> tuple[str, _Row]:
     if label is Label.BLOCK:  # a block keeps its place in the column that is not indexed
         name, qualname = qualname, ""
     node_id, hashed = format_id(identity % (1 << 64)), format_id(content_hash % (1 << 64))
-    outline = Outline(node_id, label, source, path, name, qualname or name, kind, lines, hashed, 0.0)
+    owner = find_owner(node_id, label, name)
+    outline = Outline(node_id, label, source, path, name, qualname or name, kind, lines, hashed, owner, 0.0)
     return node_id, _Row(number, outline)

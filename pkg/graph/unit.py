@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.model import Class, CodeUnit, Edge, Function, Import, Label, Node, Outline, Status
+from pkg.model import Class, CodeUnit, Edge, Function, Import, Label, Status
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,11 +181,11 @@ def hash_inside(owner: int, path: str) -> int:
     return (owner * _SPREAD + _hash_path(path)) & _MASK
 
 
-def find_owner(node: Node | Outline) -> str:
+def find_owner(node_id: str, label: Label, name: str) -> str:
     """Give the id of the function that a block is a block of, which hash_inside made its id of; else the node's own."""
-    if node.label is not Label.BLOCK:
-        return node.id
-    return format_id((int(node.id, 16) - _hash_path(node.name)) * _GATHER & _MASK)
+    if label is not Label.BLOCK:
+        return node_id
+    return format_id((int(node_id, 16) - _hash_path(name)) * _GATHER & _MASK)
 
 
 _SPREAD, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1  # the odd number next to 2**64 over the golden ratio

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pkg.graph.vectors import COLUMNS, Columns, Row, Segment, encode_rows
 
-MAGIC = b"PKG vectors 2\n"
+MAGIC = b"PKG vectors 3\n"
 _HEADER = 8192  # bytes kept for the header
 LEFTOVER_SECONDS = 3600  # writing the codes takes seconds: an older file is of a process that was killed
 

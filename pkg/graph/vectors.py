@@ -25,6 +25,7 @@ COLUMNS = {
     "number": "<i4",
     "id": "<i8",
     "hash": "<i8",
+    "equal": "<i4",  # entries of the same content, this one included
     "source": "<i4",
     "fragment": "<i4",
     "kind": "u1",
@@ -56,7 +57,8 @@ class Segment:
         if keep is not None:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
-        candidates = self._drop_beaten(candidates, scores, 2 * error)
+        if len(candidates) > k + FIRST_LOOK:  # fewer are not worth it
+            candidates = self._drop_beaten(candidates, scores, 2 * error)
         matches = self._rank(candidates, query, k, keep)
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
@@ -84,17 +86,22 @@ class Segment:
         exact = score_vectors(self.codes[candidates], query)
         hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
         leaders = pick_leaders(numbers, exact, hashes[candidates])[:k]
-        counts = count_equal(hashes, candidates[leaders], None if keep is None else keep.__getitem__)
+        best = candidates[leaders]
+        counts = self.columns["equal"][best].tolist() if keep is None else count_equal(hashes, best, keep.__getitem__)
         ids = numbers[leaders].tolist()
         found = zip(ids, exact[leaders].tolist(), counts, strict=True)
         return tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
-        """Score all entries by a rounded query, of length 1 or 0: float32 [n], and how far off a score can be."""
+        """Score all entries by a rounded query, of length 1 or 0: float32 [n], and how far off a score can be.
+
+        The scores are cosines times a number that is the same for all of them.
+        """
         codes, scale = quantise(query[None, :])
-        products = np.asarray(simsimd.dot(self.codes, codes[0])).reshape(-1)
-        scores = products.astype(np.float32) * np.asarray(self.columns["scale"], np.float32) * scale[0]
-        return scores, float(np.linalg.norm(query - codes[0] * scale[0])) + 1e-6
+        scores = np.empty(len(self), np.float32)
+        simsimd.dot(self.codes, codes[0], out=scores)
+        scores *= self.columns["scale"]
+        return scores, (float(np.linalg.norm(query - codes[0] * scale[0])) + 1e-6) / float(scale[0])
 
     def _find_candidates(
         self, scores: npt.NDArray[np.float32], k: int, allowed: int, margin: float
@@ -102,12 +109,14 @@ class Segment:
         """Give every entry that can be among the k best of distinct content, whatever rounding did to its score."""
         look = k + FIRST_LOOK
         while look < allowed:
-            top = np.flatnonzero(scores >= bound_best(scores, look))
+            bound = bound_best(scores, look)
+            near = np.flatnonzero(scores >= bound - margin)
+            top = near[scores[near] >= bound]
             top = top[np.argsort(-scores[top], kind="stable")]
             firsts = find_firsts(self.columns["hash"][top])
             if len(firsts) >= k:
-                kth = scores[top[firsts[k - 1]]]
-                return np.flatnonzero(scores >= kth - margin)
+                candidates: npt.NDArray[np.int64] = near[scores[near] >= scores[top[firsts[k - 1]]] - margin]
+                return candidates
             look *= 4
         return np.flatnonzero(scores > -np.inf)
 
@@ -126,22 +135,30 @@ Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, sou
 
 def make_segment(rows: Iterator[Row], dimension: int) -> Segment:
     """Make the segment of a label in memory."""
-    batches = list(encode_rows(rows, dimension))
+    batches: dict[str, list[npt.NDArray[Any]]] = {}
+    for columns in encode_rows(rows, dimension):
+        for name, values in columns.items():
+            batches.setdefault(name, []).append(values)
     if not batches:
         return Segment({name: np.zeros(0, kind) for name, kind in COLUMNS.items()}, np.zeros((0, dimension), np.int8))
-    columns = {name: np.concatenate([columns[name] for columns in batches]) for name in batches[0]}
-    return Segment(columns, columns.pop("codes"))
+    whole = {name: np.concatenate(parts) for name, parts in batches.items()}
+    return Segment(whole, whole.pop("codes"))
 
 
 def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[Columns]:
-    """Turn rows into columns, a batch at a time."""
-    names = [name for name in COLUMNS if name != "scale"]
+    """Turn rows into columns, a batch at a time; the column that takes all rows to tell comes last, whole."""
+    names = [name for name in COLUMNS if name not in ("scale", "equal")]
+    hashes: list[npt.NDArray[np.int64]] = []
     for batch in _batched(rows, 4096):
         *values, data = zip(*batch, strict=True)
         columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
         codes, _ = unpack_codes(data, dimension)
         norms = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))
+        hashes.append(columns["hash"])
         yield {**columns, "scale": 1 / np.maximum(norms, 1), "codes": codes}
+    if hashes:
+        _, contents, counts = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+        yield {"equal": counts.astype(COLUMNS["equal"])[contents]}
 
 
 def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:

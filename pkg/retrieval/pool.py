@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pkg.graph.unit import find_owner
 from pkg.model import Label, Match, NodeFilter, Outline
 from pkg.retrieval.question import Question
 
@@ -76,7 +75,7 @@ def collect_pool(
     functions = worded.matches[: look // LOOK_FOR_FUNCTION] if label is Label.BLOCK else ()
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
     candidates = tuple(_pick_candidates(outlines, counts, label, where))
-    owners = tuple(outlines.get(find_owner(each), each) for each in candidates)  # a block may stand in no function
+    owners = tuple(outlines.get(each.owner, each) for each in candidates)  # a block may stand in no function
     return Pool(
         question,
         candidates,

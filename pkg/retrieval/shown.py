@@ -28,7 +28,7 @@ class Shown:
     @property
     def owner(self) -> str:
         """Give the id of the definition whose calls these are; a block's is the function that it is a block of."""
-        return find_owner(self.node)
+        return find_owner(self.node.id, self.node.label, self.node.name)
 
     def has_line(self, line: int | None) -> bool:
         """Tell whether a line of the unit is shown."""

@@ -393,7 +393,8 @@ def test_what_is_unfolded_is_what_each_question_gives(store: GraphStore, label: 
         assert unfolded.blocks == tuple(
             (each.id, each.kind, each.start, each.end, each.start_line, each.end_line) for each in inside
         )
-        assert set(unfolded.links) == set(store.neighbours([find_owner(node)], UNFOLDED_TYPES, "out"))
+        owner = find_owner(node.id, node.label, node.name)
+        assert set(unfolded.links) == set(store.neighbours([owner], UNFOLDED_TYPES, "out"))
     counts = Counter(link.type for link in store.unfold([many])[0].links)
     assert counts == {RelationType.CALLS: 3, RelationType.UNRESOLVED: 1}
     assert store.unfold([]) == []

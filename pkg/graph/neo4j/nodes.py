@@ -7,6 +7,7 @@ from typing import Any
 
 from pkg.graph.rows import unpack_rows
 from pkg.graph.texts import make_call
+from pkg.graph.unit import find_owner
 from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType, Unfolded
 
 _LABELS, _TYPES = {each.value: each for each in Label}, {each.value: each for each in RelationType}
@@ -112,5 +113,5 @@ def make_outline(
     """Make the outline of a function or block of what a statement lists; the score is that of an index."""
     known = _LABELS[label]
     qualname = "" if known is Label.BLOCK else qualname
-    cosine = to_cosine(score)
-    return Outline(identity, known, source, path, name, qualname or name, kind, lines, content_hash, cosine)
+    facts = kind, lines, content_hash, find_owner(identity, known, name)
+    return Outline(identity, known, source, path, name, qualname or name, *facts, to_cosine(score))

@@ -16,8 +16,8 @@ from pkg.retrieval.question import read_question
 
 def outline(qualname: str, path: str = "shop/cart.py", kind: str | None = "function", lines: int = 4) -> Outline:
     label = Label.BLOCK if kind == "body" else Label.FUNCTION
-    place = path, qualname.split(".")[-1], qualname
-    return Outline(f"{path}:{qualname}", label, "demo", *place, kind, lines, qualname, 0.0)
+    node_id, place = f"{path}:{qualname}", (path, qualname.split(".")[-1], qualname)
+    return Outline(node_id, label, "demo", *place, kind, lines, qualname, node_id, 0.0)
 
 
 def make_pool(text: str, *outlines: Outline, dense: list[float] | None = None) -> Pool:

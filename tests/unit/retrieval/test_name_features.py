@@ -16,7 +16,7 @@ from pkg.retrieval.question import read_question
 def ask(text: str, *qualnames: str, path: str = "shop/cart.py") -> Pool:
     question, count = read_question(text), len(qualnames)
     outlines = tuple(
-        Outline(name, Label.FUNCTION, "demo", path, name.split(".")[-1], name, "function", 4, name, 0.0)
+        Outline(name, Label.FUNCTION, "demo", path, name.split(".")[-1], name, "function", 4, name, name, 0.0)
         for name in qualnames
     )
     words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))

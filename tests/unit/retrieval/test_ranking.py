@@ -24,8 +24,8 @@ def make_pool(cosines: list[float], contents: list[str] | None = None) -> Pool:
     question = read_question("add to the cart")
     names = contents or [str(number) for number in range(len(cosines))]
     outlines = tuple(
-        Outline(f"{number:016x}", Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content, cosine)
-        for number, (content, cosine) in enumerate(zip(names, cosines, strict=True))
+        Outline(identity, Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content, identity, cosine)
+        for identity, content, cosine in zip(map("{:016x}".format, range(len(names))), names, cosines, strict=True)
     )
     words, count = np.zeros((len(cosines), len(question.weights))), len(cosines)
     return Pool(question, outlines, outlines, words, words.sum(axis=0), words.sum(axis=1), (0,) * count, count, 0)
