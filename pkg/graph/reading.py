@@ -16,6 +16,7 @@ from pkg.graph.unit import format_id
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 
 CACHED_FRAGMENTS = 64  # texts kept while a snapshot lasts
+CACHED_NAMES = 10_000  # names of functions, kept for their blocks as long
 
 NodeColumns = tuple[Any, ...]  # in the order of sql.GET_NODE
 
@@ -28,11 +29,13 @@ class NodeReader:
         self._run = connection.execute
         self._texts: dict[int, bytes] = {}
         self._places: dict[int, tuple[str, int, str]] = {}
+        self._owner_names: dict[int, str] = {}  # by the numbers of blocks and functions that blocks stand in
 
     def forget(self) -> None:
         """Drop what was cached: the next read may see another generation."""
         self._texts.clear()
         self._places.clear()
+        self._owner_names.clear()
 
     def read_id(self, identity: int) -> Node | None:
         """Read the node of a signed id; None when there is none."""
@@ -128,10 +131,18 @@ class NodeReader:
 
     def _owner_name(self, parent: int) -> str:
         """Climb from a block to its function for the qualified name."""
-        row = fetch_known(self._connection, sql.GET_NUMBERED, parent)
-        while sql.LABELS[row[2]] is Label.BLOCK:
-            row = fetch_known(self._connection, sql.GET_NUMBERED, row[5])
-        return str(row[7] or row[6])
+        names, climbed = self._owner_names, [parent]
+        if len(names) > CACHED_NAMES:
+            names.clear()
+        while climbed[-1] not in names:
+            row = fetch_known(self._connection, sql.GET_NUMBERED, climbed[-1])
+            if sql.LABELS[row[2]] is Label.BLOCK:
+                climbed.append(row[5])
+            else:
+                names[climbed[-1]] = str(row[7] or row[6])
+        name = names[climbed[-1]]
+        names.update(dict.fromkeys(climbed, name))
+        return name
 
     def _properties(self, label: Label, text: bytes, start: int, packed: str | None) -> dict[str, object]:
         properties: dict[str, object] = json.loads(packed) if packed else {}
