@@ -366,14 +366,15 @@ def test_outlines_are_of_the_last_write_however_often_they_were_read_before(open
     writing, reading = open_store(), open_store()
     fill(writing, FILES)
     query, (node,) = encode("write"), writing.find_name("write")
-    first = reading.outlines([node.id], query)
-    assert reading.outlines([node.id], query) == first
+    first = reading.outlines([node.id], query, [node.id])
+    assert reading.outlines([node.id], query, [node.id]) == first
     with writing.write() as writer:
         writer.delete_source("demo")
-    longer = WRITER.replace("    try:", "    path = str(path)\n    try:", 1)
+    longer = WRITER.replace("    try:", "    while not path:\n        path = str(path)\n    try:", 1)
     fill(writing, {"pack/writer.py": longer})
-    second = reading.outlines([node.id], query)
-    assert second[node.id].lines == first[node.id].lines + 1
+    second = reading.outlines([node.id], query, [node.id])
+    assert second[node.id].lines == first[node.id].lines + 2
+    assert [each.kind for each in second.values() if each.id not in first] == ["while"]
     with writing.write() as writer:
         writer.delete_source("demo")
     assert reading.outlines([node.id], query) == {}
@@ -412,6 +413,7 @@ def test_blocks_of_functions_are_those_that_hang_from_them(store: GraphStore) ->
     assert set(owners) == blocks
     assert set(store.outlines(functions, vector, functions)) == blocks | set(functions)
     for block, function in owners.items():
+        assert found[function][block].owner == function
         assert block in {node.id for node in store.subtree(function)}
 
 
