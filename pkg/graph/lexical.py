@@ -69,11 +69,11 @@ class LexicalIndex:
         for (low, high), weight in zip(self._find(ordered), map(terms.__getitem__, ordered), strict=True):
             if low < high and weight > 0:
                 shares = saturations() * np.float32(weight * self._rarity(high - low))
-                gains = shares.take(self.impacts[low:high])
+                gains = shares.take(self.impacts[low:high], mode="clip")  # a byte is never out of 256: no check
                 if high - low == self.total:  # as of `def`: row after row
                     scores += gains
                 else:
-                    np.add.at(scores, self.rows[low:high], gains)
+                    np.add.at(scores, self.rows[low:high].astype(np.intp), gains)
         return scores
 
     def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TextParts:
