@@ -98,8 +98,8 @@ class Segment:
         The scores are cosines times a number that is the same for all of them.
         """
         codes, scale = quantise(query[None, :])
-        scores = np.empty(len(self), np.float32)
-        simsimd.dot(self.codes, codes[0], out=scores)
+        # Not into an array of ours: simsimd 6.5 then takes a reference to None away each time, until Python ends.
+        scores = np.asarray(simsimd.dot(self.codes, codes[0], out_dtype="float32")).reshape(-1)
         scores *= self.columns["scale"]
         return scores, (float(np.linalg.norm(query - codes[0] * scale[0])) + 1e-6) / float(scale[0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,16 @@ def test_cosines_of_some_entries_are_those_of_a_search_and_unknown_numbers_have_
     scored = segment.score([9, 0, 4, 12], query)
     assert scored == {number: found[f"{(1 - number) % (1 << 64):016x}"] for number in (9, 4)}
     assert make_segment(iter(()), DIMENSION).score([1], query) == {}
+
+
+def test_searches_take_no_references_away() -> None:
+    vectors = round_vectors(np.random.default_rng(4).normal(size=(9, DIMENSION)))
+    segment = make_segment(iter(make_rows(vectors, list(range(9)))), DIMENSION)
+    query = np.ones(DIMENSION, np.float32)
+    before = sys.getrefcount(None)
+    for _ in range(1000):
+        segment.search(query, 3, None)
+    assert sys.getrefcount(None) > before - 100
 
 
 def test_a_segment_of_many_batches_is_one_of_all_its_rows() -> None:
