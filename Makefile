@@ -35,7 +35,7 @@ try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
 	@echo; echo 'Expected: $(ANSWER_3)'
 	$(BIN)/pkg query '$(QUESTION_3)' --source pkg --top-k 1
 
-test: $(VENV)/dev.stamp ## run the quick tests (offline, two minutes)
+test: $(VENV)/dev.stamp ## run the quick tests (offline, some minutes)
 	$(BIN)/python -m pytest $(TESTS)
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
