@@ -131,18 +131,18 @@ class NodeReader:
 
     def _owner_name(self, parent: int) -> str:
         """Climb from a block to its function for the qualified name."""
-        names, climbed = self._owner_names, [parent]
+        names, climbed = self._owner_names, []
         if len(names) > CACHED_NAMES:
             names.clear()
-        while climbed[-1] not in names:
-            row = fetch_known(self._connection, sql.GET_NUMBERED, climbed[-1])
+        while parent not in names:
+            climbed.append(parent)
+            row = fetch_known(self._connection, sql.GET_NUMBERED, parent)
             if sql.LABELS[row[2]] is Label.BLOCK:
-                climbed.append(row[5])
+                parent = row[5]
             else:
-                names[climbed[-1]] = str(row[7] or row[6])
-        name = names[climbed[-1]]
-        names.update(dict.fromkeys(climbed, name))
-        return name
+                names[parent] = str(row[7] or row[6])
+        names.update(dict.fromkeys(climbed, names[parent]))
+        return names[parent]
 
     def _properties(self, label: Label, text: bytes, start: int, packed: str | None) -> dict[str, object]:
         properties: dict[str, object] = json.loads(packed) if packed else {}
