@@ -61,6 +61,7 @@ class EmbeddedStore:
             self._connection = open_database(self._path, self.address, create)
         self._reader = NodeReader(self._connection)
         self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
+        self._sources: tuple[Source, ...] | None = None  # of the same
         self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, approximate_above)
         self._outlines = OutlineReader(self._connection, self._vectors)
         self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._get_meta)
@@ -126,8 +127,13 @@ class EmbeddedStore:
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""
+        if self._sources is not None:
+            return self._sources
         with translate_faults(self.address):
-            return tuple(Source(*row[:4]) for row in self._connection.execute(sql.LIST_SOURCES))
+            found = tuple(Source(*row[:4]) for row in self._connection.execute(sql.LIST_SOURCES))
+        if self._meta is not None:
+            self._sources = found
+        return found
 
     def source_fingerprint(self, source: str) -> str | None:
         """Give the fingerprint of a source's input at its last build; None for an unknown source."""
@@ -160,7 +166,7 @@ class EmbeddedStore:
                 self._meta = dict(self._connection.execute(sql.LIST_META))
                 yield
             finally:
-                self._meta = None
+                self._meta = self._sources = None
                 self._reader.forget()
                 self._roll_back()
 
