@@ -1,10 +1,11 @@
 """Measure queries on a graph of at least 425,000 nodes: latency and memory in process, and the command line cold.
 
-    python benchmarks/query.py --data FOLDER [--cache FOLDER] [--cold 10]
+    python benchmarks/query.py --data FOLDER [--cache FOLDER] [--runs 5] [--cold 10]
 
 The graph holds the shared corpora and real packages. 500 HumanEval prompts and MBPP texts are asked in each mode with
-pruning and call completion, one mode a process. A float scan of as many vectors runs beside, as a measure of the
-machine.
+pruning and call completion, one mode a process, the modes by turns: percentiles are of the questions of one process, and
+of their runs the least, the middle and the largest is given. A float scan of as many vectors runs beside, as a measure
+of the machine.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from measure import (
     Figures,
-    compare,
+    Run,
     make_parser,
     open_folder,
     read_line,
@@ -83,31 +84,40 @@ def ask(store: str, questions: Path, mode: str) -> None:
     print(json.dumps(figures | {"hits": hits, "cuts": cuts, "helpers": helpers}))
 
 
-def measure_mode(store: Path, questions: Path, mode: str) -> Figures:
-    """Ask all questions of one mode in a process of its own."""
-    command = [sys.executable, __file__, "--ask", f"sqlite:///{store}", str(questions), mode]
-    run = run_process(command, store.parent)
-    found = read_line(run)
+def measure_modes(store: Path, questions: Path, times: int) -> Figures:
+    """Ask all questions of each mode in processes of their own, the modes by turns: a machine has slow minutes."""
+    runs: dict[str, list[Run]] = {mode: [] for mode in MODES}
+    for _ in range(times):
+        for mode in MODES:
+            command = [sys.executable, __file__, "--ask", f"sqlite:///{store}", str(questions), mode]
+            runs[mode].append(run_process(command, store.parent))
+    return {mode: _describe_runs(each) for mode, each in runs.items()}
+
+
+def _describe_runs(runs: list[Run]) -> Figures:
+    """Describe the runs of one mode; hits, cuts and helpers are the same in all of them."""
+    found = [read_line(run) for run in runs]
     return {
-        "wall_ms": _describe_latency(found["wall"]),
-        "cpu_ms": _describe_latency(found["cpu"]),
-        "first_query_wall_ms": round(found["first_wall"], 1),
-        "memory_mb": compare(run.memory, MEMORY),
-        "hits": found["hits"],
-        "cuts": found["cuts"],
-        "helpers": found["helpers"],
+        "wall_ms": _describe_latency([each["wall"] for each in found]),
+        "cpu_ms": _describe_latency([each["cpu"] for each in found]),
+        "first_query_wall_ms": summarise([each["first_wall"] for each in found]),
+        "memory_mb": summarise([run.memory for run in runs], MEMORY),
+        **{name: found[0][name] for name in ("hits", "cuts", "helpers")},
     }
 
 
-def _describe_latency(milliseconds: list[float]) -> Figures:
-    """Give percentiles, those with a target beside it."""
-    ranked = sorted(milliseconds)
-    middle, high, highest = (ranked[int(len(ranked) * share)] for share in (0.5, 0.95, 0.99))
+def _describe_latency(runs: list[list[float]]) -> Figures:
+    """Give percentiles of the milliseconds of each run, those with a target beside it."""
+    ranked = [sorted(milliseconds) for milliseconds in runs]
+
+    def summarise_share(share: float, target: float | None = None) -> Figures:
+        return summarise([each[int(len(each) * share)] for each in ranked], target)
+
     return {
-        "p50": compare(middle, P50),
-        "p95": compare(high, P95),
-        "p99": round(highest, 3),
-        "max": round(ranked[-1], 3),
+        "p50": summarise_share(0.5, P50),
+        "p95": summarise_share(0.95, P95),
+        "p99": summarise_share(0.99),
+        "max": summarise([each[-1] for each in ranked]),
     }
 
 
@@ -125,11 +135,11 @@ def measure_cold(store: Path, times: int) -> Figures:
     }
 
 
-def measure(options_data: Path, cache: Path, work: Path, cold: int) -> Figures:
+def measure(data: Path, cache: Path, work: Path, runs: int, cold: int) -> Figures:
     """Build the graph and measure every mode, a float scan and the command line on it."""
     store, questions = work / "query.db", work / "questions.json"
-    stats = build_graph(store, options_data, cache)
-    questions.write_text(json.dumps(read_questions(options_data)[:QUERIES]), encoding="utf-8")
+    stats = build_graph(store, data, cache)
+    questions.write_text(json.dumps(read_questions(data)[:QUERIES]), encoding="utf-8")
     scan = [sys.executable, "-c", SCAN, str(stats["nodes"]["Block"]), str(stats["dimension"])]
     return {
         "sources": [source["name"] for source in stats["sources"]],
@@ -138,7 +148,7 @@ def measure(options_data: Path, cache: Path, work: Path, cold: int) -> Figures:
         "mb": {name: round(size / 1e6, 1) for name, size in stats["bytes"].items()},
         "queries": QUERIES,
         "float_scan_of_blocks_cpu_ms": round(float(run_process(scan, work).output), 3),
-        "modes": {mode: measure_mode(store, questions, mode) for mode in MODES},
+        "modes": measure_modes(store, questions, runs),
         "command_line": measure_cold(store, cold),
     }
 
@@ -148,10 +158,11 @@ def main() -> None:
         ask(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
         return
     parser = make_parser(__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="processes for each mode; default: 5")
     parser.add_argument("--cold", type=int, default=10, help="cold starts of the command line; default: 10")
     options = read_options(parser)
     with open_folder(options.cache) as (cache, work):
-        write_result("query", measure(options.data, cache, work, options.cold))
+        write_result("query", measure(options.data, cache, work, options.runs, options.cold))
 
 
 if __name__ == "__main__":
