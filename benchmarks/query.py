@@ -3,9 +3,9 @@
     python benchmarks/query.py --data FOLDER [--cache FOLDER] [--runs 5] [--cold 10]
 
 The graph holds the shared corpora and real packages. 500 HumanEval prompts and MBPP texts are asked in each mode with
-pruning and call completion, one mode a process, the modes by turns: percentiles are of the questions of one process, and
-of their runs the least, the middle and the largest is given. A float scan of as many vectors runs beside, as a measure
-of the machine.
+pruning and call completion, each time in a process of its own, the modes by turns: a percentile is of the questions of
+one process, and of all processes the least, the middle and the largest one is given. A float scan of as many vectors
+runs beside, as a measure of the machine.
 """
 
 from __future__ import annotations
