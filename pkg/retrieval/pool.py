@@ -25,9 +25,11 @@ LOOK_FOR_EACH = 1.5
 CoSQA's development questions have theirs among 100, and with 3 no more have."""
 LOOK_IN_FILE = 20  # best functions or blocks of a file that the question names
 LOOK_FOR_FUNCTION = 10
-"""Best blocks that are looked at for each of the best functions of the lexical search whose blocks are, too: with 5, the
-development questions have theirs no nearer to the top, and without such functions a tenth fewer of ten answers are
-right."""
+"""Best blocks that are looked at for each of the best functions of the lexical search whose blocks are, too.
+
+With 5, the development questions have theirs no nearer to the top; without such functions a tenth fewer of ten answers
+are right.
+"""
 
 Scores = npt.NDArray[np.float64]
 
