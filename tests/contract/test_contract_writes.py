@@ -153,6 +153,8 @@ def test_a_deleted_source_leaves_the_others_alone(store: GraphStore) -> None:
     fill(store, FILES, "first")
     before = [line for line in lines(store) if line["type"] == "node"]
     fill(store, {"pack/reader.py": READER, "more.py": WRITER}, "second")
+    with store.snapshot():
+        assert [source.name for source in store.sources()] == ["first", "second"]
     with store.write() as writer:
         writer.delete_source("second")
     assert [line for line in lines(store) if line["type"] == "node"] == before
