@@ -1,44 +1,42 @@
 """Cut Python source into classes, functions, blocks, imports and call sites (P-02 to P-04, A-11).
 
-One tree-sitter query finds every node of interest; its captures come in no particular order, so they are sorted by
+One pass over the syntax tree finds every node of interest, those of facts too; what makes up the unit is sorted by
 position and walked once with a stack of open scopes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from operator import attrgetter, itemgetter
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from pkg.extract.facts import find_facts
+from pkg.extract.facts import PATTERNS as FACT_PATTERNS
+from pkg.extract.facts import Found, find_facts
 from pkg.extract.imports import parse_import
 from pkg.extract.parser import PYTHON, parse
+from pkg.extract.patterns import Match, Patterns
 from pkg.facts import render_callee
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Function, Import, Span, Status
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
 
-_QUERY = Query(
-    PYTHON,
-    """
-    (function_definition name: (identifier) @function.name body: (block) @function.body) @function
-    (class_definition name: (identifier) @class.name body: (block) @class.body) @class
-    (decorated_definition definition: (_) @decorated) @decoration
-    (if_statement) @if (for_statement) @for (while_statement) @while
-    (with_statement) @with (try_statement) @try (match_statement) @match
-    (import_statement) @import (import_from_statement) @import (future_import_statement) @import
-    (call function: (_) @call) (comment) @comment
-    (print_statement) @python2 (exec_statement) @python2
-    """,
+_STRUCTURE = (
+    ("function", "(function_definition name: (identifier) @name body: (block) @body) @whole"),
+    ("class", "(class_definition name: (identifier) @name body: (block) @body) @whole"),
+    ("call", "(call function: (_) @callee arguments: (_) @arguments)"),
+    ("decoration", "(decorated_definition definition: (_) @definition) @whole"),
+    *((kind, f"({kind}_statement) @whole") for kind in BLOCK_KINDS[1:]),
+    *(("import", f"({kind}_statement) @whole") for kind in ("import", "import_from", "future_import")),
+    ("comment", "(comment) @whole"),
+    *(("python2", f"({kind}_statement) @whole") for kind in ("print", "exec")),
 )
+_PATTERNS, _PATTERNS_WITH_FACTS = Patterns(_STRUCTURE), Patterns((*_STRUCTURE, *FACT_PATTERNS))
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")
 # Bytes above 0x7f are letters of other scripts.
 EXPRESSIONS_LIMIT = 50_000  # callees remembered
 _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
-
-Captures = dict[str, list[Node]]  # in no particular order
 
 
 def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True) -> CodeUnit:
@@ -50,9 +48,9 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
     if b"\0" in text:
         return CodeUnit(text, "python", Status.FAILED, "binary content (NUL bytes)")
     root = (tree or parse(text)).root_node
-    captures = QueryCursor(_QUERY).captures(root)
-    language = "python2" if "python2" in captures else "python"
-    walk = _Walk(text, captures, root.has_error)
+    found = (_PATTERNS_WITH_FACTS if with_facts else _PATTERNS).find(root)
+    language = "python2" if found["python2"] else "python"
+    walk = _Walk(text, found, root.has_error)
     status, reason = _judge(walk, root, language)
     return CodeUnit(
         text,
@@ -63,8 +61,8 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
         tuple(walk.blocks),
         tuple(walk.imports),
         tuple(walk.calls),
-        find_facts(root) if with_facts else b"",
-        tuple(sorted((node.start_byte, node.end_byte) for node in captures.get("comment", ()))),
+        find_facts(found) if with_facts else b"",
+        tuple(sorted((node.start_byte, node.end_byte) for node in _list_wholes(found["comment"]))),
     )
 
 
@@ -122,9 +120,9 @@ class _Scope:
 
 
 class _Walk:
-    """Walk sorted captures once and collect what they make up."""
+    """Walk sorted nodes once and collect what they make up."""
 
-    def __init__(self, text: bytes, captures: Captures, faulty: bool) -> None:
+    def __init__(self, text: bytes, found: Found, faulty: bool) -> None:
         self.text = text
         self.definitions: list[Class | Function] = []
         self.blocks: list[Block] = []
@@ -132,9 +130,9 @@ class _Walk:
         self.calls: list[Call] = []
         self.too_deep = 0
         self._faulty = faulty
-        self._decorations = dict(self._pair_decorations(captures))
+        self._decorations = dict(_pair_decorations(found))
         self._stack = [_Scope(len(text) + 1, None, None, None, "", "", 0)]
-        for start, kind, _, node, name, body in sorted(self._events(captures), key=itemgetter(0, 1, 2)):
+        for start, kind, _, node, name, body in sorted(self._events(found), key=itemgetter(0, 1, 2)):
             self._close_scopes(start)
             if kind == _CALL:
                 self._add_call(start, node)
@@ -149,42 +147,26 @@ class _Walk:
             else:
                 self._add_imports(node)
 
-    def _events(self, captures: Captures) -> Iterator[tuple[int, int, int, Node, str, Node]]:
+    def _events(self, found: Found) -> Iterator[tuple[int, int, int, Node, str, Node]]:
         """Yield (position, kind, -end, node, name, body); definitions stand at their body, where their scope opens."""
         text = self.text
         for kind, event in (("function", _FUNCTION), ("class", _CLASS)):
-            for node, name, body in self._pair_definitions(captures, kind):
+            for match in found[kind]:
+                (node,), (name,), (body,) = match["whole"], match["name"], match["body"]
                 place = self._place_faulty(event, node, name, body) if self._faulty else (body.start_byte, event)
                 start, end = name.start_byte, name.end_byte
                 if start < end:
                     yield *place, -node.end_byte, node, text[start:end].decode("utf-8", "replace"), body
         for kind in BLOCK_KINDS[1:]:
-            for node in captures.get(kind, ()):
+            for node in _list_wholes(found[kind]):
                 if not (self._faulty and node.has_error):
                     yield node.start_byte, _BLOCK, -node.end_byte, node, kind, node
-        for node in captures.get("import", ()):
+        for node in _list_wholes(found["import"]):
             if not (self._faulty and node.has_error):
                 yield node.start_byte, _IMPORT, -node.end_byte, node, "", node
-        for node in captures.get("call", ()):
+        for match in found["call"]:
+            (node,) = match["callee"]
             yield node.start_byte, _CALL, -node.end_byte, node, "", node
-
-    def _pair_definitions(self, captures: Captures, kind: str) -> Iterator[tuple[Node, Node, Node]]:
-        """Yield (definition, name, body); the three start in the same order, but for a fault that holds definitions."""
-        if not self._faulty:
-            names = (kind, f"{kind}.name", f"{kind}.body")
-            yield from zip(*(sorted(captures.get(name, ()), key=_start) for name in names), strict=True)
-            return
-        for node in sorted(captures.get(kind, ()), key=_outer_first):
-            fields = node.child_by_field_name("name"), node.child_by_field_name("body")
-            if fields[0] is not None and fields[1] is not None:
-                yield node, fields[0], fields[1]
-
-    def _pair_decorations(self, captures: Captures) -> Iterator[tuple[int, Node]]:
-        """Yield (start of a definition, its decorated form), the innermost last where a fault has nested them."""
-        for outer in sorted(captures.get("decoration", ()), key=_outer_first):
-            definition = outer.child_by_field_name("definition")
-            if definition is not None:
-                yield definition.start_byte, outer
 
     def _place_faulty(self, event: int, node: Node, name: Node, body: Node) -> tuple[int, int]:
         """Choose the position and kind of event of a definition in a text with faults.
@@ -302,7 +284,16 @@ class _Walk:
 _CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of events that stand at one position
 
 
-_start = attrgetter("start_byte")
+def _list_wholes(matches: Iterable[Match]) -> list[Node]:
+    """Give the nodes of patterns that name one node, their whole."""
+    return [match["whole"][0] for match in matches]
+
+
+def _pair_decorations(found: Found) -> Iterator[tuple[int, Node]]:
+    """Yield (start of a definition, its decorated form), the innermost last where a fault has nested them."""
+    pairs = ((match["whole"][0], match["definition"][0]) for match in found["decoration"])
+    for outer, definition in sorted(pairs, key=lambda pair: _outer_first(pair[0])):
+        yield definition.start_byte, outer
 
 
 def _outer_first(node: Node) -> tuple[int, int]:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.extract.facts import find_facts
-from pkg.extract.parser import parse
+from pkg.extract.python import extract_unit
 from pkg.facts import Code, Fact, pack_facts, unpack_facts
 
 numbers = st.integers(0, 2**32 - 1)
@@ -20,7 +19,7 @@ def list_facts(text: str) -> list[tuple[Code, str, str]]:
     def show(start: int, end: int) -> str:
         return data[start:end].decode()
 
-    facts = unpack_facts(find_facts(parse(data).root_node))
+    facts = unpack_facts(extract_unit(data).facts)
     return [(Code(code), show(a, b), show(c, d)) for _, code, a, b, c, d in facts]
 
 
@@ -86,7 +85,7 @@ def test_every_manager_of_a_with_in_brackets_is_a_fact() -> None:
 
 def test_a_definition_opens_its_scope_where_its_body_begins() -> None:
     text = "def f(a):\n    return a\n"
-    (fact,) = (each for each in unpack_facts(find_facts(parse(text.encode()).root_node)) if each[1] == Code.DEFINITION)
+    (fact,) = (each for each in unpack_facts(extract_unit(text.encode()).facts) if each[1] == Code.DEFINITION)
     position, _, start, head_end, body, end = fact
     assert text[start:head_end].rstrip() == "def f(a):"
     assert position == body == text.index("return")
@@ -94,7 +93,7 @@ def test_a_definition_opens_its_scope_where_its_body_begins() -> None:
 
 
 def test_facts_stand_in_the_order_of_the_text() -> None:
-    positions = [fact[0] for fact in unpack_facts(find_facts(parse(b"a = f(b)\nfor c in d: e(c.g)\n").root_node))]
+    positions = [fact[0] for fact in unpack_facts(extract_unit(b"a = f(b)\nfor c in d: e(c.g)\n").facts)]
     assert positions == sorted(positions)
 
 

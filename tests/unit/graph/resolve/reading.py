@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pkg.extract.facts import find_facts
-from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.scopes import read_scopes
@@ -13,7 +11,7 @@ def read_module(text: str, path: str = "mod.py") -> ModuleScopes:
     """Extract a text and sort its facts into scopes."""
     data = text.encode()
     code = extract_unit(data)
-    return read_scopes(path, data, find_facts(parse(data).root_node), code.definitions, code.imports)
+    return read_scopes(path, data, code.facts, code.definitions, code.imports)
 
 
 def find_scope(module: ModuleScopes, qualname: str) -> Scope:
