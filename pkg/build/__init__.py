@@ -149,6 +149,7 @@ def write_units(
     The store is read for what the writer does not change: the texts of files that are as they were.
     """
     from pkg.build.cut_count import CutCount
+    from pkg.build.memory import return_free_memory
     from pkg.build.workers import prepare_all
     from pkg.encode.registry import find_kind, forget_encoders
 
@@ -171,6 +172,7 @@ def write_units(
     tally.skipped += cut.describe(name)
     if _is_large(todo.size) and not is_heavy:
         forget_encoders()
+        return_free_memory()
     with clock.stage("resolve"):
         if tally.has_changed and is_resolved:
             from pkg.build.links import put_links

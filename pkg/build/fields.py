@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from pkg.encode.identifiers import number_identifiers
 from pkg.encode.lexical import Field, FieldWeights
-from pkg.encode.stems import TABLE_LIMIT, stem_cached
+from pkg.encode.stems import TABLE_LIMIT, WORD_LIMIT, stem_word
+from pkg.encode.words import MAX_WORD, list_all_parts
 from pkg.graph.terms import Numbers, TermRows, expand_runs, quantise
 from pkg.terms import hash_term
 
@@ -115,17 +116,18 @@ class _IdentifierTable(dict[bytes, int]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._words = _WordTable()
         self._forget()
 
     def _forget(self) -> None:
         self.clear()
         self._known: Numbers = np.zeros((0, 2), np.int64)  # where the terms of each identifier begin, how many
         self._hashes: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
-        self._fresh: list[tuple[str, ...]] = []
+        self._fresh: list[bytes] = []
 
     def __missing__(self, identifier: bytes) -> int:
         index = self[identifier] = len(self)
-        self._fresh.append(stem_cached(identifier))
+        self._fresh.append(identifier)
         return index
 
     def make_room(self) -> None:
@@ -136,10 +138,35 @@ class _IdentifierTable(dict[bytes, int]):
     def terms(self) -> tuple[Numbers, Numbers, npt.NDArray[np.uint32]]:
         """Give for each identifier where its terms begin and how many there are, and the terms of all."""
         if self._fresh:
-            counts = np.array([len(terms) for terms in self._fresh], np.int64)
-            starts = len(self._hashes) + np.cumsum(counts) - counts
-            hashes = np.array([hash_term(term) for terms in self._fresh for term in terms], np.uint32)
-            self._known = np.concatenate((self._known, np.stack((starts, counts), axis=1)))
-            self._hashes = np.concatenate((self._hashes, hashes))
+            parts = list_all_parts(self._fresh)
+            found = np.fromiter(map(self._words.__getitem__, parts), np.int64, len(parts))
+            ends = np.flatnonzero(found == _END)
+            is_term = found >= 0
+            behind = len(self._hashes) + np.cumsum(is_term)[ends]
+            starts = np.concatenate(([len(self._hashes)], behind[:-1]))
+            self._known = np.concatenate((self._known, np.stack((starts, behind - starts), axis=1)))
+            self._hashes = np.concatenate((self._hashes, found[is_term].astype(np.uint32)))
             self._fresh = []
         return self._known[:, 0], self._known[:, 1], self._hashes
+
+
+_END, _NO_TERM = -1, -2  # what stands behind each identifier, and what is too long to be a word
+
+
+class _WordTable(dict[str, int]):
+    """Remember the terms of words as they are written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.clear()
+        self[" "] = _END
+
+    def __missing__(self, word: str) -> int:
+        if len(self) > WORD_LIMIT:
+            self._forget()
+        number = hash_term(stem_word(word)) if len(word) <= MAX_WORD else _NO_TERM
+        self[word] = number
+        return number

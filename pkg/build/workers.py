@@ -9,7 +9,7 @@ from pkg.build.prepare import Preparer
 from pkg.encode.registry import load_encoder
 from pkg.graph.unit import UnitGraph
 
-BATCH_BYTES = 100_000  # text prepared at a time: enough to spread the fixed costs, little enough to stay small
+BATCH_BYTES = 200_000  # text prepared at a time: enough to spread the fixed costs, little enough to stay small
 BATCH_UNITS = 500
 
 
