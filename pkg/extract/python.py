@@ -33,8 +33,7 @@ _STRUCTURE = (
     *(("python2", f"({kind}_statement) @whole") for kind in ("print", "exec")),
 )
 _PATTERNS, _PATTERNS_WITH_FACTS = Patterns(_STRUCTURE), Patterns((*_STRUCTURE, *FACT_PATTERNS))
-_FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")
-# Bytes above 0x7f are letters of other scripts.
+_FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")  # by captures: matches name some sound nodes as missing
 EXPRESSIONS_LIMIT = 50_000  # callees remembered
 _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 
@@ -94,7 +93,7 @@ _EXPRESSIONS = _Expressions()
 
 
 class _Scope:
-    """One open class, function or block while the captures are walked."""
+    """One open class, function or block while the nodes of a text are walked."""
 
     __slots__ = ("block", "counts", "definition", "depth", "end", "function", "in_class", "path", "qualname")
 
@@ -291,13 +290,9 @@ def _list_wholes(matches: Iterable[Match]) -> list[Node]:
 
 def _pair_decorations(found: Found) -> Iterator[tuple[int, Node]]:
     """Yield (start of a definition, its decorated form), the innermost last where a fault has nested them."""
-    pairs = ((match["whole"][0], match["definition"][0]) for match in found["decoration"])
-    for outer, definition in sorted(pairs, key=lambda pair: _outer_first(pair[0])):
+    pairs = [(match["whole"][0], match["definition"][0]) for match in found["decoration"]]
+    for outer, definition in sorted(pairs, key=lambda pair: (pair[0].start_byte, -pair[0].end_byte)):
         yield definition.start_byte, outer
-
-
-def _outer_first(node: Node) -> tuple[int, int]:
-    return node.start_byte, -node.end_byte
 
 
 def _span(first: Node, last: Node) -> Span:
