@@ -55,7 +55,7 @@ def make_vectors(store: Path, folder: Path, largest: int) -> int:
     with sqlite3.connect(store) as connection:
         labels = [sql.LABEL_NUMBERS[label] for label in (Label.FUNCTION, Label.BLOCK)]
         rows = [row for label in labels for row in connection.execute(sql.LIST_VECTORS, (label,))]
-        ((dimension,),) = connection.execute(sql.GET_META, ("dimension",))
+        dimension = dict(connection.execute(sql.LIST_META))["dimension"]
     random = np.random.default_rng(0)
     real = [rows[place] for place in random.permutation(len(rows))[:largest].tolist()]
     vectors = chain(((row[2], row[-1]) for row in real), _list_copies(real, dimension, random))

@@ -76,10 +76,15 @@ class EmbeddedStore:
         self._connection.close()
 
     def _get_meta(self, key: str) -> Any:
-        if self._meta is not None:
-            return self._meta.get(key)
-        row = self._connection.execute(sql.GET_META, (key,)).fetchone()
-        return row[0] if row else None
+        return self._list_meta().get(key)
+
+    def _list_meta(self) -> dict[str, Any]:
+        """Give what the graph says of itself, all from one state of the file: others may be writing it."""
+        return dict(self._connection.execute(sql.LIST_META)) if self._meta is None else self._meta
+
+    def _get_encoder(self) -> tuple[Any, Any]:
+        meta = self._list_meta()
+        return meta.get("encoder"), meta.get("dimension")
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
         """Create what is missing; refuse a store made with another encoder or dimension."""
@@ -97,7 +102,7 @@ class EmbeddedStore:
 
     def _check_encoder(self, encoder: str, dimension: int) -> bool:
         """Tell whether the store is made with this encoder; refuse another; False when it has none yet."""
-        found = self._get_meta("encoder"), self._get_meta("dimension")
+        found = self._get_encoder()
         if found not in ((None, None), (encoder, dimension)):
             raise EncoderMismatchError(
                 f"{self.address} holds vectors of encoder '{found[0]}' with {found[1]} dimensions,"
@@ -113,7 +118,8 @@ class EmbeddedStore:
     def encoder(self) -> tuple[str, int]:
         """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
         with translate_faults(self.address):
-            return self._get_meta("encoder") or "", self._get_meta("dimension") or 0
+            name, dimension = self._get_encoder()
+        return name or "", dimension or 0
 
     def generation(self) -> int:
         """Count the writes that have ended; 0 for a store that holds nothing."""
@@ -163,7 +169,7 @@ class EmbeddedStore:
             self._connection.execute("BEGIN")
             try:
                 # SQLite chooses the generation at the first read, not at BEGIN.
-                self._meta = dict(self._connection.execute(sql.LIST_META))
+                self._meta = self._list_meta()
                 yield
             finally:
                 self._meta = self._sources = None

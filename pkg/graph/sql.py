@@ -111,7 +111,6 @@ MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4)
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
 HAS_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta' AND sql LIKE '%key%value%'"
 
-GET_META = "SELECT value FROM meta WHERE key = ?"
 LIST_META = "SELECT key, value FROM meta"
 PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 

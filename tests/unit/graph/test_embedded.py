@@ -265,6 +265,22 @@ def test_several_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
         assert (store.encoder(), store.generation(), store.check()) == (("static", 192), 0, [])
 
 
+def test_an_encoder_that_another_process_names_meanwhile_is_seen_whole(tmp_path: Path) -> None:
+    place = tmp_path / "graph.db"
+    with closing(EmbeddedStore(place, create=True)) as store, closing(EmbeddedStore(place)) as other:
+        statements: list[str] = []
+
+        def follow(statement: str) -> None:
+            statements.append(statement)
+            if len(statements) == 2:  # whatever it was that came first
+                other.ensure_schema("static", 192)
+
+        store._connection.set_trace_callback(follow)
+        store.ensure_schema("static", 192)
+        assert store.encoder() == other.encoder() == ("static", 192)
+        assert len(statements) > 2
+
+
 PLANTS = {
     "nodes without a fragment": "UPDATE node SET fragment = 99 WHERE label = 4 AND number % 2",
     "fragments without a file or row": "DELETE FROM part WHERE unit = 1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 from collections.abc import Iterator
@@ -54,6 +55,7 @@ def sandbox(request: pytest.FixtureRequest, home: Path) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def machine(sandbox: Sandbox, home: Path) -> Iterator[Machine]:
+    gc.collect()  # what other tests have left open would count as gone
     before, family = describe_machine(home), find_family(os.getpid())
     yield before
     after = find_family(os.getpid())
