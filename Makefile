@@ -1,7 +1,8 @@
-# Needs Python 3.10 to 3.13 and make. Variables: PYTHON=python3.12 VENV=folder TESTS=tests/unit NAME=build
+# Needs Python 3.10 to 3.13 and make. Variables: PYTHON=python3.12 VENV=folder TESTS=tests/unit JOBS=1 NAME=build
 PYTHON ?= python3
 VENV ?= .venv
 TESTS ?= tests
+JOBS ?= auto
 NAME ?=
 
 BIN := $(VENV)/bin
@@ -35,11 +36,11 @@ try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
 	@echo; echo 'Expected: $(ANSWER_3)'
 	$(BIN)/pkg query '$(QUESTION_3)' --source pkg --top-k 1
 
-test: $(VENV)/dev.stamp ## run the quick tests (offline, some minutes)
-	$(BIN)/python -m pytest $(TESTS)
+test: $(VENV)/dev.stamp ## run the quick tests (offline, some minutes), JOBS at a time
+	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
-	$(BIN)/python -m pytest $(TESTS) -m server
+	$(BIN)/python -m pytest $(TESTS) -m server -n 2 --dist loadgroup
 
 test-models: $(VENV)/models.stamp ## run the tests of real models and of the clients of services (offline, a small ONNX model)
 	$(BIN)/python -m pytest $(TESTS) -m model
