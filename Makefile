@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 TESTS ?= tests
 JOBS ?= auto
+# Each worker starts servers of its own; a server that was given is one, whose database every test empties.
+SERVER_JOBS := $(if $(PKG_TEST_NEO4J_URI),0,2)
 NAME ?=
 
 BIN := $(VENV)/bin
@@ -40,7 +42,7 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, some minutes), JOBS at 
 	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
-	$(BIN)/python -m pytest $(TESTS) -m server -n 2 --dist loadgroup
+	$(BIN)/python -m pytest $(TESTS) -m server -n $(SERVER_JOBS) --dist loadfile
 
 test-models: $(VENV)/models.stamp ## run the tests of real models and of the clients of services (offline, a small ONNX model)
 	$(BIN)/python -m pytest $(TESTS) -m model

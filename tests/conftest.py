@@ -6,7 +6,6 @@ Fixtures import what they need, because the settings must stand before numpy is 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,17 +25,6 @@ settings.register_profile("default", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=10_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-
-
-_VERSION = re.compile(r"\d{4}\.\d+\.\d+|\d\.\d+\.\d+")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests of one version of the server be run by one worker, so that each worker starts but one server."""
-    for item in items:
-        found = item.get_closest_marker("server") and _VERSION.search(item.name)
-        if found:
-            item.add_marker(pytest.mark.xdist_group(found.group()))
 
 
 @pytest.fixture(autouse=True)

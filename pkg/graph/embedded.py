@@ -353,10 +353,11 @@ class EmbeddedStore:
             for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES), *run(sql.COUNT_CALLS)):
                 nodes[sql.LABELS[label].value] = count
             rows = run(sql.LIST_SOURCES).fetchall()
+            encoder, dimension = self.encoder()
             return StoreStats(
                 generation=self.generation(),
-                encoder=self._get_meta("encoder") or "",
-                dimension=self._get_meta("dimension") or 0,
+                encoder=encoder,
+                dimension=dimension,
                 sources=tuple(Source(*row[:4]) for row in rows),
                 nodes=dict(sorted(nodes.items())),
                 relations=dict(run(sql.COUNT_EDGES).fetchall()),
