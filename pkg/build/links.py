@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
@@ -12,7 +11,7 @@ from pkg.graph.resolve.basis import Basis, add_basis, read_basis
 from pkg.graph.resolve.foundations import Foundations
 from pkg.graph.resolve.links import LinkWriter
 from pkg.graph.resolve.project import Project, resolve_changes, resolve_project
-from pkg.graph.resolve.records import cut_record, make_record, read_unit
+from pkg.graph.resolve.records import cut_record, make_record, read_links, read_unit
 from pkg.graph.resolve.units import Units
 from pkg.graph.unit import UnitLinks, UnitText, describe_code
 from pkg.model import Skip
@@ -71,10 +70,12 @@ def _write_links(
 ) -> Iterator[UnitLinks]:
     writer = LinkWriter(source, units, project)
     for path in sorted(project.sites):
-        links = writer.write(path)
-        record = make_record(blake2b(links.describe(), digest_size=16).digest(), units[path])
+        parts = project.parts.get(path)
+        before = cut_record(notes[path]) if parts is not None else None
+        links = writer.write(path, read_links(path, before) if before is not None else None)
+        record = make_record(links, units[path])
         if project.is_exact:
-            record = add_basis(record, found.describe(path, bases.get(path)))
+            record = add_basis(record, found.describe(path, bases.get(path), parts))
         packed = record.pack()
         if path in change.fresh or notes.get(path) != packed:
             yield UnitLinks(path, links.edges, links.unbound, links.libraries, packed)

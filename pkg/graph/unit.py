@@ -152,11 +152,6 @@ class UnitLinks:
     libraries: tuple[str, ...] = ()
     notes: bytes = b""  # what the resolver needs to find the units that a change affects; the store only keeps it
 
-    def describe(self) -> bytes:
-        """Write all that links say, without the notes: equal descriptions are of equal links."""
-        edges = [(str(kind), *rest) for kind, *rest in self.edges]
-        return repr((edges, list(map(tuple, self.unbound)), self.libraries)).encode("utf-8", "backslashreplace")
-
 
 def name_library(source: str, library: str) -> str:
     """Give the id of a Library node."""

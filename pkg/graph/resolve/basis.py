@@ -15,8 +15,10 @@ from pkg.graph.resolve.summary import Summary
 
 
 class Origin(NamedTuple):
-    """A site or assignment by its place in its file."""
+    """A site or assignment by its place in an outermost function, or in the module around these."""
 
+    qualname: str  # of that function; none for the module
+    number: int  # among the functions of that name
     code: int
     start: int
     end: int
@@ -42,6 +44,10 @@ class ClassRow(NamedTuple):
     is_mixed: bool  # a class in its order has several bases
 
 
+Delivery = tuple[str, int, int, int, int, int]
+"""The parts of the Origin of a site or assignment, and the place that it delivers to."""
+
+
 class Patch(NamedTuple):
     """An assignment to an attribute of a class or module from outside, which binds a name there."""
 
@@ -52,10 +58,11 @@ class Patch(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What the links of other files were worked out from."""
+    """What links were worked out from, those of other files or of other parts of the same."""
 
     received: Mapping[str, list[Received]]  # what is made of deliveries, by place
-    pieces: list[Piece]
+    pieces: list[Piece]  # that other files took
+    own: list[Piece]  # that only other parts of the file took
 
 
 @dataclass(frozen=True)
@@ -68,21 +75,21 @@ class Basis:
     is_plain: bool  # arguments and results were not followed
     summary: Summary
     reach: frozenset[int]  # files
-    deliveries: Sequence[tuple[int, int, int, int]]  # places that its sites deliver to, each behind its Origin
+    deliveries: Sequence[Delivery]
     classes: Sequence[ClassRow]
     patches: Sequence[Patch]
     places: frozenset[str]  # of what other files took that is made of deliveries
-    packed: bytes  # what other files took: of most it is not asked for
+    packed: bytes  # what was taken: of most it is not asked for
 
     @cached_property
     def taken(self) -> Taken:
-        """What the links of other files were worked out from."""
-        received, pieces = unpack_json(self.packed)
+        """What links were worked out from."""
+        received, *pieces = unpack_json(self.packed)
         sets = {
             place: [Received(*each) for each in named]
             for place, named in zip(sorted(self.places), received, strict=True)
         }
-        return Taken(sets, [(kind, name, inner) for kind, name, inner in pieces])
+        return Taken(sets, *([(kind, name, inner) for kind, name, inner in each] for each in pieces))
 
     def take(self, taken: Taken) -> Basis:
         """Give the basis with other things taken."""
@@ -90,8 +97,8 @@ class Basis:
 
 
 def pack_taken(taken: Taken) -> bytes:
-    """Pack what other files took, but for the places, by whose order it goes."""
-    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces])
+    """Pack what was taken, but for the places, by whose order it goes."""
+    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces, taken.own])
 
 
 def add_basis(record: Record, basis: Basis) -> Record:

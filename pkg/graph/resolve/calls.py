@@ -53,6 +53,7 @@ class Binder(Evaluator):
             **dict.fromkeys((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS), special_calls.bind_operation),
         }
         self._sites: dict[str, list[Site]] = {}
+        self._quiet: dict[Scope, list[Site]] = {}  # that deliver nothing, by outermost function or module
         self.rest: dict[Site, Values] = {}  # what sites call that deliver nothing, as far as they were asked for
         self.solver.add_rule("site", self._bind_site)
         self.solver.add_rule("rest", self._bind_rest)
@@ -66,8 +67,8 @@ class Binder(Evaluator):
         self.context.deliveries.know(None)
         self.solver.release()
         self._rules.clear()
-        self.rest.clear()
-        self._sites.clear()
+        for held in (self.rest, self._sites, self._quiet):
+            held.clear()
 
     def list_sites(self, path: str) -> list[Site]:
         """Give the sites of a file, in a fixed order; asked again, the same ones."""
@@ -75,6 +76,9 @@ class Binder(Evaluator):
         if found is None:
             found = list(list_sites(self.modules[path], self._property_names, self._operators))
             self._sites[path] = found
+            for site in found:
+                if not site.delivers:
+                    self._quiet.setdefault(site.scope.top, []).append(site)
         return found
 
     def order_classes(self, paths: Collection[str], known: KnownClasses | None = None) -> None:
@@ -98,11 +102,13 @@ class Binder(Evaluator):
     def _bind_site(self, site: Site) -> Values:
         return frozenset(self._rules[site.code](site))
 
-    def _bind_rest(self, path: str) -> Values:
-        """Bind the sites of a file that deliver nothing: nobody reads them, so that one set does for all."""
-        for site in self.list_sites(path):
-            if not site.delivers:
-                self.rest[site] = self.solver.share(self._bind_site(site))
+    def _bind_rest(self, top: Scope) -> Values:
+        """Bind the sites of an outermost function or module that deliver nothing: nobody reads them, so one set does.
+
+        Needs the sites of its file to be listed.
+        """
+        for site in self._quiet.get(top, ()):
+            self.rest[site] = self.solver.share(self._bind_site(site))
         return EMPTY
 
     def _read_imported(self, root: Scope, place: int) -> Values:

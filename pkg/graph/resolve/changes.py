@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pkg.graph.resolve.basis import Basis, ClassRow, Patch, hash_text
 from pkg.graph.resolve.calls import Binder
-from pkg.graph.resolve.containers import REST
 from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.lineage import RecalledClasses, describe_classes
 from pkg.graph.resolve.mentions import Wanted, find_mentions
@@ -23,9 +22,9 @@ from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.graph.resolve.operators import find_operators
 from pkg.graph.resolve.parameters import MAX_USES
-from pkg.graph.resolve.pieces import has_same_outside
 from pkg.graph.resolve.statics import count_statics, describe_exports
 from pkg.graph.resolve.summary import Totals, has_one_method
+from pkg.graph.resolve.versions import Parts, Versions
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -44,16 +43,23 @@ class Past:
     bases: Mapping[str, Basis]  # of every file that was there
     files: Files  # those that changed or are gone, as they were
     same: set[str] = field(default_factory=set)  # files that changed, but not in what others were worked out from
+    parts: dict[str, Parts] = field(default_factory=dict)  # of some of these, all that is to be resolved again
+
+    def list_unordered(self) -> set[str]:
+        """Give the files that may be resolved in parts, but whose classes and patches are to be found anew."""
+        return {path for path, parts in self.parts.items() if not parts.is_local}
 
 
 def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
-    """Give the files to which a change comes by names; the binder then knows the classes and patches of all files.
+    """Give the files to which a change comes by names, those that changed included unless parts of them will do.
 
-    Only the files that the change may have come to are read for theirs; those of all others are as they were.
+    The binder then knows the classes and patches of all files. Only the files that the change may have come to are read
+    for theirs; those of all others are as they were.
     """
     files = binder.modules
     wanted = _compare_statics(files, past, changed)
-    past.same = {path for path in changed if _is_same_outside(files, past, path)}
+    _compare_versions(files, past, changed)
+    wanted.paths |= changed - past.parts.keys()
     suspects = _find_suspects(files, past, wanted)
     known = RecalledClasses(files, {path: past.bases[path].classes for path in files.keys() - suspects})
     if known.list_missing(past.files):
@@ -74,16 +80,31 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
     return _find_asking(files, past, wanted)
 
 
+def _compare_versions(files: Files, past: Past, changed: set[str]) -> None:
+    """Find the files that changed in nothing that others were worked out from, or nor they themselves."""
+    for path in sorted(changed):
+        before, now, basis = past.files.get(path), files.get(path), past.bases.get(path)
+        if before is None or now is None or basis is None:
+            continue
+        versions = Versions(before, now, basis)
+        if versions.has_same_outside():
+            past.same.add(path)
+            parts = versions.compare_parts()
+            if parts is not None:
+                past.parts[path] = parts
+
+
 def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
     """Give the files to which a change comes by names, and those that were worked out from one of these."""
     found = _find_asking(files, past, wanted)
-    return files.keys() & (found | find_dependants(past, found | past.files.keys()))
+    dependants = find_dependants(past, found | past.files.keys())
+    return files.keys() & (found | dependants | past.list_unordered())
 
 
 def _find_asking(files: Files, past: Past, wanted: Wanted) -> set[str]:
     if wanted.size > MAX_NAMES:
         raise Unforeseen
-    return wanted.paths | find_mentions(files, wanted, past.bases)
+    return wanted.paths | find_mentions(files, wanted, past.bases, past.parts)
 
 
 def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
@@ -94,7 +115,7 @@ def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
 
 def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
-    wanted = Wanted(_compare_paths(files, past), paths=changed & files.keys())
+    wanted = Wanted(_compare_paths(files, past))
     came = Totals.of(files.summaries[path] for path in changed if path in files)
     totals = files.totals.exchange(came, past.files.totals)
     if find_operators(files.totals.operators) != find_operators(totals.operators):
@@ -190,38 +211,19 @@ def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
 
 
 def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:
-    """Find the classes that define other names than before: super() may lead from a sibling to them."""
+    """Find the classes that define other names than before, and their heirs that define those as well: they override
+    others now. And super() may lead from a sibling to them.
+    """
     old = {scope.qualname: scope.names.keys() for scope in before.scopes if scope.kind == "class"} if before else {}
     for scope in now.scopes if now is not None else ():
-        if scope.kind == "class" and old.get(scope.qualname, set()) != scope.names.keys():
-            for each in (scope, *binder.hierarchy.list_derived(scope)):
-                _reach_siblings(binder, each, wanted)
+        differing = old.get(scope.qualname, set()) ^ scope.names.keys() if scope.kind == "class" else set()
+        for each in (scope, *binder.hierarchy.list_derived(scope)) if differing else ():
+            _reach_siblings(binder, each, wanted)
+            if not differing.isdisjoint(each.names):
+                wanted.paths.add(each.module.path)
 
 
 def _list_repatched(old: Sequence[Patch], new: Sequence[Patch]) -> set[str]:
     """Give the names that are assigned to otherwise than before, wherever in its file that stands."""
     before, now = (Counter((each.name, each.target, each.value) for each in patches) for patches in (old, new))
     return {name for name, *_ in _find_differing(before, now)}
-
-
-def _is_same_outside(files: Files, past: Past, path: str) -> bool:
-    """Tell whether nothing has changed in a file that others were worked out from, but perhaps bases of its classes."""
-    before, now, basis = past.files.get(path), files.get(path), past.bases.get(path)
-    if before is None or now is None or basis is None:
-        return False
-    return has_same_outside(before, now, basis.taken.pieces) and _are_in_place(before.text, now.text, basis)
-
-
-def _are_in_place(before: bytes, now: bytes, basis: Basis) -> bool:
-    """Tell whether containers of a file that others deliver to, known by their places, stand where they stood."""
-    shorter = min(len(before), len(now))
-    same = next((place for place in range(shorter) if before[place] != now[place]), shorter)
-    names = (each.name[1] for sets in basis.taken.received.values() for each in sets)
-    return all(_find_end(name) < same for name in names if isinstance(name, list) and name[0] != REST)
-
-
-def _find_end(name: Any) -> int:
-    """Give the highest number in the name of a container: behind it lies nothing that tells where it stands."""
-    if isinstance(name, list):
-        return max(map(_find_end, name), default=0)
-    return name if isinstance(name, int) else 0

@@ -14,7 +14,7 @@ The parts know each other one way only; where they depend on one another they go
 | "item", "keys"                      | container (, key) | contents.py  |
 | "result", "yield"                   | function         | results.py    |
 | "bases", "patches"                  | class, path of a file | lineage.py, bindings.py |
-| "site", "store", "rest"             | site, assignment, path of a file | calls.py |
+| "site", "store", "rest"             | site, assignment, outermost function or module | calls.py |
 """
 
 from __future__ import annotations

@@ -6,15 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from pkg.graph.resolve.basis import Basis, Received, Taken, pack_taken
+from pkg.graph.resolve.basis import Basis, Delivery, Received, Taken, pack_taken
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.lineage import describe_classes
-from pkg.graph.resolve.model import ModuleScopes
-from pkg.graph.resolve.pieces import Piece
+from pkg.graph.resolve.model import ModuleScopes, Scope
+from pkg.graph.resolve.pieces import Piece, find_top
 from pkg.graph.resolve.places import describe_origin, hash_place, hash_values, list_origins, write_name
-from pkg.graph.resolve.reach import Reach, find_home
+from pkg.graph.resolve.reach import Reach
+from pkg.graph.resolve.receivers import leave_others
+from pkg.graph.resolve.versions import Parts
 
-_NOTHING = Taken({}, [])
+_NOTHING = Taken({}, [], [])
 
 
 class Foundations:
@@ -29,22 +31,23 @@ class Foundations:
         return [*self._binder.reaches, Reach(self._binder.context)]
 
     @cached_property
-    def _pieces(self) -> dict[str, set[Piece]]:
-        """What was taken of each file."""
-        found: dict[str, set[Piece]] = defaultdict(set)
+    def _pieces(self) -> dict[str, tuple[set[Piece], set[Piece]]]:
+        """What was taken of each file by others, and by other parts of the same."""
+        found: dict[str, tuple[set[Piece], set[Piece]]] = defaultdict(lambda: (set(), set()))
         for reach in self._reaches:
-            for path, pieces in reach.pieces.items():
-                found[path].update(pieces)
+            for place, pieces in enumerate((reach.pieces, reach.own)):
+                for path, each in pieces.items():
+                    found[path][place].update(each)
         return found
 
     @cached_property
-    def _delivered(self) -> dict[str, list[tuple[int, int, int, int]]]:
+    def _delivered(self) -> dict[str, set[Delivery]]:
         """The places that the sites of each file deliver to."""
-        found: dict[str, list[tuple[int, int, int, int]]] = defaultdict(list)
+        found: dict[str, set[Delivery]] = defaultdict(set)
         for place, origins in self._deliveries.origins.items():
             address = hash_place(place, self._binder.modules)
             for origin, _ in list_origins(each.key for each in origins):
-                found[origin.scope.module.path].append((*describe_origin(origin), address))
+                found[origin.scope.module.path].add((*describe_origin(origin), address))
         return found
 
     @cached_property
@@ -53,25 +56,45 @@ class Foundations:
         found: dict[str, dict[str, list[Received]]] = defaultdict(dict)
         modules = self._binder.modules
         for place, readers in self._deliveries.readers.items():
-            home = find_home(place, modules)
-            if home is not None:
+            top = find_top(place, modules)
+            if top is not None:
+                home = top.module
                 sets = [Received(write_name(each.key, home), hash_values(each.values, modules)) for each in readers]
-                found[home][str(hash_place(place, modules))] = sorted(sets, key=str)
+                found[home.path][str(hash_place(place, modules))] = sorted(sets, key=str)
         return found
 
-    def describe(self, path: str, before: Basis | None = None) -> Basis:
-        """Describe what the links of a file stand on; what others took from it before counts on."""
+    def describe(self, path: str, before: Basis | None = None, parts: Parts | None = None) -> Basis:
+        """Describe what the links of a file stand on; what others took from it before counts on.
+
+        Of a file that is resolved in parts, all others stand on what they stood on before.
+        """
         module = self._binder.modules[path]
-        imported = list(self._list_imported(module))
-        reach = {each for found in self._reaches for each in found.list_paths(module, imported)}
-        if before is not None and path not in self._binder.lineage.found:
-            reach |= before.reach  # which its classes and patches stand on
-        taken = self._join_taken(path, before.taken if before is not None else _NOTHING)
+        delivered, taken = self._delivered.get(path, set()), _NOTHING
+        if before is not None:
+            taken = before.taken
+            if parts is not None:
+                taken = taken._replace(received=leave_others(taken.received, parts))
+                delivered = delivered.union(row for row in before.deliveries if not parts.covers_name(row[0]))
+        taken = self._join_taken(path, taken)
+        is_local = before is not None and parts is not None and parts.is_local
         return Basis(
-            self._binder.context.is_plain, self._binder.modules.summaries[path], frozenset(reach),
-            sorted(self._delivered.get(path, ())), describe_classes(self._binder.hierarchy, module),
+            self._binder.context.is_plain, self._binder.modules.summaries[path],
+            frozenset(self._list_reached(module, before, parts)), sorted(delivered),
+            before.classes if before is not None and is_local else describe_classes(self._binder.hierarchy, module),
             self._binder.bindings.patches[path], frozenset(taken.received), pack_taken(taken),
         )  # fmt: skip
+
+    def _list_reached(self, module: ModuleScopes, before: Basis | None, parts: Parts | None) -> Iterator[int]:
+        """Give the files that the links of a file stand on."""
+        imported: list[str] = []
+        classes: list[Scope] = []
+        if parts is None or not parts.is_local:
+            imported = list(self._list_imported(module))
+            classes = [scope for scope in module.scopes if scope.kind == "class"]
+        for found in self._reaches:
+            yield from found.list_paths(module.path, imported, classes)
+        if before is not None and (parts is not None or module.path not in self._binder.lineage.found):
+            yield from before.reach  # which its classes and patches stand on, and its other parts
 
     def list_taken(self, bases: Mapping[str, Basis]) -> Iterator[tuple[str, Basis]]:
         """Give the files of which more was taken than before, among those that were not resolved, with that.
@@ -87,7 +110,10 @@ class Foundations:
         """Join what was taken from a file before with what is taken now; of sets, what is known now counts."""
         now = self._received.get(path, {})
         sets = {place: _join(before.received.get(place, ()), found) for place, found in now.items()}
-        return Taken({**before.received, **sets}, sorted({*before.pieces, *self._pieces.get(path, ())}))
+        outside, elsewhere = self._pieces.get(path, ((), ()))
+        pieces = {*before.pieces, *outside}
+        own = {*before.own, *elsewhere} - pieces
+        return Taken({**before.received, **sets}, sorted(pieces), sorted(own))
 
     def _list_imported(self, module: ModuleScopes) -> Iterator[str]:
         for record in module.imports:

@@ -9,6 +9,7 @@ from pkg.confidence import POSSIBLE, rank_confidence
 from pkg.facts import Code, render_callee
 from pkg.graph.resolve.class_links import link_classes
 from pkg.graph.resolve.import_links import ImportLinks
+from pkg.graph.resolve.kept_links import NOTHING_KEPT, find_lines, keep_links
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.node_ids import NodeIds
 from pkg.graph.resolve.outcomes import Target, Unbound, settle
@@ -34,18 +35,21 @@ class LinkWriter:
         self._ids = NodeIds(source, units)
         self._project = project
 
-    def write(self, path: str) -> UnitLinks:
-        """Write the links of one file."""
+    def write(self, path: str, before: UnitLinks | None = None) -> UnitLinks:
+        """Write the links of one file; of one that is resolved in parts, those of its others are as before."""
         binder = self._project.binder
-        module = binder.modules[path]
+        module, parts = binder.modules[path], self._project.parts.get(path)
+        kept = keep_links(self._ids, parts, before) if parts is not None and before is not None else NOTHING_KEPT
         imports = ImportLinks(binder, self._ids, module)
-        edges = [*imports.link(), *link_classes(binder.hierarchy, self._ids, module)]
+        edges = [*(kept.imports if kept.imports is not None else imports.link()), *kept.calls]
+        edges += kept.classes if kept.classes is not None else link_classes(binder.hierarchy, self._ids, module)
+        libraries = kept.libraries if kept.imports is not None else tuple(sorted(imports.libraries))
         calls = _CallLinks(self._ids, module.text)
         for site in self._project.sites[path]:
             targets, reasons = self._settle(site)
             calls.add(site, targets, reasons)
-        kept = tuple(_drop_doubles([*edges, *calls.edges]))
-        return UnitLinks(path, kept, tuple(calls.unbound), tuple(sorted(imports.libraries)))
+        unbound = sorted([*kept.unbound, *calls.unbound], key=lambda each: (each.line, each.id))
+        return UnitLinks(path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), libraries)
 
     def _settle(self, site: Site) -> tuple[list[Target], list[Reason]]:
         """Give what a site calls, and why it may call something else that is not known."""
@@ -75,7 +79,7 @@ class _CallLinks:
 
     def __init__(self, ids: NodeIds, text: bytes) -> None:
         self._ids = ids
-        self._starts = _find_lines(text)
+        self._starts = find_lines(text)
         self._equals: dict[tuple[str, str], int] = {}
         self.edges: list[Edge] = []
         self.unbound: list[UnboundCall] = []
@@ -112,12 +116,3 @@ def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
 
 def _rank(edge: Edge) -> tuple[int, str]:
     return rank_confidence(edge.confidence), edge.rule or ""
-
-
-def _find_lines(text: bytes) -> list[int]:
-    """Give the offset at which each line begins."""
-    starts, position = [0], text.find(b"\n")
-    while position >= 0:
-        starts.append(position + 1)
-        position = text.find(b"\n", position + 1)
-    return starts

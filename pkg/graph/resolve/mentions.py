@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pkg.graph.resolve.basis import Basis
 from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.summary import Summary
+from pkg.graph.resolve.versions import Parts
 
 
 @dataclass(slots=True)
@@ -26,10 +27,11 @@ class Wanted:
         return len(self.names) + len(self.of_modules) + len(self.counts)
 
 
-def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis]) -> set[str]:
+def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], parts: Mapping[str, Parts]) -> set[str]:
     """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
-    Only files that were worked out from a module ask it for names.
+    Only files that were worked out from a module ask it for names. Of a file that may be resolved in parts, the text of
+    the others is looked through.
     """
     words = [
         *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
@@ -47,7 +49,7 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis]) -> s
     files.fetch(asked)
     names = [encode(name) for name in named]
     for path, those in asked.items():
-        text = files.text(path)
+        text = files.text(path) if path not in parts else parts[path].kept_text
         is_brought = files.summaries[path].has_stars and any(name in text for name in names)
         if is_brought or any(name in text and word.search(text) for name, word, _ in those):
             found.add(path)

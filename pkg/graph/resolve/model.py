@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from pkg.facts import Code
@@ -81,7 +84,7 @@ class Scope:
 
     __slots__ = (
         "__dict__", "code_end", "definition", "global_names", "head", "kind", "module", "name", "names",
-        "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "yields",
+        "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "top", "yields",
     )  # fmt: skip
 
     def __init__(
@@ -92,6 +95,8 @@ class Scope:
         self.name = name
         self.parent = parent
         self.qualname: str = f"{parent.qualname}.{name}" if parent is not None and parent.qualname else name
+        is_piece = parent is None or (kind == "function" and parent.top.parent is None)
+        self.top: Scope = self if is_piece or parent is None else parent.top  # the outermost function, else the module
         self.head = head
         self.code_end = end
         self.definition = -1  # place among the definitions of the module
@@ -216,9 +221,20 @@ class ModuleScopes:
         return found
 
     @cached_property
-    def numbers(self) -> dict[Scope, int]:
-        """The place of each scope among its namesakes."""
-        return {scope: number for scopes in self.namesakes.values() for number, scope in enumerate(scopes)}
+    def _doubles(self) -> dict[Scope, int]:
+        """The place among its namesakes of each scope that is not the first of them."""
+        counts: Counter[tuple[str, str]] = Counter()
+        found = {}
+        for scope in self.scopes:
+            name = scope.kind, scope.qualname
+            if counts[name]:
+                found[scope] = counts[name]
+            counts[name] += 1
+        return found
+
+    def count_before(self, scope: Scope) -> int:
+        """Give the place of a scope among those of its kind and qualified name."""
+        return self._doubles.get(scope, 0)
 
     @cached_property
     def fields(self) -> dict[Scope | None, dict[str, list[Store]]]:
@@ -228,6 +244,39 @@ class ModuleScopes:
             for store in stores:
                 found.setdefault(_find_class(store), {}).setdefault(name, []).append(store)
         return found
+
+    @cached_property
+    def outermost(self) -> list[Scope]:
+        """The functions that stand in no other, in the order of the text."""
+        return [scope for scope in self.scopes if scope.top is scope and scope.parent is not None]
+
+    @cached_property
+    def _cuts(self) -> tuple[list[int], list[int]]:
+        """Where the outermost functions begin, and how much text those before each take up, and all of them."""
+        taken = accumulate((scope.code_end - scope.head[0] for scope in self.outermost), initial=0)
+        return [scope.head[0] for scope in self.outermost], list(taken)
+
+    def find_top(self, position: int) -> Scope:
+        """Find the outermost function around a position, else the module's own scope."""
+        place = bisect_right(self._cuts[0], position) - 1
+        found = self.outermost[place] if place >= 0 else self.root
+        return found if position < found.code_end else self.root
+
+    def find_base(self, top: Scope, position: int) -> int:
+        """Give from where positions in an outermost function count; in the module, as if there were no functions."""
+        if top.parent is not None:
+            return top.head[0]
+        starts, taken = self._cuts
+        place = bisect_left(starts, position)
+        return taken[place]
+
+    def find_position(self, top: Scope, offset: int) -> int:
+        """Give the position that an offset from such a base means."""
+        if top.parent is not None:
+            return top.head[0] + offset
+        starts, taken = self._cuts
+        place = bisect_left(range(len(starts)), offset, key=lambda each: starts[each] - taken[each])
+        return offset + taken[place]
 
     @property
     def root(self) -> Scope:
@@ -245,7 +294,8 @@ class ModuleScopes:
             scope.names.clear()
             scope.sites.clear()
             scope.__dict__.clear()  # the owner of a function is itself
-        for name in ("numbers", "namesakes", "fields"):
+            del scope.top
+        for name in ("_doubles", "namesakes", "fields", "outermost"):
             self.__dict__.pop(name, None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()
@@ -253,7 +303,7 @@ class ModuleScopes:
 
 def refer_to(scope: Scope) -> Reference:
     """Name a class or module from outside of its file."""
-    return scope.module.path, scope.qualname, scope.module.numbers[scope]
+    return scope.module.path, scope.qualname, scope.module.count_before(scope)
 
 
 def refer_to_module(path: str) -> Reference:

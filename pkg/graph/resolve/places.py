@@ -7,7 +7,7 @@ from typing import Any
 
 from pkg.graph.resolve.basis import Origin, hash_text
 from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
-from pkg.graph.resolve.reach import find_home
+from pkg.graph.resolve.pieces import find_top, is_position
 from pkg.graph.resolve.solver import Key
 from pkg.graph.resolve.values import Values
 
@@ -18,29 +18,68 @@ _SNIPPET = 80  # bytes of a text by which what stands there is told apart
 
 def hash_place(place: Hashable, modules: Mapping[str, ModuleScopes]) -> int:
     """Hash a function or container that is delivered to, by its file and where it stands there."""
-    home = find_home(place, modules)
+    home = _find_home(place, modules)
     if isinstance(place, Scope):
-        return hash_text(home, place.kind, place.qualname, place.module.numbers[place])
-    return hash_text(home, write_name(place, home or ""))
+        return hash_text(home.path if home else None, place.kind, place.qualname, place.module.count_before(place))
+    return hash_text(home.path if home else None, write_name(place, home))
 
 
-def write_name(part: Hashable, home: str) -> Any:
-    """Write the name of a set or of a place for JSON: scopes by their file and where they stand."""
+def _find_home(place: Hashable, modules: Mapping[str, ModuleScopes]) -> ModuleScopes | None:
+    top = find_top(place, modules)
+    return top.module if top is not None else None
+
+
+def write_name(part: Hashable, home: ModuleScopes | None) -> Any:
+    """Write the name of a set or of a place for JSON: scopes by their names, and all else by where it stands in them.
+
+    So a name stays as it is when a function moves as a whole.
+    """
     if isinstance(part, Scope):
-        path = part.module.path
-        return {"scope": [part.kind, part.qualname, part.module.numbers[part], path if path != home else ""]}
-    return [write_name(each, home) for each in part] if isinstance(part, tuple) else part
+        path = part.module.path if part.module is not home else ""
+        return {"scope": [part.kind, part.qualname, part.module.count_before(part), path]}
+    if not isinstance(part, tuple):
+        return part
+    if home is not None and is_position(part, (home.path,)):
+        path, position, *rest = part
+        top = home.find_top(position)
+        return {"at": [top.qualname, home.count_before(top), position - home.find_base(top, position), *rest]}
+    return [write_name(each, home) for each in part]
 
 
 def read_name(written: Any, module: ModuleScopes) -> Any:
     """Read the name of a set in its file; a KeyError says that its scope is gone, or one of another file."""
-    if isinstance(written, dict):
-        kind, qualname, number, path = written["scope"]
-        found = module.find(kind, qualname, number) if not path else None
-        if found is None:
-            raise KeyError(qualname)
-        return found
-    return tuple(read_name(each, module) for each in written) if isinstance(written, list) else written
+    if isinstance(written, list):
+        return tuple(read_name(each, module) for each in written)
+    if not isinstance(written, dict):
+        return written
+    if "at" in written:
+        qualname, number, offset, *rest = written["at"]
+        top = _find_scope(module, "function" if qualname else "module", qualname, number)
+        return module.path, module.find_position(top, offset), *rest
+    kind, qualname, number, path = written["scope"]
+    return _find_scope(module if not path else None, kind, qualname, number)
+
+
+def _find_scope(module: ModuleScopes | None, kind: str, qualname: str, number: int) -> Scope:
+    found = module.find(kind, qualname, number) if module is not None else None
+    if found is None:
+        raise KeyError(qualname)
+    return found
+
+
+def list_offsets(written: Mapping[str, Any], module: ModuleScopes) -> Iterator[int]:
+    """Give where the scope or place of a name begins in the text around all functions; nothing for one inside of one.
+
+    Of scopes, only those without a name are known by their place.
+    """
+    if "at" in written:
+        qualname, _, offset, *_ = written["at"]
+        yield from () if qualname else (offset,)
+    elif written["scope"][0] in ("lambda", "comprehension"):
+        kind, qualname, number, _ = written["scope"]
+        scope = _find_scope(module, kind, qualname, number)
+        if scope.top.parent is None:
+            yield scope.head[0] - module.find_base(scope.top, scope.head[0])
 
 
 def list_origins(keys: Iterable[Key]) -> Iterator[tuple[Site | Store, Key]]:
@@ -52,10 +91,11 @@ def list_origins(keys: Iterable[Key]) -> Iterator[tuple[Site | Store, Key]]:
 
 
 def describe_origin(origin: Site | Store) -> Origin:
-    """Describe a site or assignment by its place in its file."""
-    if isinstance(origin, Store):
-        return Origin(_STORE, origin.start, origin.end)
-    return Origin(int(origin.code), origin.start, origin.end)
+    """Describe a site or assignment by where it stands in its function, or in the module around all functions."""
+    top, module = origin.scope.top, origin.scope.module
+    base = module.find_base(top, origin.start)
+    code = _STORE if isinstance(origin, Store) else int(origin.code)
+    return Origin(top.qualname, module.count_before(top), code, origin.start - base, origin.end - base)
 
 
 def hash_values(values: Values, modules: Mapping[str, ModuleScopes]) -> int:
@@ -69,7 +109,7 @@ def _describe(value: Hashable, modules: Mapping[str, ModuleScopes]) -> str:
         return f"{value.module.path}:{value.qualname}:{text[:_SNIPPET]!r}"
     if not isinstance(value, tuple):
         return repr(value)
-    if len(value) > 1 and value[0] in modules and isinstance(value[1], int):  # a written container
+    if is_position(value, modules):  # a written container
         text = modules[value[0]].text[value[1] : value[1] + _SNIPPET]
         return f"({value[0]}{text!r}{value[2:]})"
     return f"({','.join(_describe(each, modules) for each in value)})"

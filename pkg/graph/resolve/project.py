@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,6 +17,7 @@ from pkg.graph.resolve.receivers import ask_again, find_known, find_receivers
 from pkg.graph.resolve.sites import list_keys
 from pkg.graph.resolve.solver import WorkExceeded
 from pkg.graph.resolve.units import Units
+from pkg.graph.resolve.versions import Parts
 from pkg.graph.unit import UnitText
 
 WORK, WORK_OF_SITE = 300_000, 10
@@ -31,6 +32,12 @@ class Project:
 
     binder: Binder
     sites: dict[str, list[Site]] = field(default_factory=dict)  # of the files that are resolved
+    parts: dict[str, Parts] = field(default_factory=dict)  # of those that are resolved in parts, which
+
+    @property
+    def whole(self) -> Set[str]:
+        """Give the files that are resolved as a whole."""
+        return self.sites.keys() - self.parts.keys()
 
     def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
         """Give what a site calls."""
@@ -56,22 +63,31 @@ class Project:
         self.binder.clear_caches()
         return Foundations(self.binder)
 
-    def bind(self, paths: Iterable[str]) -> None:
-        """Resolve files; sites that deliver nothing come last, when hardly anything changes any more."""
-        solver, ordered = self.binder.solver, sorted(paths)
-        for path in ordered:
-            self.sites[path] = self.binder.list_sites(path)
-            for key in list_keys(self.binder.modules[path], self.sites[path]):
+    def bind(self, paths: Iterable[str], parts: Mapping[str, Parts] | None = None) -> None:
+        """Resolve files, and parts of others; sites that deliver nothing come last, when hardly anything changes."""
+        solver, modules = self.binder.solver, self.binder.modules
+        chosen: dict[str, Parts | None] = dict(sorted({**dict.fromkeys(paths), **(parts or {})}.items()))
+        for path, some in chosen.items():
+            sites = self.binder.list_sites(path)
+            self.parts.pop(path, None)
+            if some is not None:
+                self.parts[path] = some
+                sites = [site for site in sites if some.covers(site.scope.top)]
+            self.sites[path] = sites
+            for key in list_keys(modules[path], sites, some):
                 solver.get(key)
         solver.solve()
-        for path in ordered:
-            solver.get(("rest", path))
+        for path, some in chosen.items():
+            for top in (modules[path].root, *modules[path].outermost):
+                if some is None or some.covers(top):
+                    solver.get(("rest", top))
         solver.solve()
 
     def release(self) -> None:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
         self.binder.release()
         self.sites.clear()
+        self.parts.clear()
         for module in self.binder.modules.list_read():
             module.release()
 
@@ -121,7 +137,7 @@ def resolve_changes(
     project = Project(binder)
     try:
         with _limit_work(binder, files.totals.calls.total()):
-            if _bind_reached(project, past, changed | find_reached(binder, past, changed)) and project.is_exact:
+            if _bind_reached(project, past, find_reached(binder, past, changed)) and project.is_exact:
                 return project
     except (Unforeseen, WorkExceeded):
         pass
@@ -138,17 +154,20 @@ def _list_likely(files: Files, bases: Mapping[str, Basis], changed: Iterable[str
 def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
     """Resolve files and what depends on them, until nothing is delivered elsewhere that was not before."""
     modules, bases = project.binder.modules, past.bases
-    while reached:
+    parts: Mapping[str, Parts] = past.parts
+    while reached or parts:
         chosen = {path for path in reached | find_dependants(past, reached) if path in modules}
-        if len(chosen | project.sites.keys()) > MOST * len(modules):
+        if len(chosen | project.whole) > MOST * len(modules):
             return False
-        settled = (bases.keys() & modules.keys()) - chosen - project.sites.keys()
+        parts = {path: each for path, each in parts.items() if path not in chosen}
+        settled = (bases.keys() & modules.keys()) - chosen - project.whole
         known = {path: bases[path] for path in settled}
         project.binder.context.deliveries.know(find_known(project.binder, known))
-        new = chosen - project.sites.keys()
-        project.bind(new)
-        for path in new & bases.keys():
-            ask_again(project.binder, path, bases[path])
-        resolved = project.sites.keys() | (bases.keys() - modules.keys())
-        reached = find_receivers(project.binder, bases, resolved)
+        new = chosen - project.whole
+        project.bind(new, parts)
+        for path in (new | parts.keys()) & bases.keys():
+            ask_again(project.binder, path, bases[path], parts.get(path))
+        gone = bases.keys() - modules.keys()
+        reached = find_receivers(project.binder, bases, project.whole | gone, project.parts)
+        parts = {}
     return True

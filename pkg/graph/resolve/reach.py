@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from pkg.graph.resolve.basis import hash_text
-from pkg.graph.resolve.containers import Written
 from pkg.graph.resolve.context import Context
-from pkg.graph.resolve.model import ModuleScopes, Scope, Site, Store
-from pkg.graph.resolve.pieces import Piece, name_piece
-from pkg.graph.resolve.solver import Cell, Key
+from pkg.graph.resolve.model import ModuleScopes, Scope
+from pkg.graph.resolve.pieces import Piece, find_top, name_piece
+from pkg.graph.resolve.solver import Cell
 from pkg.graph.resolve.values import (
     CLASSES,
     CONSTANT,
@@ -27,7 +26,6 @@ from pkg.graph.resolve.values import (
 )  # fmt: skip
 
 _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
-_STANDING = (Site, Store, Written)
 _LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
 
 
@@ -40,42 +38,36 @@ class Reach:
         self._bits = {path: 1 << place for place, path in enumerate(context.modules)}
         self._orders: dict[Scope, int] = {}
         self._values: dict[Value, int] = {}
-        self._cells = list(context.solver.cells.values())
-        self._homes = {cell: self._find_home(cell.key) for cell in self._cells}
+        self._shared: dict[int, int] = {}  # of equal masks one is kept, for there are few others
         self._given = self._map_deliveries()
-        inner = (cell for cell in self._cells if cell.key[0] not in _LAST or cell in self._given)
-        self._masks = {cell: self._mask_cell(cell) for cell in inner}
+        for cell in context.solver.cells.values():
+            cell.top = find_top(cell.key[1], context.modules)
+            cell.mask = self._share(self._mask_cell(cell)) if cell.key[0] not in _LAST or cell in self._given else None
         self._spread()
         self._files = dict(self._bits)  # by file, those behind its sites, imports and assignments
-        self._exposed: set[Cell] = set()
+        self.pieces: dict[str, set[Piece]] = {}  # by file, that other files took
+        self.own: dict[str, set[Piece]] = {}  # that only other parts of the same file took
         self._gather()
-        self.pieces = self._name_pieces()
         self._clear()
 
     def _clear(self) -> None:
         """Let go of what is known of single sets, whose memory is wanted for the links."""
-        for held in (self._cells, self._homes, self._given, self._masks, self._values, self._exposed):
-            held.clear()
+        for cell in self._context.solver.cells.values():
+            cell.mask = cell.top = None
+        self._given.clear()
+        self._values.clear()
+        self._shared.clear()
 
-    def _name_pieces(self) -> dict[str, list[Piece]]:
-        """Give the pieces of each file that the links of others were worked out from."""
-        found: dict[str, dict[Piece, None]] = {}
-        for cell in self._exposed:
-            home = self._homes[cell]
-            module = self._context.modules.get(home or "")
-            piece = name_piece(cell.key, module) if module is not None else None
-            if home is not None and piece is not None:
-                found.setdefault(home, {})[piece] = None
-        return {path: sorted(pieces) for path, pieces in found.items()}
+    def _share(self, mask: int) -> int:
+        return self._shared.setdefault(mask, mask)
 
-    def list_paths(self, module: ModuleScopes, others: Iterable[str]) -> list[int]:
-        """Give the hashes of the files behind the sites of a module, its classes, and those of others that exist."""
-        mask = self._files[module.path]
-        for path in others:
-            mask |= self._bits.get(path, 0)
-        for scope in module.scopes:
-            if scope.kind == "class":
-                mask |= self._mask_order(scope)
+    def list_paths(self, path: str, others: Iterable[str], classes: Iterable[Scope]) -> list[int]:
+        """Give the hashes of the files behind the sites of a file, behind classes, and those of others that exist."""
+        mask = self._files[path]
+        for other in others:
+            mask |= self._bits.get(other, 0)
+        for scope in classes:
+            mask |= self._mask_order(scope)
         found = []
         while mask:
             lowest = mask & -mask
@@ -84,48 +76,61 @@ class Reach:
         return found
 
     def _gather(self) -> None:
-        """Collect what the sets that nobody reads read, by file, and which sets those of other files read."""
-        files, homes, masks, exposed = self._files, self._homes, self._masks, self._exposed
-        read_inside: dict[Cell, list[Cell]] = {}  # by set, what it reads of its own file
-        for cell, mask in masks.items():
-            home = homes[cell]
-            if cell.key[0] in _LAST or cell.key[0] == "imported":
-                files[home or ""] |= mask
-            for reader in cell.list_readers():
-                its_home = homes[reader]
-                if its_home != home:
-                    exposed.add(cell)
-                if reader not in masks:
-                    files[its_home or ""] |= mask
-                elif its_home == home:
-                    read_inside.setdefault(reader, []).append(cell)
-        self._expose(read_inside)
+        """Collect what the sets that nobody reads read, by file, and which sets others took; file by file."""
+        cells: dict[ModuleScopes | None, list[Cell]] = {}
+        for cell in self._context.solver.cells.values():
+            if cell.mask is not None:
+                cells.setdefault(cell.top.module if cell.top is not None else None, []).append(cell)
+        for home, inside in cells.items():
+            outside, elsewhere = self._find_taken(home, inside)
+            if home is not None:
+                self.pieces[home.path] = _name_pieces(outside)
+                self.own[home.path] = _name_pieces(elsewhere) - self.pieces[home.path]
 
-    def _expose(self, read_inside: dict[Cell, list[Cell]]) -> None:
-        """Let what the sets that other files read are made of count as read by them, at any distance."""
-        waiting = list(self._exposed)
-        while waiting:
-            for cell in read_inside.get(waiting.pop(), ()):
-                if cell not in self._exposed:
-                    self._exposed.add(cell)
-                    waiting.append(cell)
+    def _find_taken(self, home: ModuleScopes | None, cells: Iterable[Cell]) -> tuple[set[Cell], set[Cell]]:
+        """Find the sets of a file that those of other files read, and those that other parts of the same file read."""
+        files = self._files
+        read_inside: dict[Cell, list[Cell]] = {}  # by set, what it reads of its own file
+        outside: set[Cell] = set()
+        elsewhere: set[Cell] = set()
+        for cell in cells:
+            mask, top = cell.mask or 0, cell.top
+            if home is not None and (cell.key[0] in _LAST or cell.key[0] == "imported"):
+                files[home.path] |= mask
+            for reader in cell.list_readers():
+                its_top = reader.top
+                is_inside = its_top is top or (its_top is not None and its_top.module is home)
+                if not is_inside:
+                    outside.add(cell)
+                elif its_top is not top:
+                    elsewhere.add(cell)
+                if reader.mask is None:
+                    if its_top is not None:
+                        files[its_top.module.path] |= mask
+                elif is_inside:
+                    read_inside.setdefault(reader, []).append(cell)
+        _spread_to_read(outside, read_inside)
+        _spread_to_read(elsewhere, read_inside)
+        return outside, elsewhere
 
     def _spread(self) -> None:
         """Hand the files behind each set on to the sets that read it, until nothing is new."""
-        masks, given = self._masks, self._given
+        given = self._given
         # What was asked for last is read by what was asked for before.
-        waiting = deque(cell for cell in reversed(masks) if cell.readers is not None or cell in given)
-        queued = set(waiting)
+        cells = reversed(self._context.solver.cells.values())
+        waiting = deque(cell for cell in cells if cell.mask is not None and (cell.readers is not None or cell in given))
+        for cell in waiting:
+            cell.is_queued = True
         while waiting:
             cell = waiting.popleft()
-            queued.discard(cell)
-            mask = masks[cell]
+            cell.is_queued = False
+            mask = cell.mask or 0
             for reader in (*cell.list_readers(), *given.get(cell, ())):
-                before = masks.get(reader, -1)  # of those that nobody reads, whose files are gathered in the end
-                if before | mask != before:
-                    masks[reader] = before | mask
-                    if reader not in queued and (reader.readers is not None or reader in given):
-                        queued.add(reader)
+                before = reader.mask
+                if before is not None and before | mask != before:
+                    reader.mask = self._share(before | mask)
+                    if not reader.is_queued and (reader.readers is not None or reader in given):
+                        reader.is_queued = True
                         waiting.append(reader)
 
     def _map_deliveries(self) -> dict[Cell, set[Cell]]:
@@ -139,8 +144,8 @@ class Reach:
 
     def _mask_cell(self, cell: Cell) -> int:
         """Give the files that the rule of a set looks into, and those of its values."""
-        kind, first = cell.key[0], cell.key[1]
-        mask = self._bits.get(self._homes[cell] or "", 0)
+        kind, first, top = cell.key[0], cell.key[1], cell.top
+        mask = self._bits[top.module.path] if top is not None else 0
         if kind in _LAST:
             return mask  # what it found stands in the sets that it read
         if isinstance(first, Scope) and first.kind == "class":
@@ -150,10 +155,6 @@ class Reach:
         for value in cell.values:
             mask |= self._mask_value(value)
         return mask
-
-    def _find_home(self, key: Key) -> str | None:
-        first = key[1]
-        return first.scope.module.path if isinstance(first, _STANDING) else find_home(first, self._bits)
 
     def _mask_value(self, value: Value) -> int:
         kind = value[0]
@@ -166,7 +167,8 @@ class Reach:
 
     def _mask_new(self, kind: str, value: Value) -> int:
         if kind == CONTAINER:
-            return self._mask_name(value[1])
+            top = find_top(value[1], self._context.modules)
+            return self._bits[top.module.path] if top is not None else 0
         if kind == MODULE:
             return self._bits.get(value[1], 0)
         if kind in OBJECTS or kind in CLASSES:
@@ -185,16 +187,18 @@ class Reach:
             self._orders[scope] = found
         return found
 
-    def _mask_name(self, name: Hashable) -> int:
-        path = find_home(name, self._bits)
-        return self._bits.get(path, 0) if path is not None else 0
+
+def _spread_to_read(taken: set[Cell], read: Mapping[Cell, Iterable[Cell]]) -> None:
+    """Let what taken sets are made of in their file count as taken, at any distance."""
+    waiting = list(taken)
+    while waiting:
+        for cell in read.get(waiting.pop(), ()):
+            if cell not in taken:
+                taken.add(cell)
+                waiting.append(cell)
 
 
-def find_home(place: Hashable, paths: Collection[str]) -> str | None:
-    """Give the file of a function or container that is delivered to."""
-    if isinstance(place, Scope):
-        return place.module.path
-    if isinstance(place, str):
-        return place if place in paths else None
-    parts = place if isinstance(place, tuple) else ()
-    return next((home for home in (find_home(part, paths) for part in parts) if home is not None), None)
+def _name_pieces(cells: Iterable[Cell]) -> set[Piece]:
+    """Give the pieces of a file that some of its sets are about."""
+    named = (name_piece(cell.key, cell.top) for cell in cells if cell.top is not None)
+    return {piece for piece in named if piece is not None}

@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Set
 from typing import Any
 
 from pkg.graph.resolve.basis import Basis, Origin, Received
 from pkg.graph.resolve.calls import Binder
 from pkg.graph.resolve.containers import REST
+from pkg.graph.resolve.model import Scope
+from pkg.graph.resolve.pieces import find_top
 from pkg.graph.resolve.places import describe_origin, hash_place, hash_values, list_origins, read_name
 from pkg.graph.resolve.sites import list_keys
 from pkg.graph.resolve.solver import Key
+from pkg.graph.resolve.versions import Parts
 
 
-def ask_again(binder: Binder, path: str, basis: Basis) -> None:
-    """Ask for the sets of a file that others asked for last time: they need not be resolved again, but know it."""
+def ask_again(binder: Binder, path: str, basis: Basis, parts: Parts | None = None) -> None:
+    """Ask for the sets of a file that others asked for last time: they need not be resolved again, but know it.
+
+    Of a file that is resolved in parts, those of what is other than before.
+    """
     for sets in basis.taken.received.values():
         for received in sets:
-            _ask(binder, received, path)
+            if parts is None or _is_other(received, parts):
+                _ask(binder, received, path)
     binder.solver.solve()
+
+
+def leave_others(received: Mapping[str, list[Received]], parts: Parts) -> dict[str, list[Received]]:
+    """Leave out the sets of what is other than before, or gone."""
+    kept = {place: [each for each in sets if not _is_other(each, parts)] for place, sets in received.items()}
+    return {place: sets for place, sets in kept.items() if sets}
+
+
+def _is_other(received: Received, parts: Parts) -> bool:
+    """Tell whether a set is of a part of a file that is other than before, or gone."""
+    try:
+        name = read_name(received.name, parts.before)
+    except KeyError:  # it speaks of a scope of another file
+        return False
+    top = find_top(name, {parts.before.path: parts.before})
+    return top is not None and parts.is_other(top)
 
 
 def _ask(binder: Binder, received: Received, path: str) -> Key | None:
@@ -38,22 +61,35 @@ def _ask(binder: Binder, received: Received, path: str) -> Key | None:
     return key
 
 
-def find_receivers(binder: Binder, bases: Mapping[str, Basis], resolved: set[str]) -> set[str]:
-    """Give the files to which others deliver other things than before, or no longer."""
+def find_receivers(
+    binder: Binder, bases: Mapping[str, Basis], resolved: Set[str], parts: Mapping[str, Parts]
+) -> set[str]:
+    """Give the files to which others deliver other things than before, or no longer, or other parts of their own."""
     addresses = {address for path in resolved if path in bases for *_, address in bases[path].deliveries}
+    for path, each in parts.items():
+        addresses |= {address for name, *_, address in bases[path].deliveries if each.covers_name(name)}
     for place, origins in binder.context.deliveries.origins.items():
-        if any(origin.scope.module.path in resolved for origin, _ in list_origins(each.key for each in origins)):
+        tops = (origin.scope.top for origin, _ in list_origins(each.key for each in origins))
+        if any(top.module.path in resolved or _is_resolved(top, parts) for top in tops):
             addresses.add(hash_place(place, binder.modules))
     wanted = set(map(str, addresses))
     return {
-        path for path, basis in bases.items() if path not in resolved and not _is_same(binder, path, basis, wanted)
+        path for path, basis in bases.items()
+        if path not in resolved and not _is_same(binder, path, basis, wanted, parts.get(path))
     }  # fmt: skip
 
 
-def _is_same(binder: Binder, path: str, basis: Basis, addresses: set[str]) -> bool:
+def _is_resolved(top: Scope, parts: Mapping[str, Parts]) -> bool:
+    found = parts.get(top.module.path)
+    return found is not None and found.covers(top)
+
+
+def _is_same(binder: Binder, path: str, basis: Basis, addresses: set[str], parts: Parts | None) -> bool:
     """Tell whether what is made of deliveries to some places of a file is what it was."""
     for address in addresses & basis.places:
         for received in basis.taken.received[address]:
+            if parts is not None and _is_other(received, parts):
+                continue
             key = _ask(binder, received, path)
             binder.solver.solve()
             if key is None or hash_values(binder.solver.cells[key].values, binder.modules) != received.values:
@@ -63,10 +99,10 @@ def _is_same(binder: Binder, path: str, basis: Basis, addresses: set[str]) -> bo
 
 def find_known(binder: Binder, bases: Mapping[str, Basis]) -> Callable[[Hashable], Iterator[Key]]:
     """Let deliveries be found that files made last time which have not to be resolved again."""
-    origins: dict[int, list[tuple[str, Origin]]] = defaultdict(list)
+    origins: dict[int, list[tuple[str, list[Any]]]] = defaultdict(list)
     for path, basis in bases.items():
-        for code, start, end, address in basis.deliveries:
-            origins[address].append((path, Origin(code, start, end)))
+        for *origin, address in basis.deliveries:
+            origins[address].append((path, origin))
     keys: dict[str, dict[Origin, Key]] = {}
 
     def find(place: Hashable) -> Iterator[Key]:
@@ -74,7 +110,8 @@ def find_known(binder: Binder, bases: Mapping[str, Basis]) -> Callable[[Hashable
             if path not in keys:
                 known = list_origins(list_keys(binder.modules[path], binder.list_sites(path)))
                 keys[path] = {describe_origin(found): key for found, key in known}
-            if origin in keys[path]:
-                yield keys[path][origin]
+            key = keys[path].get(Origin(*origin))
+            if key is not None:
+                yield key
 
     return find

@@ -1,4 +1,4 @@
-"""What is kept of a file for the next resolution: its facts, and what its links were worked out from.
+"""What is kept of a file for the next resolution: its facts, its links, and what these were worked out from.
 
 A record is a store's to keep and nobody else's to read; one of another version or a damaged one counts as none.
 """
@@ -11,11 +11,11 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pkg.graph.unit import UnitText
-from pkg.model import Class, Function, Import, Span
+from pkg.graph.unit import UnboundCall, UnitLinks, UnitText
+from pkg.model import Class, Edge, Function, Import, RelationType, Span
 
-VERSION = 9
-_HEAD = struct.Struct("<B16sI4I")  # version, digest of the links, checksum of the parts, bytes of each
+VERSION = 10
+_HEAD = struct.Struct("<BI5I")  # version, checksum of the parts, bytes of each
 _WIDTH = 6  # numbers of a fact
 _BEFORE = [0, 2, 3, 4]  # of the last four, those that they are told from
 _FLAGS = [8, 9, 10, 11]  # bits of the code that say which of these are there
@@ -24,7 +24,7 @@ _FLAGS = [8, 9, 10, 11]  # bits of the code that say which of these are there
 class Record(NamedTuple):
     """The parts of a record, each packed; they are read apart, for few are wanted of most files."""
 
-    digest: bytes  # 16 bytes, of the links
+    links: bytes
     facts: bytes
     definitions: bytes  # and imports
     basis: bytes = b""  # what the links were worked out from; without it everything is to be resolved next time
@@ -32,29 +32,38 @@ class Record(NamedTuple):
 
     def pack(self) -> bytes:
         """Write the parts as one."""
-        _, *parts = self
-        whole = b"".join(parts)
-        return _HEAD.pack(VERSION, self.digest, zlib.crc32(whole), *map(len, parts)) + whole
+        whole = b"".join(self)
+        return _HEAD.pack(VERSION, zlib.crc32(whole), *map(len, self)) + whole
 
 
 def cut_record(packed: bytes) -> Record | None:
     """Cut a record into its parts; nothing for one of another version, or a damaged one."""
     if len(packed) < _HEAD.size or packed[0] != VERSION:
         return None
-    _, digest, checksum, *sizes = _HEAD.unpack_from(packed)
+    _, checksum, *sizes = _HEAD.unpack_from(packed)
     if checksum != zlib.crc32(packed[_HEAD.size :]):
         return None
     parts, position = [], _HEAD.size
     for size in sizes:
         parts.append(packed[position : position + size])
         position += size
-    return Record(digest, *parts)
+    return Record(*parts)
 
 
-def make_record(digest: bytes, unit: UnitText) -> Record:
-    """Make the record of a file as it was extracted."""
+def make_record(links: UnitLinks, unit: UnitText) -> Record:
+    """Make the record of a file as it was extracted, with its links."""
     definitions = [[isinstance(each, Class), *each] for each in unit.definitions]
-    return Record(digest, zlib.compress(_spread_facts(unit.facts), 4), pack_json([definitions, unit.imports]))
+    packed_links = pack_json([links.edges, links.unbound, links.libraries])
+    return Record(packed_links, zlib.compress(_spread_facts(unit.facts), 4), pack_json([definitions, unit.imports]))
+
+
+def read_links(path: str, record: Record) -> UnitLinks:
+    """Give the links of a file."""
+    edges, unbound, libraries = unpack_json(record.links)
+    return UnitLinks(
+        path, tuple(Edge(RelationType(kind), *rest) for kind, *rest in edges),
+        tuple(UnboundCall(*each) for each in unbound), tuple(libraries),
+    )  # fmt: skip
 
 
 def read_unit(source: str, path: str, text: bytes, record: Record) -> UnitText:

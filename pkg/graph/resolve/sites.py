@@ -10,6 +10,7 @@ from pkg.graph.resolve.model import ModuleScopes, Site
 from pkg.graph.resolve.operators import read_sign
 from pkg.graph.resolve.requests import list_requests
 from pkg.graph.resolve.solver import Key
+from pkg.graph.resolve.versions import Parts
 
 
 def list_sites(module: ModuleScopes, properties: frozenset[str], operators: frozenset[bytes]) -> Iterator[Site]:
@@ -34,14 +35,15 @@ def list_sites(module: ModuleScopes, properties: frozenset[str], operators: froz
             yield Site(scope, Code.REQUEST, *scope.head)
 
 
-def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:
+def list_keys(module: ModuleScopes, sites: Iterable[Site], parts: Parts | None = None) -> Iterator[Key]:
     """Give the sets by which a file is resolved: of sites that deliver, of what it puts into items, of its imports."""
     for site in sites:
         if site.delivers:
             yield "site", site
     for store in module.item_stores:
-        yield "store", store
-    for place in range(len(module.imports)):
+        if parts is None or parts.covers(store.scope.top):
+            yield "store", store
+    for place in range(len(module.imports)) if parts is None or not parts.is_local else ():
         yield "imported", module.root, place
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pkg.graph.resolve.model import Scope
 
 Values = frozenset[Any]
 Key = tuple[Hashable, ...]
@@ -30,7 +33,10 @@ class WorkExceeded(Exception):  # noqa: N818  # no error: who asks goes on in a 
 class Cell:
     """One set: what is known of it by now, and who asked for it."""
 
-    __slots__ = ("is_queued", "key", "readers", "rounds", "values")
+    __slots__ = ("is_queued", "key", "mask", "readers", "rounds", "top", "values")
+
+    mask: int | None  # of the files behind it, and where it stands: noted by reach.py once all is computed
+    top: Scope | None
 
     def __init__(self, key: Key) -> None:
         self.key = key

@@ -20,12 +20,12 @@ from pkg.graph.resolve import project as resolving
 from pkg.graph.resolve.basis import Basis, add_basis, read_basis
 from pkg.graph.resolve.links import LinkWriter
 from pkg.graph.resolve.project import Project, resolve_changes, resolve_project
-from pkg.graph.resolve.records import cut_record, make_record, read_unit
+from pkg.graph.resolve.records import cut_record, make_record, read_links, read_unit
 from pkg.graph.resolve.units import Units
+from pkg.graph.resolve.versions import Parts
 from pkg.graph.unit import UnitLinks, UnitText, describe_code
 
 SOURCE = "tree"
-DIGEST = bytes(16)
 SHOP = {
     "prices.py": "class Price:\n    def net(self):\n        return 1\n\n\ndef total(items):\n    return Price()\n",
     "cart.py": "from prices import total\n\n\ndef check(items):\n    return total(items)\n",
@@ -50,6 +50,7 @@ class Tree:
     links: dict[str, UnitLinks] = field(default_factory=dict)
     records: dict[str, bytes] = field(default_factory=dict)
     resolved: set[str] = field(default_factory=set)  # by the last change
+    parts: dict[str, Parts] = field(default_factory=dict)  # of those that were resolved in parts
     read: set[str] = field(default_factory=set)  # files whose scopes it asked for
 
     def __post_init__(self) -> None:
@@ -73,15 +74,18 @@ class Tree:
 
     def _take(self, units: Units, project: Project, bases: Mapping[str, Basis]) -> None:
         writer, found = LinkWriter(SOURCE, units, project), project.found()
-        self.resolved, self.read = set(project.sites), {module.path for module in project.binder.modules.list_read()}
-        self.links = {path: writer.write(path) if path in project.sites else self.links[path] for path in units}
+        self.resolved, self.parts = set(project.sites), dict(project.parts)
+        self.read = {module.path for module in project.binder.modules.list_read()}
+        before, self.links = self.links, {path: self.links[path] for path in units if path not in project.sites}
         self.records = {path: self.records.get(path, b"") for path in units}
         for path in project.sites:
-            record = make_record(DIGEST, units[path])
-            self.records[path] = add_basis(record, found.describe(path, bases.get(path))).pack()
+            parts = project.parts.get(path)
+            self.links[path] = writer.write(path, before[path] if parts is not None else None)
+            record = make_record(self.links[path], units[path])
+            self.records[path] = add_basis(record, found.describe(path, bases.get(path), parts)).pack()
         unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
         for path, basis in found.list_taken(unresolved):
-            self.records[path] = add_basis(make_record(DIGEST, units[path]), basis).pack()
+            self.records[path] = add_basis(make_record(self.links[path], units[path]), basis).pack()
 
 
 def edit(path: str, old: str, new: str) -> dict[str, str]:
@@ -111,6 +115,29 @@ def test_a_change_reaches_what_it_can_affect(texts: dict[str, str], reached: set
     assert reached is None or tree.resolved == reached
 
 
+BASE = "class Price:\n    def net(self):\n        return 1\n"
+HEIR = "from base import Price\n\n\nclass Low(Price):\n    def gross(self):\n        return 2\n"
+ABSTRACT = "raise NotImplementedError"
+USER = "from base import Price\n\n\ndef show(price: Price):\n    price.net()\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "base", "path"),
+    [
+        pytest.param({"heir.py": HEIR}, BASE.replace("net", "gross"), "heir.py", id="one that an heir overrides"),
+        pytest.param({"heir.py": HEIR.replace("gross", "net")}, BASE.replace("net", "gross"), "heir.py", id="or did"),
+        pytest.param({"user.py": USER}, BASE.replace("return 1", ABSTRACT), "user.py", id="one that is abstract now"),
+    ],
+)
+def test_a_method_that_comes_or_goes_reaches_heirs_and_callers(texts: dict[str, str], base: str, path: str) -> None:
+    tree = Tree(SHOP | texts | {"base.py": BASE})
+    before = tree.links[path]
+    tree.change(tree.texts | {"base.py": base})
+    assert tree.links == Tree(tree.texts).links
+    assert tree.links[path] != before
+    assert tree.resolved != tree.texts.keys()
+
+
 def test_files_that_a_change_cannot_reach_are_not_read() -> None:
     tree = Tree(SHOP)
     tree.change(SHOP | {"alone.py": SHOP["alone.py"].replace("0", "1")})
@@ -136,7 +163,7 @@ def test_what_is_assigned_to_a_class_from_outside_is_known_without_reading_who_d
 
 def test_a_file_whose_text_is_gone_is_named() -> None:
     (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
-    units = Units([], "shop", {"alone.py": make_record(DIGEST, unit)}, lambda paths: ())
+    units = Units([], "shop", {"alone.py": make_record(UnitLinks("alone.py"), unit)}, lambda paths: ())
     with pytest.raises(StoreError, match=r"'alone\.py' in source 'shop'"):
         units.text("alone.py")
 
@@ -191,6 +218,29 @@ def test_an_import_that_is_gone_takes_its_names_out_of_what_a_package_exports() 
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
+DEFINED = re.compile(r"^ *def (\w+)", re.MULTILINE)
+STATEMENTS = ("raise NotImplementedError", "return None", "yield self", "self.value = value", "import os", "pass")
+
+
+def add_method(text: str, name: str, source: random.Random) -> str:
+    """Let one of the classes of a text have a method more, which may have the name of another."""
+    heads = list(re.finditer(r"^( *)class [^\n]*:\n", text, re.MULTILINE))
+    if not heads:
+        return f"{text}\n\nclass Added:\n    pass\n"
+    head = source.choice(heads)
+    method = f"{head[1]}    def {name}(self):\n{head[1]}        return self\n\n"
+    return text[: head.end()] + method + text[head.end() :]
+
+
+def put_at_random(text: str, statement: str, source: random.Random) -> str:
+    """Let one of the functions of a text begin with a statement."""
+    heads = list(re.finditer(r"^( *)def [^\n]*:\n", text, re.MULTILINE))
+    if not heads:
+        return f"{statement}\n{text}"
+    head = source.choice(heads)
+    return f"{text[: head.end()]}{head[1]}    {statement}\n{text[head.end() :]}"
+
+
 def edit_at_random(texts: dict[str, str], source: random.Random) -> dict[str, str]:
     """Do to some files what people do: add, remove and rename, move, delete and copy, change a word or a base."""
     found = dict(texts)
@@ -198,7 +248,7 @@ def edit_at_random(texts: dict[str, str], source: random.Random) -> dict[str, st
         path = source.choice(sorted(found))
         text, other = found[path], found[source.choice(sorted(found))]
         lines, words = text.splitlines(keepends=True), list(WORD.finditer(text))
-        deed = source.randrange(7)
+        deed = source.randrange(9)
         if deed == 0:
             found[path] = f"{text}\n\ndef added_{source.randrange(9)}(value):\n    return value.strip()\n"
         elif deed == 1 and lines:
@@ -213,10 +263,14 @@ def edit_at_random(texts: dict[str, str], source: random.Random) -> dict[str, st
             found[path] = text[: place.start()] + new + text[place.end() :]
         elif deed == 4:
             found[path] = f"# moved\n\n{text}"
-        elif deed == 5:
+        elif deed == 5 and len(found) > 1:
             del found[path]
-        else:
+        elif deed == 6:
             found[path.replace(".py", "_copy.py")] = text
+        elif deed == 7:
+            found[path] = add_method(text, source.choice(DEFINED.findall(other) or ["more"]), source)
+        else:
+            found[path] = put_at_random(text, source.choice(STATEMENTS), source)
     return found
 
 
@@ -282,29 +336,31 @@ def test_links_of_all_shapes_after_many_changes_are_those_of_a_build_from_nothin
 
 def test_a_record_gives_a_file_back_as_it_was() -> None:
     units = Units(extract(read_package()).values())
-    found = resolve_project(units).found()
+    project = resolve_project(units)
+    writer, found = LinkWriter(SOURCE, units, project), project.found()
     for path, unit in units.items():
         basis = found.describe(path)
-        record = cut_record(add_basis(make_record(DIGEST, unit), basis).pack())
+        record = cut_record(add_basis(make_record(writer.write(path), unit), basis).pack())
         assert record is not None
-        assert (record.digest, read_unit(SOURCE, path, unit.text, record), read_basis(record)) == (DIGEST, unit, basis)
+        assert (read_unit(SOURCE, path, unit.text, record), read_basis(record)) == (unit, basis)
+        assert read_links(path, record) == writer.write(path)
 
 
 def test_a_record_without_a_basis_tells_so() -> None:
     (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
-    record = cut_record(make_record(DIGEST, unit).pack())
+    record = cut_record(make_record(UnitLinks("alone.py"), unit).pack())
     assert record is not None
     assert read_basis(record) is None
 
 
-@pytest.mark.parametrize("record", [b"", b"\x00" * 40, DIGEST])
+@pytest.mark.parametrize("record", [b"", b"\x00" * 40, bytes(16)])
 def test_a_record_of_another_version_counts_as_none(record: bytes) -> None:
     assert cut_record(record) is None
 
 
 def test_a_damaged_record_counts_as_none() -> None:
     (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
-    record = make_record(DIGEST, unit).pack()
+    record = make_record(UnitLinks("alone.py"), unit).pack()
     damaged = record[:50] + bytes([record[50] ^ 255]) + record[51:]
     assert cut_record(damaged) is None
     assert cut_record(record[:-4]) is None

@@ -1,0 +1,208 @@
+"""Two versions of a file: what of it is as it was, so that the links that were worked out from that stay (A-12).
+
+A file may have changed in nothing that the links of other files were worked out from: these are left alone then. Where
+nor its own functions were worked out from what has changed, only those are resolved again that have changed themselves.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from pkg.graph.resolve.basis import Basis
+from pkg.graph.resolve.model import Binding, ModuleScopes, Scope, Store
+from pkg.graph.resolve.names import stands_alone
+from pkg.graph.resolve.pieces import BODY, NAME, TEXT, Piece
+from pkg.graph.resolve.places import list_offsets
+
+
+class Version:
+    """One version of a file, its pieces described without regard to where they stand."""
+
+    def __init__(self, module: ModuleScopes) -> None:
+        self._module = module
+        self._scopes: dict[str, list[Scope]] = {}
+        for scope in module.scopes:
+            if scope.kind in ("module", "class", "function"):
+                self._scopes.setdefault(scope.qualname, []).append(scope)
+
+    def list_heads(self) -> dict[str, object]:
+        """Give the heads of all definitions by their qualified names: what tells how they are called.
+
+        Special names count as part of a head: Python looks for them though no text speaks of them.
+        """
+        return {name: [self._describe_head(scope) for scope in scopes] for name, scopes in self._scopes.items()}
+
+    def _describe_head(self, scope: Scope) -> object:
+        if scope.kind == "function":
+            text: object = self._module.text[slice(*scope.head)]
+        else:
+            text = sorted(name for name in scope.names if name.startswith("__"))
+        is_node, is_abstract = scope.definition >= 0, scope.kind == "function" and scope.is_abstract
+        return scope.kind, is_node, text, scope.decorators, bool(scope.yields), bool(scope.returns), is_abstract
+
+    def describe(self, piece: Piece) -> object:
+        """Describe a piece; equal descriptions mean the same wherever the file is not looked into otherwise."""
+        kind, qualname, name = piece
+        if kind == TEXT:
+            return self._read_around()
+        scopes = self._scopes.get(qualname, [])
+        if kind == BODY:
+            return list(map(read_whole, scopes))
+        if kind == NAME:
+            return [
+                [(stands_alone(scope, each), self._describe_binding(each)) for each in scope.names.get(name, ())]
+                for scope in scopes
+            ]
+        return [self._describe_store(store) for store in self._list_fields(scopes, name)]
+
+    def _read_around(self) -> list[bytes]:
+        """Give the words of the file without the functions that stand in no other."""
+        return b" ".join(list_around(self._module)).split()
+
+    def _describe_binding(self, binding: Binding) -> object:
+        if binding.scope is not None:
+            return binding.scope.kind, binding.scope.qualname
+        if binding.record is not None:
+            return binding.record.statement
+        return str(binding.code), self._module.text[binding.start : binding.end], binding.path
+
+    def _describe_store(self, store: Store) -> object:
+        return store.scope.qualname, self._module.text[store.start : store.end], self._describe_binding(store.binding)
+
+    def _list_fields(self, scopes: list[Scope], name: str) -> Iterator[Store]:
+        for store in self._module.stores.get(name, ()):
+            if any(store.stands_in(scope.qualname) for scope in scopes):
+                yield store
+
+
+class Versions:
+    """A file as it was and as it is now."""
+
+    def __init__(self, before: ModuleScopes, now: ModuleScopes, basis: Basis) -> None:
+        self.before, self.now, self._basis = before, now, basis
+        self._old, self._new = Version(before), Version(now)
+
+    def has_same_outside(self) -> bool:
+        """Tell whether nothing has changed that others were worked out from, but perhaps bases of its classes.
+
+        What the file defines beside, or no longer, is found by name.
+        """
+        heads = self._new.list_heads()
+        if any(heads.get(name) != head for name, head in self._old.list_heads().items() if name in heads):
+            return False
+        taken = self._basis.taken
+        return all(map(self._is_same, taken.pieces)) and self._are_in_place()
+
+    def compare_parts(self) -> Parts | None:
+        """Give what is to be resolved again where its other functions are to be left alone; None for all of it."""
+        if not all(map(self._is_same, self._basis.taken.own)):
+            return None
+        tops = [top for module in (self.before, self.now) for top in module.outermost]
+        if any(top.definition < 0 for top in tops):  # whose links would begin at the file
+            return None
+        names = {top.qualname for top in tops}
+        changed = frozenset(name for name in names if not self._is_same((BODY, name, "")))
+        return Parts(self.before, self.now, changed, self._is_same((TEXT, "", "")))
+
+    def _is_same(self, piece: Piece) -> bool:
+        return self._old.describe(piece) == self._new.describe(piece)
+
+    def _are_in_place(self) -> bool:
+        """Tell whether what others deliver to outside of functions stands where it stood: it is known by its place."""
+        before, now = _join_around(self.before), _join_around(self.now)
+        if before == now:
+            return True
+        shorter = min(len(before), len(now))
+        same = bisect_left(range(1, shorter + 1), True, key=lambda length: before[:length] != now[:length])
+        received = chain.from_iterable(self._basis.taken.received.values())
+        return all(offset < same for each in received for offset in self._list_offsets(each.name))
+
+    def _list_offsets(self, written: Any) -> Iterator[int]:
+        """Give the offsets of what a name is about that stands outside of functions."""
+        if isinstance(written, list):
+            yield from chain.from_iterable(map(self._list_offsets, written))
+        elif isinstance(written, dict):
+            yield from list_offsets(written, self.before)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The functions of a file that are new or other than before; all others may be left alone.
+
+    The code of the module, which every decorator stands in, is resolved again with them.
+    """
+
+    before: ModuleScopes
+    now: ModuleScopes
+    names: frozenset[str]  # of outermost functions that are new, other than before, or gone
+    has_same_text: bool  # around all functions
+
+    def covers(self, top: Scope) -> bool:
+        """Tell whether the code of an outermost function or of the module is resolved again, or that of one gone."""
+        return self.covers_name(top.qualname)
+
+    def covers_name(self, qualname: str) -> bool:
+        """Tell the same by the name of a function, which the module has none of."""
+        return not qualname or qualname in self.names
+
+    def is_other(self, top: Scope) -> bool:
+        """Tell whether a function, or the text around all, is other than before."""
+        return top.qualname in self.names if top.parent is not None else not self.has_same_text
+
+    @cached_property
+    def kept_text(self) -> bytes:
+        """The text that is as it was, or around all functions."""
+        kept = (read_whole(top) for top in self.now.outermost if not self.covers(top))
+        return b"\n".join([*list_around(self.now), *kept])
+
+    @cached_property
+    def is_local(self) -> bool:
+        """Whether classes, imports and what is assigned to from outside are as they were."""
+        if not self.has_same_text or self._list_kept(self.before) != self._list_kept(self.now):
+            return False
+        return not any(map(self._reaches_out, (self.before, self.now)))
+
+    def _list_kept(self, module: ModuleScopes) -> list[str]:
+        return [top.qualname for top in module.outermost if not self.covers(top)]
+
+    def _reaches_out(self, module: ModuleScopes) -> bool:
+        """Tell whether functions that changed hold a class or an import, or assign to attributes of others."""
+        stores = chain.from_iterable(module.fields.get(None, {}).values())
+        tops = chain(
+            (store.scope.top for store in stores),
+            (module.find_top(each.span.start) for each in module.imports),
+            (scope.top for scope in module.scopes if scope.kind == "class"),
+        )
+        return any(top.parent is not None and self.covers(top) for top in tops)
+
+    @cached_property
+    def has_same_classes(self) -> bool:
+        """Whether the classes of the file are those that they were, and define the names that they defined."""
+        return self.is_local and _list_members(self.before) == _list_members(self.now)
+
+
+def _list_members(module: ModuleScopes) -> list[tuple[str, list[str]]]:
+    return [(scope.qualname, sorted(scope.names)) for scope in module.scopes if scope.kind == "class"]
+
+
+def list_around(module: ModuleScopes) -> Iterator[bytes]:
+    """Give the text of a file without the functions that stand in no other, in pieces."""
+    position = 0
+    for top in module.outermost:
+        yield module.text[position : top.head[0]]
+        position = top.code_end
+    yield module.text[position:]
+
+
+def _join_around(module: ModuleScopes) -> bytes:
+    return b"".join(list_around(module))
+
+
+def read_whole(scope: Scope) -> bytes:
+    """Give the text of a function from its head to its end."""
+    return scope.module.text[scope.head[0] : scope.code_end]
