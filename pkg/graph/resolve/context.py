@@ -15,7 +15,7 @@ from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.solver import Solver
 from pkg.graph.resolve.values import Reason, unknown
 
-MAX_TREES, MAX_MODULES = 2000, 200  # that are remembered: with a tenth more memory nothing would be parsed twice
+MAX_TREES = 4000  # that are remembered: with a tenth more memory nothing would be parsed twice
 
 
 class Context:
@@ -37,7 +37,7 @@ class Trees:
     def __init__(self) -> None:
         self._trees: dict[tuple[str, int, int], ast.expr | None] = {}
         self._arguments: dict[Site, ast.Call | None] = {}
-        self._calls: dict[ModuleScopes, dict[tuple[int, int], Site]] = {}
+        self._calls: dict[ModuleScopes, dict[int, Site]] = {}  # by the end, which each has for its own
 
     def clear(self) -> None:
         """Forget all trees."""
@@ -65,10 +65,10 @@ class Trees:
         """Find the call site that takes up a span."""
         sites = self._calls.get(module)
         if sites is None:
-            _make_room(self._calls, MAX_MODULES)
             calls = (site for scope in module.scopes for site in scope.sites if site.code == Code.CALL)
-            sites = self._calls[module] = {(site.start, site.more[1]): site for site in calls}
-        return sites.get((start, end))
+            sites = self._calls[module] = {site.more[1]: site for site in calls}
+        found = sites.get(end)
+        return found if found is not None and found.start == start else None
 
 
 def _make_room(held: dict[Any, Any], most: int) -> None:

@@ -14,6 +14,7 @@ from pkg.graph.resolve.pieces import Piece, find_top
 from pkg.graph.resolve.places import describe_origin, hash_place, hash_values, list_origins, write_name
 from pkg.graph.resolve.reach import Reach
 from pkg.graph.resolve.receivers import leave_others
+from pkg.graph.resolve.values import Values
 from pkg.graph.resolve.versions import Parts
 
 _NOTHING = Taken({}, [], [])
@@ -55,11 +56,15 @@ class Foundations:
         """What is made of deliveries to each file, by place, as far as anybody asked for it."""
         found: dict[str, dict[str, list[Received]]] = defaultdict(dict)
         modules = self._binder.modules
+        hashes: dict[Values, int] = {}  # of sets, of which many are equal
         for place, readers in self._deliveries.readers.items():
             top = find_top(place, modules)
             if top is not None:
                 home = top.module
-                sets = [Received(write_name(each.key, home), hash_values(each.values, modules)) for each in readers]
+                for each in readers:
+                    if each.values not in hashes:
+                        hashes[each.values] = hash_values(each.values, modules)
+                sets = [Received(write_name(each.key, home), hashes[each.values]) for each in readers]
                 found[home.path][str(hash_place(place, modules))] = sorted(sets, key=str)
         return found
 

@@ -12,12 +12,15 @@ from pkg.graph.resolve.import_links import ImportLinks
 from pkg.graph.resolve.kept_links import NOTHING_KEPT, find_lines, keep_links
 from pkg.graph.resolve.model import Scope, Site
 from pkg.graph.resolve.node_ids import NodeIds
-from pkg.graph.resolve.outcomes import Target, Unbound, settle
+from pkg.graph.resolve.outcomes import Outcome, Target, Unbound, settle
 from pkg.graph.resolve.project import Project
 from pkg.graph.resolve.summary import has_one_method
-from pkg.graph.resolve.values import Reason
+from pkg.graph.resolve.values import Reason, Values
 from pkg.graph.unit import UnboundCall, UnitLinks, UnitText, format_id, hash_inside
 from pkg.model import Edge, RelationType
+
+Settled = tuple[list[Target], list[Reason]]
+"""What a site calls, and why it may call something else that is not known."""
 
 UNIQUE_NAME = "only function of this name"
 _GUESSED = frozenset((Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION))
@@ -34,6 +37,7 @@ class LinkWriter:
     def __init__(self, source: str, units: Mapping[str, UnitText], project: Project) -> None:
         self._ids = NodeIds(source, units)
         self._project = project
+        self._settled: dict[tuple[Values, Code], Settled] = {}  # many sites have the same outcomes
 
     def write(self, path: str, before: UnitLinks | None = None) -> UnitLinks:
         """Write the links of one file; of one that is resolved in parts, those of its others are as before."""
@@ -47,16 +51,19 @@ class LinkWriter:
         calls = _CallLinks(self._ids, module.text)
         for site in self._project.sites[path]:
             targets, reasons = self._settle(site)
-            calls.add(site, targets, reasons)
+            if targets or reasons:
+                calls.add(site, targets, reasons)
         unbound = sorted([*kept.unbound, *calls.unbound], key=lambda each: (each.line, each.id))
         return UnitLinks(path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), libraries)
 
-    def _settle(self, site: Site) -> tuple[list[Target], list[Reason]]:
+    def _settle(self, site: Site) -> Settled:
         """Give what a site calls, and why it may call something else that is not known."""
-        outcomes = settle(self._project.outcomes(site), site.code)
-        targets = [each for each in outcomes if isinstance(each, Target)]
-        reasons = sorted({each.reason for each in outcomes if isinstance(each, Unbound)}, key=lambda each: each.value)
-        if site.code == Code.CALL and not targets and _GUESSED.intersection(reasons):
+        outcomes = self._project.outcomes(site)
+        found = self._settled.get((outcomes, site.code))
+        if found is None:
+            found = self._settled[outcomes, site.code] = _sort_out(settle(outcomes, site.code))
+        targets, reasons = found
+        if reasons and not targets and site.code == Code.CALL and _GUESSED.intersection(reasons):
             targets = list(self._guess(site))
         return targets, reasons
 
@@ -72,6 +79,12 @@ class LinkWriter:
         if not has_one_method(files.totals, name) or name in _COMMON or name.startswith("__"):
             return None
         return files.find_method(name)
+
+
+def _sort_out(outcomes: Iterable[Outcome]) -> Settled:
+    targets = [each for each in outcomes if isinstance(each, Target)]
+    reasons = {each.reason for each in outcomes if isinstance(each, Unbound)}
+    return targets, sorted(reasons, key=lambda each: each.value)
 
 
 class _CallLinks:

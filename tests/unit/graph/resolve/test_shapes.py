@@ -34,7 +34,6 @@ def test_a_shape_is_resolved_the_same_when_every_expression_is_parsed_anew(
 ) -> None:
     expected = resolve_tree(SHAPES[name].files)
     monkeypatch.setattr(context, "MAX_TREES", 1)
-    monkeypatch.setattr(context, "MAX_MODULES", 1)
     assert resolve_tree(SHAPES[name].files) == expected
 
 
