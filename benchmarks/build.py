@@ -4,15 +4,18 @@
 
 All figures are of whole processes, start-up included. Every round runs a parse-only process (read and parse the same
 files, nothing else) beside the build, because CPU seconds alone depend on the machine and its neighbours. Two workers
-can only be faster than one where a second core is free: how many cores were busy with other work is told.
+can only be faster than one where a second core is free: how many cores were busy with other work is told. The functions
+whose bodies are changed are drawn by the number of the round.
 """
 
 from __future__ import annotations
 
+import random
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from measure import (
@@ -46,6 +49,8 @@ EDITED = {
 }
 ADDED = {"changed": "added_by_benchmark", "changed_by_a_used_name": "added"}
 """What is added to both files: a function of a name that is new, or of one that django's admin has as a key."""
+BODIES = 5  # functions drawn in each round, into whose body a statement is put, one after the other
+_HEAD = re.compile(rb"^( +)def \w+\((?:[^()]|\([^()]*\))*\)[^\n]*:\n", re.MULTILINE)
 TARGETS = {"django": {"cpu": 3.7, "disk": 40.0}}  # spyder has the same ratio and bytes a node to keep
 RATIO, MEMORY, NODE_BYTES = 5.0, 200.0, 1100.0
 UNCHANGED, CHANGED = 0.12, 0.4  # CPU seconds
@@ -78,27 +83,47 @@ def measure_package(package: Package, cache: Path, work: Path, rounds: int) -> F
         for change, name in ADDED.items():
             with _add_function([tree / file for file in EDITED[package.name]], name):
                 runs[change].append(build(tree, store, 1))
+        for path, text in _draw_bodies(tree, random.Random(number)):
+            build(tree, store, 1)
+            with _write_instead({path: text}):
+                runs["body"].append(build(tree, store, 1))
     _check(package, runs)
     return _describe_package(package, runs, stats)
 
 
-@contextmanager
-def _add_function(paths: Sequence[Path], name: str) -> Iterator[None]:
+def _add_function(paths: Sequence[Path], name: str) -> AbstractContextManager[None]:
     """Add a function to some files for a while."""
-    texts = [path.read_bytes() for path in paths]
+    function = f"\n\ndef {name}(value):\n    return value\n".encode()
+    return _write_instead({path: path.read_bytes() + function for path in paths})
+
+
+def _draw_bodies(tree: Path, source: random.Random) -> Iterator[tuple[Path, bytes]]:
+    """Draw indented functions of different files, each with a text in which its body has a statement more."""
+    files = {path: path.read_bytes() for path in sorted(tree.rglob("*.py"))}
+    heads = {path: found for path, text in files.items() if (found := list(_HEAD.finditer(text)))}
+    for path in source.sample(sorted(heads), BODIES):
+        head = source.choice(heads[path])
+        yield path, files[path][: head.end()] + head[1] + b'    size = len("benchmark")\n' + files[path][head.end() :]
+
+
+@contextmanager
+def _write_instead(texts: Mapping[Path, bytes]) -> Iterator[None]:
+    """Let files have other texts for a while."""
+    before = {path: path.read_bytes() for path in texts}
     try:
-        for path, text in zip(paths, texts, strict=True):
-            path.write_bytes(text + f"\n\ndef {name}(value):\n    return value\n".encode())
+        for path, text in texts.items():
+            path.write_bytes(text)
         yield
     finally:
-        for path, text in zip(paths, texts, strict=True):
+        for path, text in before.items():
             path.write_bytes(text)
 
 
 def _check(package: Package, runs: dict[str, list[Run]]) -> None:
     """End the benchmark when a build did not do what its figures claim."""
     files = int(runs["parse"][0].output)
-    expected = {"one": files, "two": files, "unchanged": 0} | dict.fromkeys(ADDED, len(EDITED[package.name]))
+    expected = {"one": files, "two": files, "unchanged": 0, "body": 1}
+    expected |= dict.fromkeys(ADDED, len(EDITED[package.name]))
     for name, count in expected.items():
         for run in runs[name]:
             written = read_line(run)["written"]
@@ -135,6 +160,7 @@ def _describe_package(package: Package, runs: dict[str, list[Run]], stats: Figur
         },
         "unchanged_cpu_seconds": summarise([run.cpu for run in runs["unchanged"]], UNCHANGED),
         **{f"two_files_{each}_cpu_seconds": summarise([run.cpu for run in runs[each]], CHANGED) for each in ADDED},
+        "one_body_changed_cpu_seconds": summarise([run.cpu for run in runs["body"]]),
         "workers": {
             "one_wall_seconds": summarise([run.wall for run in first]),
             "two_wall_seconds": summarise([run.wall for run in runs["two"]]),
