@@ -21,7 +21,7 @@ from pkg.graph.resolve.mentions import Wanted, find_mentions
 from pkg.graph.resolve.model import ModuleScopes, Scope
 from pkg.graph.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.graph.resolve.operators import find_operators
-from pkg.graph.resolve.parameters import MAX_USES
+from pkg.graph.resolve.parameters import rate_uses
 from pkg.graph.resolve.statics import count_statics, describe_exports
 from pkg.graph.resolve.summary import Totals, has_one_method
 from pkg.graph.resolve.versions import Parts, Versions
@@ -136,7 +136,7 @@ def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
     wanted.counts |= {
         name
         for name in came.calls.keys() | past.files.totals.calls.keys()
-        if min(totals.calls[name], MAX_USES + 1) != min(files.totals.calls[name], MAX_USES + 1)
+        if rate_uses(totals.calls[name]) != rate_uses(files.totals.calls[name])
     }
     for path in past.bases.keys() - files.keys():
         if any(row.is_mixed for row in past.bases[path].classes):
@@ -166,13 +166,12 @@ def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScope
     basis = past.bases.get(module.path)
     old = _group_rows(basis.classes if basis is not None else ())
     new = _group_rows(describe_classes(binder.hierarchy, module))
-    if old == new:
-        return
-    past.same.discard(module.path)
-    wanted.paths.add(module.path)
     for name, rows in old.items():
-        if new.get(name) != rows and any(row.is_mixed for row in rows):
-            raise Unforeseen  # its order may have led from one of its bases to another
+        if new.get(name) != rows:
+            past.same.discard(module.path)
+            wanted.paths.add(module.path)
+            if any(row.is_mixed for row in rows):
+                raise Unforeseen  # its order may have led from one of its bases to another
     for scope in module.scopes:
         if scope.kind == "class" and old.get(scope.qualname) != new[scope.qualname]:
             for each in (scope, *binder.hierarchy.list_derived(scope)):
@@ -219,7 +218,7 @@ def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleSco
         differing = old.get(scope.qualname, set()) ^ scope.names.keys() if scope.kind == "class" else set()
         for each in (scope, *binder.hierarchy.list_derived(scope)) if differing else ():
             _reach_siblings(binder, each, wanted)
-            if not differing.isdisjoint(each.names):
+            if each is not scope and not differing.isdisjoint(each.names):
                 wanted.paths.add(each.module.path)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from pkg.graph.resolve.basis import Basis
+from pkg.graph.resolve.basis import Basis, hash_text
 from pkg.graph.resolve.files import Files
 from pkg.graph.resolve.summary import Summary
 from pkg.graph.resolve.versions import Parts
@@ -20,6 +20,11 @@ class Wanted:
     of_modules: dict[str, set[int]] = field(default_factory=dict)  # only as names of these modules, by their hashes
     counts: set[str] = field(default_factory=set)  # that are called often enough to count, or no longer
     paths: set[str] = field(default_factory=set)
+
+    def list_others(self, path: str) -> set[str]:
+        """Give the names that mean something else than before elsewhere than in a file itself."""
+        own = {hash_text(path)}
+        return self.names | {name for name, homes in self.of_modules.items() if homes != own}
 
     @property
     def size(self) -> int:
@@ -40,6 +45,7 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], part
     ]
     named = wanted.names | wanted.of_modules.keys()
     found = {path for path, summary in files.summaries.items() if _names_any(summary, named)}
+    found -= {path for path in parts if not _names_any(files.summaries[path], wanted.list_others(path))}
     asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
     for path, summary in files.summaries.items() if words else ():
         reach = bases[path].reach if path in bases else frozenset()

@@ -171,3 +171,8 @@ def _read_placed_rest(given: Given, start: int, key: Value | None) -> Values:
     for node in nodes:
         found |= given.read_node(node)
     return frozenset(found)
+
+
+def rate_uses(count: int) -> int:
+    """Tell calls of a name that count alike: 0 for none, 1 for those whose arguments are followed, 2 for too many."""
+    return (count > 0) + (count > MAX_USES)

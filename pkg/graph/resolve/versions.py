@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -137,8 +137,8 @@ class Parts:
     The code of the module, which every decorator stands in, is resolved again with them.
     """
 
-    before: ModuleScopes
-    now: ModuleScopes
+    before: ModuleScopes = field(repr=False)
+    now: ModuleScopes = field(repr=False)
     names: frozenset[str]  # of outermost functions that are new, other than before, or gone
     has_same_text: bool  # around all functions
 
