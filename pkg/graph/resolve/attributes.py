@@ -112,9 +112,10 @@ class Attributes:
         scope = value[1]
         owner = self._hierarchy.find(scope, name)
         if owner is not None:
+            values = self._names.read(owner, name)
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
-            return frozenset(_bind_to_class(each, value) for each in self._names.read(owner, name))
+            return frozenset(_bind_to_class(each, value) for each in values)
         if name in _TEXTS:
             return frozenset({(LIBRARY, "builtins.str()")})
         fields = self._list_fields(scope, name)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from pkg.graph.resolve.basis import Basis, hash_text
 from pkg.graph.resolve.files import Files
-from pkg.graph.resolve.summary import Summary
 from pkg.graph.resolve.versions import Parts
 
 
@@ -44,8 +43,11 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], part
         *((encode(name), _find_defining(name), None) for name in sorted(wanted.counts) if name),
     ]
     named = wanted.names | wanted.of_modules.keys()
-    found = {path for path, summary in files.summaries.items() if _names_any(summary, named)}
-    found -= {path for path in parts if not _names_any(files.summaries[path], wanted.list_others(path))}
+    found = set()
+    for path, summary in files.summaries.items():
+        imported = named if path not in parts else wanted.list_others(path)  # the names of a file are no imports of it
+        if _names_any(summary.imports, imported) or _names_any(summary.requests, named):
+            found.add(path)
     asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
     for path, summary in files.summaries.items() if words else ():
         reach = bases[path].reach if path in bases else frozenset()
@@ -66,9 +68,9 @@ _Word = tuple[bytes, re.Pattern[bytes], "set[int] | None"]
 """A name, how it stands where it counts, and the modules as whose name it does, by their hashes; None for any."""
 
 
-def _names_any(summary: Summary, names: Set[str]) -> bool:
-    """Tell whether a file imports one of the names, or asks pytest for one, wherever that is defined."""
-    return not names.isdisjoint(summary.imports.split()) or not names.isdisjoint(summary.requests.split())
+def _names_any(listed: str, names: Set[str]) -> bool:
+    """Tell whether one of the names stands among those that a file imports, or asks pytest for."""
+    return not names.isdisjoint(listed.split())
 
 
 def encode(name: str) -> bytes:

@@ -67,6 +67,14 @@ def _find_scope(module: ModuleScopes | None, kind: str, qualname: str, number: i
     return found
 
 
+def list_places(written: Any) -> Iterator[str]:
+    """Give the functions in which the containers stand that a name speaks of; none for the module."""
+    if isinstance(written, dict) and "at" in written:
+        yield written["at"][0]
+    for part in written if isinstance(written, list) else ():
+        yield from list_places(part)
+
+
 def list_offsets(written: Mapping[str, Any], module: ModuleScopes) -> Iterator[int]:
     """Give where the scope or place of a name begins in the text around all functions; nothing for one inside of one.
 
@@ -77,8 +85,8 @@ def list_offsets(written: Mapping[str, Any], module: ModuleScopes) -> Iterator[i
         yield from () if qualname else (offset,)
     elif written["scope"][0] in ("lambda", "comprehension"):
         kind, qualname, number, _ = written["scope"]
-        scope = _find_scope(module, kind, qualname, number)
-        if scope.top.parent is None:
+        scope = module.find(kind, qualname, number)  # nothing for one of an earlier version
+        if scope is not None and scope.top.parent is None:
             yield scope.head[0] - module.find_base(scope.top, scope.head[0])
 
 

@@ -11,6 +11,7 @@ CONFTEST = "conftest.py"
 _FIXTURE, _PARAMETRIZE, _USE = "fixture", "parametrize", "usefixtures"
 _NAMED = re.compile(r"\bname\s*=\s*['\"](\w+)['\"]")
 _FIRST_ARGUMENT = re.compile(r"\(\s*(?:argnames\s*=\s*)?(\[[^\]]*\]|\([^)]*\)|['\"][^'\"]*['\"])")
+MARKS = "pytestmark"  # the name that a file or class gives the marks of all its tests
 _MARK_OF_ALL = re.compile(r"\.usefixtures\(([^)]*)\)")
 _WORD = re.compile(r"\w+")
 
@@ -76,7 +77,7 @@ def _list_used(scope: Scope) -> Iterator[str]:
     for text in _list_marks(scope, _USE):
         yield from _WORD.findall(text.partition("(")[2])
     for each in (scope.parent, scope.module.root) if not is_fixture(scope) else ():
-        for binding in each.names.get("pytestmark", ()) if each is not None else ():
+        for binding in each.names.get(MARKS, ()) if each is not None else ():
             text = scope.module.text[binding.start : binding.end].decode("utf-8", "replace")
             for found in _MARK_OF_ALL.findall(text):
                 yield from _WORD.findall(found)

@@ -10,14 +10,20 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BytesIO
 from itertools import chain
+from tokenize import COMMENT, INDENT, NEWLINE, NL, STRING, TokenError, tokenize
 from typing import Any
 
 from pkg.graph.resolve.basis import Basis
 from pkg.graph.resolve.model import Binding, ModuleScopes, Scope, Store
 from pkg.graph.resolve.names import stands_alone
 from pkg.graph.resolve.pieces import BODY, NAME, TEXT, Piece
-from pkg.graph.resolve.places import list_offsets
+from pkg.graph.resolve.places import list_offsets, list_places
+from pkg.graph.resolve.requests import MARKS
+
+_SILENT, _SHAPES = (COMMENT, NL), (INDENT, NEWLINE)
+_DOCSTRING = [INDENT, STRING, NEWLINE]
 
 
 class Version:
@@ -36,6 +42,11 @@ class Version:
         Special names count as part of a head: Python looks for them though no text speaks of them.
         """
         return {name: [self._describe_head(scope) for scope in scopes] for name, scopes in self._scopes.items()}
+
+    def list_marks(self) -> dict[str, object]:
+        """Give the marks by which the tests of the file, and those of its classes, ask pytest for fixtures."""
+        marked = [name for name, scopes in self._scopes.items() if any(MARKS in scope.names for scope in scopes)]
+        return {name: self.describe((NAME, name, MARKS)) for name in marked}
 
     def _describe_head(self, scope: Scope) -> object:
         if scope.kind == "function":
@@ -59,6 +70,11 @@ class Version:
                 for scope in scopes
             ]
         return [self._describe_store(store) for store in self._list_fields(scopes, name)]
+
+    def read_words(self, qualname: str) -> list[list[tuple[int, str]]] | None:
+        """Give the words of functions without comments and docstrings; nothing for what this Python does not know."""
+        words = [_read_words(scope) for scope in self._scopes.get(qualname, ())]
+        return [each for each in words if each is not None] if None not in words else None
 
     def _read_around(self) -> list[bytes]:
         """Give the words of the file without the functions that stand in no other."""
@@ -102,15 +118,33 @@ class Versions:
         """Give what is to be resolved again where its other functions are to be left alone; None for all of it."""
         if not all(map(self._is_same, self._basis.taken.own)):
             return None
+        if self._old.list_marks() != self._new.list_marks():
+            return None
         tops = [top for module in (self.before, self.now) for top in module.outermost]
         if any(top.definition < 0 for top in tops):  # whose links would begin at the file
             return None
         names = {top.qualname for top in tops}
-        changed = frozenset(name for name in names if not self._is_same((BODY, name, "")))
+        changed = frozenset(name for name in names if self._differ((BODY, name, "")))
         return Parts(self.before, self.now, changed, self._is_same((TEXT, "", "")))
 
+    def _differ(self, piece: Piece) -> bool:
+        return self._old.describe(piece) != self._new.describe(piece)
+
     def _is_same(self, piece: Piece) -> bool:
-        return self._old.describe(piece) == self._new.describe(piece)
+        """Tell whether what was worked out from a piece stays: of functions, comments and docstrings say nothing."""
+        if not self._differ(piece):
+            return True
+        kind, name, _ = piece
+        if kind != BODY or name in self._holding:
+            return False
+        words = self._old.read_words(name)
+        return words is not None and words == self._new.read_words(name)
+
+    @cached_property
+    def _holding(self) -> set[str]:
+        """The functions that hold containers which something is made of: these are known by their places in them."""
+        received = chain.from_iterable(self._basis.taken.received.values())
+        return {name for each in received for name in list_places(each.name)}
 
     def _are_in_place(self) -> bool:
         """Tell whether what others deliver to outside of functions stands where it stood: it is known by its place."""
@@ -184,6 +218,20 @@ class Parts:
     def has_same_classes(self) -> bool:
         """Whether the classes of the file are those that they were, and define the names that they defined."""
         return self.is_local and _list_members(self.before) == _list_members(self.now)
+
+
+def _read_words(scope: Scope) -> list[tuple[int, str]] | None:
+    """Give the words of a function without comments and docstrings; nothing for what this Python does not know."""
+    text, start = scope.module.text, scope.head[0]
+    margin = text[text.rfind(b"\n", 0, start) + 1 : start]
+    try:
+        found = [(each.type, each.string) for each in tokenize(BytesIO(margin + read_whole(scope)).readline)]
+    except (TokenError, SyntaxError):
+        return None
+    words = [(kind, "" if kind in _SHAPES else word) for kind, word in found if kind not in _SILENT]
+    kinds = [kind for kind, _ in words]
+    docstrings = {place for place in range(1, len(kinds)) if kinds[place - 1 : place + 2] == _DOCSTRING}
+    return [word for place, word in enumerate(words) if docstrings.isdisjoint((place, place - 1))]
 
 
 def _list_members(module: ModuleScopes) -> list[tuple[str, list[str]]]:

@@ -90,6 +90,10 @@ def append(text: str) -> tuple[str, str]:
         ),
         pytest.param(append("@os.same\ndef more():\n    pass"), {"more"}, id="a function with a decorator"),
         pytest.param(append("import json"), set(), id="an import"),
+        pytest.param(("        return self\n", "        return self  # for chains\n"), {"Ledger.add"}, id="a comment"),
+        pytest.param(
+            ("def same(function):", 'def same(function):\n    """Give it back."""'), {"same"}, id="a docstring"
+        ),
     ],
 )
 def test_functions_that_changed_are_resolved_alone(edit: tuple[str, str], names: set[str]) -> None:
@@ -141,6 +145,30 @@ def test_containers_and_lambdas_of_the_module_are_known_again(old: str, new: str
     tree.change(tree.texts | {"ledger.py": (LEDGER + HOOKS).replace(old, new)})
     assert tree.links == Tree(tree.texts).links
     tree.change(tree.texts | {"ledger.py": tree.texts["ledger.py"].replace("register(first)", "register(os.getcwd)")})
+    assert tree.links == Tree(tree.texts).links
+
+
+def test_a_comment_before_a_container_that_others_fill_moves_it() -> None:
+    shelf = "def fill(shelf):\n    shelf.append(Book())\n\n\nclass Book:\n    def read(self):\n        pass\n"
+    read = (
+        "from shelf import fill\n\n\ndef show():\n    books = []\n    fill(books)\n"
+        "    for book in books:\n        book.read()\n"
+    )
+    tree = Tree(SHOP | {"shelf.py": shelf, "read.py": read})
+    tree.change(tree.texts | {"read.py": read.replace("    books = []", "    # all of them\n    books = []")})
+    assert tree.links == Tree(tree.texts).links
+    assert [edge.rule for edge in tree.links["read.py"].edges if edge.line == 9] == ["constructed object"]
+
+
+@pytest.mark.parametrize("path", ["test_marks.py"])
+@pytest.mark.parametrize("old", ["pytestmark = pytest", "    pytestmark = pytest"])
+def test_marks_of_a_file_or_class_count_for_its_tests(path: str, old: str) -> None:
+    text = (
+        "import pytest\n\npytestmark = pytest.mark.usefixtures('one')\n\n\n@pytest.fixture\ndef one():\n    pass\n\n\n"
+        "class TestTwo:\n    pytestmark = pytest.mark.usefixtures('one')\n\n    def test_two(self):\n        pass\n"
+    )
+    tree = Tree(SHOP | {path: text})
+    tree.change(tree.texts | {path: text.replace(f"\n{old}", f"\n{old.replace('pytestmark', 'marks')}")})
     assert tree.links == Tree(tree.texts).links
 
 
