@@ -219,7 +219,10 @@ WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
 DEFINED = re.compile(r"^ *def (\w+)", re.MULTILINE)
-STATEMENTS = ("raise NotImplementedError", "return None", "yield self", "self.value = value", "import os", "pass")
+STATEMENTS = (
+    "raise NotImplementedError", "return None", "yield self", "self.value = value", "import os", "pass", "# a comment",
+    '"""A docstring."""', "found = []", "return [self]", "global value", "from os import *",
+)  # fmt: skip
 
 
 def add_method(text: str, name: str, source: random.Random) -> str:
