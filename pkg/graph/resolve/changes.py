@@ -42,8 +42,8 @@ class Past:
 
     bases: Mapping[str, Basis]  # of every file that was there
     files: Files  # those that changed or are gone, as they were
-    same: set[str] = field(default_factory=set)  # files that changed, but not in what others were worked out from
-    parts: dict[str, Parts] = field(default_factory=dict)  # of some of these, all that is to be resolved again
+    same: dict[str, Parts] = field(default_factory=dict)  # files that changed in nothing others were worked out from
+    parts: dict[str, Parts] = field(default_factory=dict)  # those that may be resolved in parts
 
     def list_unordered(self) -> set[str]:
         """Give the files that may be resolved in parts, but whose classes and patches are to be found anew."""
@@ -88,10 +88,9 @@ def _compare_versions(files: Files, past: Past, changed: set[str]) -> None:
             continue
         versions = Versions(before, now, basis)
         if versions.has_same_outside():
-            past.same.add(path)
-            parts = versions.compare_parts()
-            if parts is not None:
-                past.parts[path] = parts
+            past.same[path] = versions.compare_parts()
+            if versions.has_same_inside():
+                past.parts[path] = past.same[path]
 
 
 def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
@@ -168,7 +167,7 @@ def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScope
     new = _group_rows(describe_classes(binder.hierarchy, module))
     for name, rows in old.items():
         if new.get(name) != rows:
-            past.same.discard(module.path)
+            past.same.pop(module.path, None)
             wanted.paths.add(module.path)
             if any(row.is_mixed for row in rows):
                 raise Unforeseen  # its order may have led from one of its bases to another

@@ -167,7 +167,7 @@ def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
         project.bind(new, parts)
         for path in (new | parts.keys()) & bases.keys():
             ask_again(project.binder, path, bases[path], parts.get(path))
-        gone = bases.keys() - modules.keys()
-        reached = find_receivers(project.binder, bases, project.whole | gone, project.parts)
-        parts = {}
+        reached, parts = find_receivers(project.binder, past, project.whole, project.parts), {}
+        for path in reached:
+            past.same.pop(path, None)
     return True

@@ -8,6 +8,7 @@ from typing import Any
 
 from pkg.graph.resolve.basis import Basis, Origin, Received
 from pkg.graph.resolve.calls import Binder
+from pkg.graph.resolve.changes import Past
 from pkg.graph.resolve.containers import REST
 from pkg.graph.resolve.model import Scope
 from pkg.graph.resolve.pieces import find_top
@@ -61,21 +62,25 @@ def _ask(binder: Binder, received: Received, path: str) -> Key | None:
     return key
 
 
-def find_receivers(
-    binder: Binder, bases: Mapping[str, Basis], resolved: Set[str], parts: Mapping[str, Parts]
-) -> set[str]:
-    """Give the files to which others deliver other things than before, or no longer, or other parts of their own."""
-    addresses = {address for path in resolved if path in bases for *_, address in bases[path].deliveries}
+def find_receivers(binder: Binder, past: Past, whole: Set[str], parts: Mapping[str, Parts]) -> set[str]:
+    """Give the files to which others, or their own functions, deliver other things than before, or no longer.
+
+    `whole` and `parts` are those that were resolved. Of the first those count whose dependants were left alone, because
+    nothing else had changed in them that these were worked out from.
+    """
+    bases = past.bases
+    resolved = whole | (bases.keys() - binder.modules.keys())
+    addresses = {address for path in resolved & bases.keys() for *_, address in bases[path].deliveries}
     for path, each in parts.items():
         addresses |= {address for name, *_, address in bases[path].deliveries if each.covers_name(name)}
     for place, origins in binder.context.deliveries.origins.items():
         tops = (origin.scope.top for origin, _ in list_origins(each.key for each in origins))
         if any(top.module.path in resolved or _is_resolved(top, parts) for top in tops):
             addresses.add(hash_place(place, binder.modules))
-    wanted = set(map(str, addresses))
+    wanted, same = set(map(str, addresses)), past.same
     return {
         path for path, basis in bases.items()
-        if path not in resolved and not _is_same(binder, path, basis, wanted, parts.get(path))
+        if (path not in resolved or path in same) and not _is_same(binder, path, basis, wanted, same.get(path))
     }  # fmt: skip
 
 

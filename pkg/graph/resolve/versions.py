@@ -114,18 +114,19 @@ class Versions:
         taken = self._basis.taken
         return all(map(self._is_same, taken.pieces)) and self._are_in_place()
 
-    def compare_parts(self) -> Parts | None:
-        """Give what is to be resolved again where its other functions are to be left alone; None for all of it."""
-        if not all(map(self._is_same, self._basis.taken.own)):
-            return None
-        if self._old.list_marks() != self._new.list_marks():
-            return None
-        tops = [top for module in (self.before, self.now) for top in module.outermost]
-        if any(top.definition < 0 for top in tops):  # whose links would begin at the file
-            return None
-        names = {top.qualname for top in tops}
+    def has_same_inside(self) -> bool:
+        """Tell whether nothing has changed that other parts of the file itself were worked out from."""
+        tops = chain(self.before.outermost, self.now.outermost)
+        if any(top.definition < 0 for top in tops):  # whose links begin at the file
+            return False
+        return self._old.list_marks() == self._new.list_marks() and all(map(self._is_same, self._basis.taken.own))
+
+    def compare_parts(self) -> Parts:
+        """Tell what has changed, function by function."""
+        names = {top.qualname for top in chain(self.before.outermost, self.now.outermost)}
         changed = frozenset(name for name in names if self._differ((BODY, name, "")))
-        return Parts(self.before, self.now, changed, self._is_same((TEXT, "", "")))
+        other = frozenset(name for name in changed if not self._is_same((BODY, name, "")))
+        return Parts(self.before, self.now, changed, other, self._is_same((TEXT, "", "")))
 
     def _differ(self, piece: Piece) -> bool:
         return self._old.describe(piece) != self._new.describe(piece)
@@ -166,14 +167,15 @@ class Versions:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The functions of a file that are new or other than before; all others may be left alone.
+    """The functions of a file that are new or other than before; where it is resolved in parts, these are.
 
     The code of the module, which every decorator stands in, is resolved again with them.
     """
 
     before: ModuleScopes = field(repr=False)
     now: ModuleScopes = field(repr=False)
-    names: frozenset[str]  # of outermost functions that are new, other than before, or gone
+    names: frozenset[str]  # of outermost functions that are new, gone, or have another text than before
+    other: frozenset[str]  # those of them in which more has changed than comments
     has_same_text: bool  # around all functions
 
     def covers(self, top: Scope) -> bool:
@@ -186,7 +188,7 @@ class Parts:
 
     def is_other(self, top: Scope) -> bool:
         """Tell whether a function, or the text around all, is other than before."""
-        return top.qualname in self.names if top.parent is not None else not self.has_same_text
+        return top.qualname in self.other if top.parent is not None else not self.has_same_text
 
     @cached_property
     def kept_text(self) -> bytes:

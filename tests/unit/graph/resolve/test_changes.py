@@ -138,6 +138,22 @@ def test_a_method_that_comes_or_goes_reaches_heirs_and_callers(texts: dict[str, 
     assert tree.resolved != tree.texts.keys()
 
 
+@pytest.mark.parametrize("comment", ["", "    # as it is\n"])
+def test_what_a_function_is_handed_by_its_own_file_reaches_those_who_ask_for_its_result(comment: str) -> None:
+    price = "class Price:\n    def net(self):\n        pass\n"
+    uses = "from prices import Price, Cost\n" + "Price()\nCost()\n" * 8
+    give = (
+        "from prices import Price, Cost\n\n\ndef give(price):\n    return price\n\n\ndef start():\n    give(Price())\n"
+    )
+    ask = "from give import give\n\n\ndef ask():\n    give(1).net()\n"
+    prices = f"{price}\n\n{price.replace('Price', 'Cost')}"
+    tree = Tree(SHOP | {"prices.py": prices, "uses.py": uses, "give.py": give, "ask.py": ask})
+    changed = give.replace("give(Price", "give(Cost").replace("    return price", f"{comment}    return price")
+    tree.change(tree.texts | {"give.py": changed})
+    assert tree.links == Tree(tree.texts).links
+    assert tree.resolved == {"give.py", "ask.py"}
+
+
 def test_files_that_a_change_cannot_reach_are_not_read() -> None:
     tree = Tree(SHOP)
     tree.change(SHOP | {"alone.py": SHOP["alone.py"].replace("0", "1")})
