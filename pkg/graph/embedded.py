@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from sqlite3 import Error as DatabaseError
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph import sql
 from pkg.graph.edges import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.embedded_texts import EmbeddedTexts
-from pkg.graph.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors
+from pkg.graph.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors, Step
 from pkg.graph.faults import translate_database_faults, translate_faults
 from pkg.graph.floor import drop_below
 from pkg.graph.opening import open_database
@@ -182,26 +183,27 @@ class EmbeddedStore:
         with translate_database_faults(self.address):
             self._connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KB}")
             self._connection.execute("BEGIN IMMEDIATE")
+            before, now = str(self._get_meta("stamp")), os.urandom(16).hex()
             try:
                 writer = EmbeddedWriter(self._connection)
                 yield writer
                 writer.finish()
                 if writer.changed:
                     self._connection.execute(sql.PUT_META, ("generation", self.generation() + 1))
-                    self._connection.execute(sql.PUT_META, ("stamp", os.urandom(16).hex()))
+                    self._connection.execute(sql.PUT_META, ("stamp", now))
                 self._connection.execute("COMMIT")
             finally:
                 self._reader.forget()
                 self._roll_back()
         if writer.changed:
-            self._settle()
+            self._settle(Step(before, now) if not writer.has_replaced_vectors else None)
 
-    def _settle(self) -> None:
+    def _settle(self, step: Step | None) -> None:
         """Write the files beside the database and empty the log; what fails here, readers make up for."""
         before = self._vectors.read_indexed()
-        for files in (self._vectors, self._terms):
+        for write in (partial(self._vectors.write, step), self._terms.write):
             with suppress(OSError, DatabaseError, StoreError), self.snapshot():
-                files.write()
+                write()
         patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
             self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for

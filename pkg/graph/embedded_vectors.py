@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.graph import sql
 from pkg.model import Label, Matches, NodeFilter
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pkg.graph.approximate import Finder
     from pkg.graph.vector_file import VectorIndex
-    from pkg.graph.vectors import Segment
+    from pkg.graph.vectors import Columns, Row, Segment
 
 INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
 """The labels that every query searches; the vectors of the others are read from the database when asked for."""
@@ -27,6 +27,13 @@ APPROXIMATE_ABOVE = 5_000_000
 An index costs as much as some 30,000 questions save, so it would pay earlier only for a server that is asked that often
 between two builds (benchmarks/results/approximate.json; beyond 3.2 million vectors by a straight line).
 """
+
+
+class Step(NamedTuple):
+    """A write by which nodes came and went while all others kept their vectors: the stamps around it."""
+
+    before: str
+    now: str
 
 
 class EmbeddedVectors:
@@ -75,12 +82,38 @@ class EmbeddedVectors:
         """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
         return str(self._get_meta("stamp"))
 
-    def write(self) -> None:
-        """Write the vector codes of the present generation; a reader makes up for it when this is cut short."""
+    def write(self, step: Step | None = None) -> None:
+        """Write the vector codes of the present generation; a reader makes up for it when this is cut short.
+
+        Where a step led to it by which vectors only came and went, those of before are taken over from the file.
+        """
         from pkg.graph.vector_file import write_index
 
-        counts = {label.value: self._count_vectors(label) for label in INDEXED_LABELS}
-        write_index(self.path, self._stamp(), self._get_meta("dimension") or 0, counts, self._list_vectors)
+        stamp = self._stamp()
+        counts = {label.value: self._count_vectors(label.value) for label in INDEXED_LABELS}
+        kept = self._keep_codes(step.before, counts) if step is not None and step.now == stamp else {}
+        dimension = self._get_meta("dimension") or 0
+        write_index(self.path, stamp, dimension, counts, lambda label: self._list_vectors(label, kept.get(label)), kept)
+
+    def _keep_codes(self, before: str, counts: Mapping[str, int]) -> dict[str, Columns]:
+        """Give those codes of the generation before that are still there, by label.
+
+        A write gives nodes higher numbers than any had when it began, and likewise fragments: what has the number of an
+        old one is that. A label of which the numbers do not add up is left out.
+        """
+        import numpy as np
+
+        from pkg.graph.vector_file import read_index
+
+        index = read_index(self.path)
+        if index is None or index.stamp != before:
+            return {}
+        fragments = np.array(self._connection.execute(sql.LIST_FRAGMENTS).fetchall(), np.int64).reshape(-1)
+        kept = {label: segment.keep_fragments(fragments) for label, segment in index.segments.items()}
+        return {
+            label: columns for label, columns in kept.items()
+            if len(columns["number"]) + self._count_vectors(label, columns) == counts[label]
+        }  # fmt: skip
 
     def read_indexed(self) -> VectorIndex | None:
         """Map the codes that approximate indexes may be of, before a write replaces them; None where there are none."""
@@ -102,11 +135,13 @@ class EmbeddedVectors:
     def _has_approximate(self) -> bool:
         return any(path.exists() for path in self._approximate.values())
 
-    def _count_vectors(self, label: Label) -> int:
-        return int(self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[label],)).fetchone()[0])
+    def _count_vectors(self, label: str, kept: Columns | None = None) -> int:
+        row = self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[Label(label)], _find_last(kept)))
+        return int(row.fetchone()[0])
 
-    def _list_vectors(self, label: str) -> Iterator[tuple[int, int, int, int, int, int, bytes]]:
-        return self._connection.execute(sql.LIST_VECTORS, (sql.LABEL_NUMBERS[Label(label)],))
+    def _list_vectors(self, label: str, kept: Columns | None = None) -> Iterator[Row]:
+        """List the vectors of a label, those behind the kept ones."""
+        return self._connection.execute(sql.LIST_VECTORS, (sql.LABEL_NUMBERS[Label(label)], _find_last(kept)))
 
     def _open_segment(self, label: Label) -> Segment:
         """Give the vectors of a label for the generation that this connection reads now."""
@@ -149,6 +184,10 @@ class EmbeddedVectors:
         if where.kinds is not None:
             keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
         return keep
+
+
+def _find_last(kept: Columns | None) -> int:
+    return int(kept["number"].max(initial=0)) if kept is not None else 0
 
 
 def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:

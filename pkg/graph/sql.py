@@ -242,8 +242,10 @@ LIST_BLOCKS = f"""WITH RECURSIVE inside(number) AS (
     WHERE node.label = {_BLOCK}"""
 GET_VECTOR = "SELECT data, (SELECT value FROM meta WHERE key = 'dimension') FROM vector WHERE node = ?"
 LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, coalesce(node.fragment, 0), node.kind, vector.data
-    FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? ORDER BY vector.node"""
-COUNT_VECTORS = "SELECT count(*) FROM vector JOIN node ON node.number = vector.node WHERE node.label = ?"
+    FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? AND vector.node > ? ORDER BY vector.node"""
+LIST_FRAGMENTS = "SELECT number FROM fragment"
+COUNT_VECTORS = """SELECT count(*) FROM vector JOIN node ON node.number = vector.node
+    WHERE node.label = ? AND vector.node > ?"""
 
 LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS NOT NULL ORDER BY number"
 LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -29,9 +29,17 @@ class VectorIndex:
 
 
 def write_index(
-    path: Path, stamp: str, dimension: int, counts: dict[str, int], rows: Callable[[str], Iterator[Row]]
+    path: Path,
+    stamp: str,
+    dimension: int,
+    counts: Mapping[str, int],
+    rows: Callable[[str], Iterator[Row]],
+    kept: Mapping[str, Columns],
 ) -> None:
-    """Write the codes of all vectors, streamed in batches, and put the file in place at once."""
+    """Write the codes of all vectors, streamed in batches, and put the file in place at once.
+
+    Of each label there are `counts` vectors: those that are `kept` of the file before, and `rows` behind them.
+    """
     remove_leftovers(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     segments: dict[str, dict[str, Any]] = {}
@@ -45,7 +53,7 @@ def write_index(
     try:
         with open(temporary, "wb") as file:
             for label, layout in segments.items():
-                _write_columns(file, layout["columns"], encode_rows(rows(label), dimension))
+                _write_columns(file, layout["columns"], encode_rows(rows(label), dimension, kept.get(label)))
             file.truncate(_HEADER + offset)
             header = {"stamp": stamp, "dimension": dimension, "segments": segments}
             file.seek(0)

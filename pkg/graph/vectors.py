@@ -47,6 +47,12 @@ class Segment:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def keep_fragments(self, fragments: npt.NDArray[np.int64]) -> Columns:
+        """Give the entries of some fragments, codes included, as encode_rows takes them."""
+        keep = np.isin(self.columns["fragment"], fragments)
+        kept = {name: values[keep] for name, values in self.columns.items() if name != "equal"}
+        return {**kept, "codes": self.codes[keep]}
+
     def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None) -> Matches:
         """Find the k entries of highest cosine with distinct content; query [dimension] may have any length."""
         total = len(self)
@@ -145,10 +151,13 @@ def make_segment(rows: Iterator[Row], dimension: int) -> Segment:
     return Segment(whole, whole.pop("codes"))
 
 
-def encode_rows(rows: Iterator[Row], dimension: int) -> Iterator[Columns]:
-    """Turn rows into columns, a batch at a time; the column that takes all rows to tell comes last, whole."""
+def encode_rows(rows: Iterator[Row], dimension: int, kept: Columns | None = None) -> Iterator[Columns]:
+    """Turn rows into columns, in batches, behind those that are kept; what takes all to tell comes last, whole."""
     names = [name for name in COLUMNS if name not in ("scale", "equal")]
     hashes: list[npt.NDArray[np.int64]] = []
+    if kept is not None:
+        hashes.append(kept["hash"])
+        yield kept
     for batch in _batched(rows, 4096):
         *values, data = zip(*batch, strict=True)
         columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}

@@ -140,6 +140,11 @@ class EmbeddedWriter:
         self._replaced = (self._replaced or 0) + max(done, 0)
         self.changed = self.changed or bool(rows)
 
+    @property
+    def has_replaced_vectors(self) -> bool:
+        """Tell whether nodes that were there have other vectors now."""
+        return self._replaced is not None
+
     def _check_replaced(self) -> None:
         """Refuse to end with vectors of two encoders."""
         if self._replaced is not None:

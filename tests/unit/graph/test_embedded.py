@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from contract.units import FILES, READER, WRITER, encode, encoder, fill, find_id
 from pkg.errors import StoreCorruptError, StoreError
 from pkg.graph import sql
 from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded_vectors import EmbeddedVectors
 from pkg.graph.vector_file import read_index
+from pkg.graph.vectors import Columns, Row
 from pkg.model import Edge, Label, Matches, RelationType
 
 ROOT = Path(__file__).parents[3]
@@ -92,6 +94,54 @@ def test_vector_codes_of_an_older_generation_are_made_again(path: Path) -> None:
     codes_of(path).write_bytes(old)
     assert search(path) == before
     assert codes_of(path).read_bytes() == new
+
+
+def test_vector_codes_after_each_write_are_those_that_would_be_made_anew(path: Path) -> None:
+    zoom, turn = READER.replace("read", "zoom"), WRITER.replace("write", "turn")
+    writes: list[Callable[[EmbeddedStore], object]] = [
+        lambda store: fill(store, {"zoom.py": zoom}, "second"),
+        lambda store: fill(store, {"pack/reader.py": READER.replace("read", "turn")}),
+        lambda store: delete(store, "second", "zoom.py"),  # the nodes of the highest numbers
+        lambda store: fill(store, {"turn.py": turn, "zoom.py": zoom}, "second"),  # which are given again
+        lambda store: delete(store, "demo", "pack/reader.py"),
+        lambda store: delete(store, "demo", "pack/writer.py"),
+        lambda store: delete(store, "second", "turn.py"),
+        lambda store: delete(store, "second", "zoom.py"),
+        lambda store: fill(store, {"pack/reader.py": READER}),
+    ]
+    for write in writes:
+        with closing(EmbeddedStore(path)) as store:
+            write(store)
+        codes = codes_of(path).read_bytes()
+        codes_of(path).unlink()
+        search(path)
+        assert codes_of(path).read_bytes() == codes
+
+
+def delete(store: EmbeddedStore, source: str, path: str) -> None:
+    with store.write() as writer:
+        writer.delete_file(source, path)
+
+
+def test_codes_of_vectors_that_stay_are_taken_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    listed = EmbeddedVectors._list_vectors
+
+    def list_vectors(self: EmbeddedVectors, label: str, kept: Columns | None = None) -> Iterator[Row]:
+        for row in listed(self, label, kept):
+            read.append(label)
+            yield row
+
+    monkeypatch.setattr(EmbeddedVectors, "_list_vectors", list_vectors)
+    with closing(EmbeddedStore(path)) as store:
+        before = store.stats().nodes
+        fill(store, {"zoom.py": READER.replace("read", "zoom")}, "second")
+        after = store.stats().nodes
+    assert len(read) == sum(after[label] - before[label] for label in ("Function", "Block")) > 0
+    codes_of(path).write_bytes(b"")
+    read.clear()
+    search(path)
+    assert [read.count(label) for label in ("Function", "Block")] == [after["Function"], after["Block"]]
 
 
 def test_vector_codes_of_a_copy_that_went_its_own_way_are_made_again(path: Path, tmp_path: Path) -> None:

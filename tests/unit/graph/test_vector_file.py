@@ -24,7 +24,7 @@ def make_rows(count: int, dimension: int) -> list[Row]:
 
 
 def write(path: Path, counts: dict[str, int], dimension: int, stamp: str = "stamp") -> None:
-    write_index(path, stamp, dimension, counts, lambda label: iter(make_rows(counts[label], dimension)))
+    write_index(path, stamp, dimension, counts, lambda label: iter(make_rows(counts[label], dimension)), {})
 
 
 @given(
@@ -68,7 +68,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="the disk is gone"):
-        write_index(path, "new", 7, {"Function": 3}, fail)
+        write_index(path, "new", 7, {"Function": 3}, fail, {})
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["codes"]
 
