@@ -15,7 +15,7 @@ from pkg.graph.resolve.parsing import parse_expression
 from pkg.graph.resolve.solver import Solver
 from pkg.graph.resolve.values import Reason, unknown
 
-MAX_TREES = 4000  # that are remembered: with a tenth more memory nothing would be parsed twice
+MAX_TREES = 2000  # that are remembered: with a tenth more memory nothing would be parsed twice
 
 
 class Context:
