@@ -8,7 +8,7 @@ alone cannot tell, everything is resolved again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
@@ -41,6 +41,7 @@ class Past:
     """What is known from the last resolution."""
 
     bases: Mapping[str, Basis]  # of every file that was there
+    changed: Set[str]  # files
     files: Files  # those that changed or are gone, as they were
     same: dict[str, Parts] = field(default_factory=dict)  # files that changed in nothing others were worked out from
     parts: dict[str, Parts] = field(default_factory=dict)  # those that may be resolved in parts
@@ -59,7 +60,6 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
     files = binder.modules
     wanted = _compare_statics(files, past, changed)
     _compare_versions(files, past, changed)
-    wanted.paths |= changed - past.parts.keys()
     suspects = _find_suspects(files, past, wanted)
     known = RecalledClasses(files, {path: past.bases[path].classes for path in files.keys() - suspects})
     if known.list_missing(past.files):
@@ -77,7 +77,7 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
     for path in suspects:
         old = past.bases[path].patches if path in past.bases else ()
         wanted.names |= _list_repatched(old, binder.bindings.patches[path])
-    return _find_asking(files, past, wanted)
+    return _find_named(files, past, wanted)
 
 
 def _compare_versions(files: Files, past: Past, changed: set[str]) -> None:
@@ -95,15 +95,23 @@ def _compare_versions(files: Files, past: Past, changed: set[str]) -> None:
 
 def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
     """Give the files to which a change comes by names, and those that were worked out from one of these."""
-    found = _find_asking(files, past, wanted)
+    found = _find_named(files, past, wanted)
     dependants = find_dependants(past, found | past.files.keys())
     return files.keys() & (found | dependants | past.list_unordered())
 
 
-def _find_asking(files: Files, past: Past, wanted: Wanted) -> set[str]:
+def _find_named(files: Files, past: Past, wanted: Wanted) -> set[str]:
+    """Give the files that changed, unless parts of them will do, and those to which a change comes by names.
+
+    Of what is the same in one that changed, something else may come now if it speaks of a name itself.
+    """
     if wanted.size > MAX_NAMES:
         raise Unforeseen
-    return wanted.paths | find_mentions(files, wanted, past.bases, past.parts)
+    asking = wanted.paths | find_mentions(files, wanted, past.bases, past.same)
+    for path in asking:
+        past.same.pop(path, None)
+        past.parts.pop(path, None)
+    return asking | (past.changed - past.parts.keys())
 
 
 def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
@@ -166,8 +174,7 @@ def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScope
     old = _group_rows(basis.classes if basis is not None else ())
     new = _group_rows(describe_classes(binder.hierarchy, module))
     for name, rows in old.items():
-        if new.get(name) != rows:
-            past.same.pop(module.path, None)
+        if new.get(name) != rows:  # who is worked out from the file is no longer left alone
             wanted.paths.add(module.path)
             if any(row.is_mixed for row in rows):
                 raise Unforeseen  # its order may have led from one of its bases to another

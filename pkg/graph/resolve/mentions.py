@@ -31,11 +31,11 @@ class Wanted:
         return len(self.names) + len(self.of_modules) + len(self.counts)
 
 
-def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], parts: Mapping[str, Parts]) -> set[str]:
+def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same: Mapping[str, Parts]) -> set[str]:
     """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
-    Only files that were worked out from a module ask it for names. Of a file that may be resolved in parts, the text of
-    the others is looked through.
+    Only files that were worked out from a module ask it for names. Of a file of which something is the same as before,
+    that is looked through.
     """
     words = [
         *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
@@ -45,7 +45,7 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], part
     named = wanted.names | wanted.of_modules.keys()
     found = set()
     for path, summary in files.summaries.items():
-        imported = named if path not in parts else wanted.list_others(path)  # the names of a file are no imports of it
+        imported = named if path not in same else wanted.list_others(path)  # the names of a file are no imports of it
         if _names_any(summary.imports, imported) or _names_any(summary.requests, named):
             found.add(path)
     asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
@@ -57,7 +57,7 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], part
     files.fetch(asked)
     names = [encode(name) for name in named]
     for path, those in asked.items():
-        text = files.text(path) if path not in parts else parts[path].kept_text
+        text = files.text(path) if path not in same else same[path].kept_text
         is_brought = files.summaries[path].has_stars and any(name in text for name in names)
         if is_brought or any(name in text and word.search(text) for name, word, _ in those):
             found.add(path)

@@ -133,7 +133,10 @@ def resolve_changes(
     """
     files = Files(units, {path: bases[path].summary for path in units if path in bases and path not in changed})
     files.fetch(_list_likely(files, bases, changed))
-    past, binder = Past(bases, Files(Units(before))), Binder(files, any(each.is_plain for each in bases.values()))
+    past, binder = (
+        Past(bases, changed, Files(Units(before))),
+        Binder(files, any(each.is_plain for each in bases.values())),
+    )
     project = Project(binder)
     try:
         with _limit_work(binder, files.totals.calls.total()):

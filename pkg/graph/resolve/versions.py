@@ -17,7 +17,7 @@ from typing import Any
 
 from pkg.graph.resolve.basis import Basis
 from pkg.graph.resolve.model import Binding, ModuleScopes, Scope, Store
-from pkg.graph.resolve.names import stands_alone
+from pkg.graph.resolve.names import list_final, stands_alone
 from pkg.graph.resolve.pieces import BODY, NAME, TEXT, Piece
 from pkg.graph.resolve.places import list_offsets, list_places
 from pkg.graph.resolve.requests import MARKS
@@ -111,8 +111,15 @@ class Versions:
         heads = self._new.list_heads()
         if any(heads.get(name) != head for name, head in self._old.list_heads().items() if name in heads):
             return False
-        taken = self._basis.taken
-        return all(map(self._is_same, taken.pieces)) and self._are_in_place()
+        if self._list_last(self.before) != self._list_last(self.now):
+            return False
+        return all(map(self._is_same, self._basis.taken.pieces)) and self._are_in_place()
+
+    def _list_last(self, module: ModuleScopes) -> list[tuple[str, list[bool]]]:
+        """Tell for names that the module binds before and now which star imports stand behind all that counts."""
+        root, names = module.root, self.before.root.names.keys() & self.now.root.names.keys()
+        lasts = [(name, max((each.at for each in list_final(root, name)), default=-1)) for name in sorted(names)]
+        return [(name, [each.span.start > last for each in root.stars]) for name, last in lasts] if root.stars else []
 
     def has_same_inside(self) -> bool:
         """Tell whether nothing has changed that other parts of the file itself were worked out from."""
@@ -192,8 +199,8 @@ class Parts:
 
     @cached_property
     def kept_text(self) -> bytes:
-        """The text that is as it was, or around all functions."""
-        kept = (read_whole(top) for top in self.now.outermost if not self.covers(top))
+        """The text around all functions, and of those that are as they were but for comments."""
+        kept = (read_whole(top) for top in self.now.outermost if not self.is_other(top))
         return b"\n".join([*list_around(self.now), *kept])
 
     @cached_property

@@ -154,6 +154,28 @@ def test_what_a_function_is_handed_by_its_own_file_reaches_those_who_ask_for_its
     assert tree.resolved == {"give.py", "ask.py"}
 
 
+@pytest.mark.parametrize("comment", ["", "    # as it is\n"])
+def test_a_name_that_means_something_else_reaches_through_files_that_changed_otherwise(comment: str) -> None:
+    shop = "class Price:\n    def net(self):\n        pass\n\n\nclass Shop:\n    pass\n"
+    give = "from shop import Shop\n\n\ndef give():\n    return Shop().look()\n\n\ndef other():\n    return 1\n"
+    ask = "from give import give\n\n\ndef ask():\n    give().net()\n"
+    tree = Tree(SHOP | {"shop.py": shop, "give.py": give, "ask.py": ask})
+    shop = shop.replace("class Shop:\n    pass", "class Shop:\n    def look(self):\n        return Price()")
+    give = give.replace("return 1", "return 2").replace("    return Shop", f"{comment}    return Shop")
+    tree.change(tree.texts | {"shop.py": shop, "give.py": give})
+    assert tree.links == Tree(tree.texts).links
+    assert tree.resolved == {"shop.py", "give.py", "ask.py"}
+
+
+def test_a_star_import_that_moves_behind_a_name_gives_it_another_value() -> None:
+    first, last = "def look():\n    pass\n", "from tools import look\n"
+    texts = SHOP | {"tools.py": first, "more.py": first, "ask.py": "from look import run\n\nrun()\n"}
+    run = "\n\ndef run():\n    look()\n"
+    tree = Tree(texts | {"look.py": f"from more import *\n{last}{run}"})
+    tree.change(tree.texts | {"look.py": f"{last}from more import *\n{run}"})
+    assert tree.links == Tree(tree.texts).links
+
+
 def test_files_that_a_change_cannot_reach_are_not_read() -> None:
     tree = Tree(SHOP)
     tree.change(SHOP | {"alone.py": SHOP["alone.py"].replace("0", "1")})
