@@ -78,6 +78,7 @@ class Basis:
     deliveries: Sequence[Delivery]
     classes: Sequence[ClassRow]
     patches: Sequence[Patch]
+    asked: frozenset[str]  # attributes that are asked for by a text
     places: frozenset[str]  # of what other files took that is made of deliveries
     packed: bytes  # what was taken: of most it is not asked for
 
@@ -105,7 +106,7 @@ def add_basis(record: Record, basis: Basis) -> Record:
     """Put what the links of a file were worked out from into its record."""
     written = [
         basis.is_plain, basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, basis.patches,
-        sorted(basis.places),
+        sorted(basis.asked), sorted(basis.places),
     ]  # fmt: skip
     return record._replace(basis=pack_json(written), taken=basis.packed)
 
@@ -114,11 +115,11 @@ def read_basis(record: Record) -> Basis | None:
     """Give what the links of a file were worked out from; nothing where its record does not tell."""
     if not record.basis:
         return None
-    is_plain, summary, reach, deliveries, classes, patches, places = unpack_json(record.basis)
+    is_plain, summary, reach, deliveries, classes, patches, asked, places = unpack_json(record.basis)
     rows = [_read_row(*row) for row in classes]
     return Basis(
         is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows,
-        [Patch(tuple(target), *rest) for target, *rest in patches], frozenset(places), record.taken,
+        [Patch(tuple(target), *rest) for target, *rest in patches], frozenset(asked), frozenset(places), record.taken,
     )  # fmt: skip
 
 

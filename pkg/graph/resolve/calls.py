@@ -67,7 +67,7 @@ class Binder(Evaluator):
         self.context.deliveries.know(None)
         self.solver.release()
         self._rules.clear()
-        for held in (self.rest, self._sites, self._quiet):
+        for held in (self.rest, self._sites, self._quiet, self.context.asked):
             held.clear()
 
     def list_sites(self, path: str) -> list[Site]:

@@ -12,7 +12,7 @@ from pkg.graph.resolve.hierarchy import Hierarchy
 from pkg.graph.resolve.model import ModuleScopes, Site
 from pkg.graph.resolve.modules import ModuleMap
 from pkg.graph.resolve.parsing import parse_expression
-from pkg.graph.resolve.solver import Solver
+from pkg.graph.resolve.solver import Cell, Solver
 from pkg.graph.resolve.values import Reason, unknown
 
 MAX_TREES = 2000  # that are remembered: with a tenth more memory nothing would be parsed twice
@@ -29,6 +29,12 @@ class Context:
         self.deliveries = Deliveries(self.solver)
         self.hierarchy = Hierarchy()
         self.trees = Trees()
+        self.asked: dict[str, set[Cell]] = {}  # by name, the sets that ask for an attribute by a text
+
+    def ask(self, name: str) -> None:
+        """Note that the set that is being computed asks for an attribute by a text, before which stands no dot."""
+        if self.solver.current is not None:
+            self.asked.setdefault(name, set()).add(self.solver.current)
 
 
 class Trees:

@@ -58,7 +58,7 @@ class Evaluator:
         items = Items(context, self.containers, self.methods)
         annotations = Annotations(context, self.names, self.attributes, self.containers)
         self.container_calls = ContainerCalls(self.containers, items)
-        library_calls = LibraryCalls(self.methods, self.attributes, self.containers, items, annotations)
+        library_calls = LibraryCalls(context, self.methods, self.attributes, self.containers, items, annotations)
         self.expressions = Expressions(
             context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
             library_calls,

@@ -42,6 +42,17 @@ class Foundations:
         return found
 
     @cached_property
+    def _asked(self) -> dict[str, set[str]]:
+        """The attributes that each file asks for by a text."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for name, cells in self._binder.context.asked.items():
+            for cell in cells:
+                top = find_top(cell.key[1], self._binder.modules)
+                if top is not None:
+                    found[top.module.path].add(name)
+        return found
+
+    @cached_property
     def _delivered(self) -> dict[str, set[Delivery]]:
         """The places that the sites of each file deliver to."""
         found: dict[str, set[Delivery]] = defaultdict(set)
@@ -75,8 +86,11 @@ class Foundations:
         """
         module = self._binder.modules[path]
         delivered, taken = self._delivered.get(path, set()), _NOTHING
+        asked = frozenset(self._asked.get(path, ()))
         if before is not None:
             taken = before.taken
+            if parts is not None or path not in self._binder.lineage.found:
+                asked |= before.asked
             if parts is not None:
                 taken = taken._replace(received=leave_others(taken.received, parts))
                 delivered = delivered.union(row for row in before.deliveries if not parts.covers_name(row[0]))
@@ -86,7 +100,7 @@ class Foundations:
             self._binder.context.is_plain, self._binder.modules.summaries[path],
             frozenset(self._list_reached(module, before, parts)), sorted(delivered),
             before.classes if before is not None and is_local else describe_classes(self._binder.hierarchy, module),
-            self._binder.bindings.patches[path], frozenset(taken.received), pack_taken(taken),
+            self._binder.bindings.patches[path], asked, frozenset(taken.received), pack_taken(taken),
         )  # fmt: skip
 
     def _list_reached(self, module: ModuleScopes, before: Basis | None, parts: Parts | None) -> Iterator[int]:

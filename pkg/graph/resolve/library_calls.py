@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pkg.graph.resolve.annotations import Annotations
 from pkg.graph.resolve.attributes import Attributes
 from pkg.graph.resolve.containers import PAIR, Containers
+from pkg.graph.resolve.context import Context
 from pkg.graph.resolve.given import Given
 from pkg.graph.resolve.items import Items
 from pkg.graph.resolve.methods import Methods
@@ -38,8 +39,15 @@ class LibraryCalls:
     """Call functions and classes of libraries."""
 
     def __init__(
-        self, methods: Methods, attributes: Attributes, containers: Containers, items: Items, annotations: Annotations
+        self,
+        context: Context,
+        methods: Methods,
+        attributes: Attributes,
+        containers: Containers,
+        items: Items,
+        annotations: Annotations,
     ) -> None:
+        self._context = context
         self._methods = methods
         self._attributes = attributes
         self._containers = containers
@@ -75,12 +83,13 @@ class LibraryCalls:
         if len(given.nodes) < 2:
             return _make_object(name)
         values = given.read(0)
-        return join(
-            self._attributes.read_all(values, key[1])
-            if key[0] == CONSTANT and isinstance(key[1], str)
-            else unknown(Reason.DYNAMIC)
-            for key in given.read(1)
-        )
+        return join(self._read_named(values, key) for key in given.read(1))
+
+    def _read_named(self, values: Values, key: Value) -> Values:
+        if key[0] != CONSTANT or not isinstance(key[1], str):
+            return unknown(Reason.DYNAMIC)
+        self._context.ask(key[1])
+        return self._attributes.read_all(values, key[1])
 
     def _advance(self, name: str, given: Given) -> Values:
         return self._items.iterate(given.read(0))

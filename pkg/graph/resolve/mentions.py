@@ -35,7 +35,7 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same
     """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
     Only files that were worked out from a module ask it for names. Of a file of which something is the same as before,
-    that is looked through.
+    that is looked through. Where a text is the name of an attribute, that is known from the last resolution.
     """
     words = [
         *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
@@ -46,7 +46,8 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same
     found = set()
     for path, summary in files.summaries.items():
         imported = named if path not in same else wanted.list_others(path)  # the names of a file are no imports of it
-        if _names_any(summary.imports, imported) or _names_any(summary.requests, named):
+        is_asked = path in bases and not bases[path].asked.isdisjoint(named)
+        if is_asked or _names_any(summary.imports, imported) or _names_any(summary.requests, named):
             found.add(path)
     asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
     for path, summary in files.summaries.items() if words else ():
@@ -79,10 +80,9 @@ def encode(name: str) -> bytes:
 
 
 def _find_asking(name: str) -> re.Pattern[bytes]:
-    """Match a name as an attribute, or in quotes; of special names, not where super() is asked for them."""
-    pattern = re.escape(encode(name))
+    """Match a name as an attribute; of special names, not where super() is asked for them."""
     start = rb"(?<!super\(\))\.[\s\\]*" if name.startswith("__") else rb"\.[\s\\]*"
-    return re.compile(start + pattern + rb"(?!\w)|['\"]" + pattern + rb"['\"]")
+    return re.compile(start + re.escape(encode(name)) + rb"(?!\w)")
 
 
 def _find_defining(name: str) -> re.Pattern[bytes]:

@@ -29,8 +29,8 @@ def _list_statics(module: ModuleScopes) -> Iterator[Item]:
         if scope.kind == "function" and scope.is_property:
             yield "property", scope.name
         if scope.kind == "function" and is_fixture(scope):
-            yield "fixture", scope.name
-            yield "fixture", name_fixture(scope) or scope.name
+            yield "fixture", scope.qualname, scope.name
+            yield "fixture", scope.qualname, name_fixture(scope) or scope.name
         if scope.kind in ("function", "class"):
             yield "defines", scope.kind, scope.parent.kind if scope.parent is not None else "", scope.name
     for name, stores in module.stores.items():

@@ -20,8 +20,11 @@ SUITE = {
         "import pytest\nfrom shop import Shop\nfrom stock import stock\n\n\n@pytest.fixture\ndef shop():\n"
         "    opened = Shop()\n    yield opened\n    opened.close()\n"
     ),
-    "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef door(shop):\n    return shop.open\n",
-    "tests/test_shop.py": "def test_open(shop):\n    shop.open()\n\n\ndef test_full(stock):\n    stock.close()\n",
+    "tests/conftest.py": (
+        "import pytest\n\n\n@pytest.fixture\ndef door(shop):\n    return shop.open\n\n\n"
+        "@pytest.fixture(name='key')\ndef make_key():\n    pass\n"
+    ),
+    "tests/test_shop.py": "def test_open(shop):\n    shop.open()\n\n\ndef test_full(stock, key):\n    stock.close()\n",
     "tests/test_door.py": (
         "import pytest\n\n\nclass TestDoor:\n    @pytest.fixture\n    def shop(self, shop):\n        return shop\n\n"
         "    @pytest.mark.usefixtures('shop')\n    def test_door(self, door):\n        door()\n"
@@ -39,6 +42,9 @@ NEARER = (
         pytest.param({"tests/conftest.py": NEARER}, id="a nearer one"),
         pytest.param({"conftest.py": "import pytest\n\n\ndef shop():\n    pass\n"}, id="no fixture any more"),
         pytest.param({"conftest.py": SUITE["conftest.py"].replace("def shop", "def store")}, id="another name"),
+        pytest.param(
+            {"tests/conftest.py": SUITE["tests/conftest.py"].replace("make_key", "make_keys")}, id="another function"
+        ),
         pytest.param({"tests/deep/__init__.py": "", "tests/deep/conftest.py": NEARER}, id="one of another folder"),
     ],
 )
