@@ -6,6 +6,7 @@ nor its own functions were worked out from what has changed, only those are reso
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from pkg.graph.resolve.places import list_offsets, list_places
 from pkg.graph.resolve.requests import MARKS
 
 _SILENT, _SHAPES = (COMMENT, NL), (INDENT, NEWLINE)
+_SPEAKING = rb"(?<![.\w])(?<!def )(?<!class )%s(?!\w)(?!\s*[:=][^=])"  # of a name, not where it is given its value
 _DOCSTRING = [INDENT, STRING, NEWLINE]
 
 
@@ -111,9 +113,19 @@ class Versions:
         heads = self._new.list_heads()
         if any(heads.get(name) != head for name, head in self._old.list_heads().items() if name in heads):
             return False
-        if self._list_last(self.before) != self._list_last(self.now):
+        if self._list_last(self.before) != self._list_last(self.now) or self._has_other_names():
             return False
         return all(map(self._is_same, self._basis.taken.pieces)) and self._are_in_place()
+
+    def _has_other_names(self) -> bool:
+        """Tell whether code of a class speaks of a name that the class has only before, or only now."""
+        old = {scope.qualname: scope.names.keys() for scope in self.before.scopes if scope.kind == "class"}
+        return any(
+            re.search(_SPEAKING % re.escape(name.encode("utf-8", "replace")), _read_class(scope))
+            for scope in self.now.scopes
+            if scope.kind == "class" and scope.qualname in old
+            for name in old[scope.qualname] ^ scope.names.keys()
+        )
 
     def _list_last(self, module: ModuleScopes) -> list[tuple[str, list[bool]]]:
         """Tell for names that the module binds before and now which star imports stand behind all that counts."""
@@ -241,6 +253,16 @@ def _read_words(scope: Scope) -> list[tuple[int, str]] | None:
     kinds = [kind for kind, _ in words]
     docstrings = {place for place in range(1, len(kinds)) if kinds[place - 1 : place + 2] == _DOCSTRING}
     return [word for place, word in enumerate(words) if docstrings.isdisjoint((place, place - 1))]
+
+
+def _read_class(scope: Scope) -> bytes:
+    """Give the text of a class without the bodies of its functions."""
+    text, position, parts = scope.module.text, scope.head[0], []
+    for top in scope.module.outermost:
+        if scope.head[0] <= top.head[0] < scope.code_end:
+            parts.append(text[position : top.head[1]])
+            position = top.code_end
+    return b" ".join([*parts, text[position : scope.code_end]])
 
 
 def _list_members(module: ModuleScopes) -> list[tuple[str, list[str]]]:

@@ -172,6 +172,14 @@ def test_marks_of_a_file_or_class_count_for_its_tests(path: str, old: str) -> No
     assert tree.links == Tree(tree.texts).links
 
 
+def test_a_new_name_of_a_class_counts_for_the_code_of_the_class() -> None:
+    thing = "class Thing:\n    action = plain\n\n    def work(self):\n        self.action()\n"
+    tree = Tree(SHOP | {"thing.py": f"def plain(self):\n    pass\n\n\n{thing}"})
+    text = tree.texts["thing.py"].replace("Thing:\n", "Thing:\n    def plain(self):\n        pass\n\n")
+    tree.change(tree.texts | {"thing.py": text})
+    assert tree.links == Tree(tree.texts).links
+
+
 def test_only_files_are_read_that_changed_functions_speak_of() -> None:
     tree = change_ledger("    def sum", "    def more(self):\n        return self\n\n    def sum")
     assert tree.read == {"ledger.py"}
