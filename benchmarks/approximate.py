@@ -54,13 +54,13 @@ def make_vectors(store: Path, folder: Path, largest: int) -> int:
     """Write the file of the vectors of a store and copies of them; give how many are real."""
     with sqlite3.connect(store) as connection:
         labels = [sql.LABEL_NUMBERS[label] for label in (Label.FUNCTION, Label.BLOCK)]
-        rows = [row for label in labels for row in connection.execute(sql.LIST_VECTORS, (label,))]
+        rows = [row for label in labels for row in connection.execute(sql.LIST_VECTORS, (label, 0))]
         dimension = dict(connection.execute(sql.LIST_META))["dimension"]
     random = np.random.default_rng(0)
     real = [rows[place] for place in random.permutation(len(rows))[:largest].tolist()]
     vectors = chain(((row[2], row[-1]) for row in real), _list_copies(real, dimension, random))
     numbered = (_make_row(*each) for each in enumerate(islice(vectors, largest)))
-    write_index(folder / "codes", "", dimension, {"all": largest}, lambda _: numbered)
+    write_index(folder / "codes", "", dimension, {"all": largest}, lambda _: numbered, {})
     return len(real)
 
 
