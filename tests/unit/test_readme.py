@@ -23,6 +23,12 @@ CLAIMS = (  # what the README says, the result file, and where the figure stands
     ("nothing changed | {:.2f} CPU-seconds |", "build.json", "django/unchanged_cpu_seconds/median"),
     ("two files changed | {:.2f} CPU-seconds |", "build.json", "django/two_files_changed_cpu_seconds/median"),
     ("speak of | {:.2f} CPU-seconds |", "build.json", "django/two_files_changed_by_a_used_name_cpu_seconds/median"),
+    (
+        "one function changed | {:.2f} CPU-seconds in the middle, ",
+        "build.json",
+        "django/one_body_changed_cpu_seconds/median",
+    ),
+    ("in the middle, {:.1f} at most | [build.py]", "build.json", "django/one_body_changed_cpu_seconds/max"),
     ("| {:.0f} MB, ", "build.json", "django/disk/mb/value"),
     (", {:.0f} bytes a node |", "build.json", "django/disk/bytes_a_node/value"),
     ("a corpus | {:.0f} CPU-seconds, ", "corpus.json", "rows/143000/cpu_seconds/median"),
