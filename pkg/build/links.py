@@ -11,7 +11,7 @@ from pkg.graph.resolve.basis import Basis, add_basis, read_basis
 from pkg.graph.resolve.foundations import Foundations
 from pkg.graph.resolve.links import LinkWriter
 from pkg.graph.resolve.project import Project, resolve_changes, resolve_project
-from pkg.graph.resolve.records import cut_record, make_record, read_links, read_unit
+from pkg.graph.resolve.records import Record, cut_record, make_record, read_links, read_unit
 from pkg.graph.resolve.units import Units
 from pkg.graph.unit import UnitLinks, UnitText, describe_code
 from pkg.model import Skip
@@ -43,7 +43,7 @@ def put_links(
     if project is None:
         project, bases = resolve_project(units), {}
     found = project.found()
-    writer.put_links(source, _write_links(source, project, found, units, change, notes, bases))
+    writer.put_links(source, _write_links(source, project, found, units, change, records, bases))
     unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
     taken = {path: add_basis(records[path], basis).pack() for path, basis in found.list_taken(unresolved)}
     if taken:
@@ -65,17 +65,15 @@ def _write_links(
     found: Foundations,
     units: Units,
     change: Change,
-    notes: Mapping[str, bytes],
+    records: Mapping[str, Record],
     bases: Mapping[str, Basis],
 ) -> Iterator[UnitLinks]:
     writer = LinkWriter(source, units, project)
     for path in sorted(project.sites):
         parts = project.parts.get(path)
-        before = cut_record(notes[path]) if parts is not None else None
-        links = writer.write(path, read_links(path, before) if before is not None else None)
+        links = writer.write(path, read_links(path, records[path]) if parts is not None else None)
         record = make_record(links, units[path])
         if project.is_exact:
             record = add_basis(record, found.describe(path, bases.get(path), parts))
-        packed = record.pack()
-        if path in change.fresh or notes.get(path) != packed:
-            yield UnitLinks(path, links.edges, links.unbound, links.libraries, packed)
+        if path in change.fresh or records.get(path) != record:
+            yield UnitLinks(path, links.edges, links.unbound, links.libraries, record.pack())

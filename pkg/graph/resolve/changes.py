@@ -44,22 +44,26 @@ class Past:
     changed: Set[str]  # files
     files: Files  # those that changed or are gone, as they were
     same: dict[str, Parts] = field(default_factory=dict)  # files that changed in nothing others were worked out from
-    parts: dict[str, Parts] = field(default_factory=dict)  # those that may be resolved in parts
+
+    @property
+    def parts(self) -> dict[str, Parts]:
+        """Give those of them that may be resolved in parts."""
+        return {path: parts for path, parts in self.same.items() if parts.has_same_inside}
 
     def list_unordered(self) -> set[str]:
         """Give the files that may be resolved in parts, but whose classes and patches are to be found anew."""
         return {path for path, parts in self.parts.items() if not parts.is_local}
 
 
-def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
+def find_reached(binder: Binder, past: Past) -> set[str]:
     """Give the files to which a change comes by names, those that changed included unless parts of them will do.
 
     The binder then knows the classes and patches of all files. Only the files that the change may have come to are read
     for theirs; those of all others are as they were.
     """
     files = binder.modules
-    wanted = _compare_statics(files, past, changed)
-    _compare_versions(files, past, changed)
+    wanted = _compare_statics(files, past)
+    _compare_versions(files, past)
     suspects = _find_suspects(files, past, wanted)
     known = RecalledClasses(files, {path: past.bases[path].classes for path in files.keys() - suspects})
     if known.list_missing(past.files):
@@ -67,7 +71,7 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
     binder.order_classes(suspects, known)
     for path in sorted(suspects):
         _compare_classes(binder, known, files[path], past, wanted)
-    for path in changed:
+    for path in past.changed:
         _compare_members(binder, past.files.get(path), files.get(path), wanted)
     suspects = _find_suspects(files, past, wanted)
     patches = {path: past.bases[path].patches for path in files.keys() - suspects}
@@ -80,17 +84,15 @@ def find_reached(binder: Binder, past: Past, changed: set[str]) -> set[str]:
     return _find_named(files, past, wanted)
 
 
-def _compare_versions(files: Files, past: Past, changed: set[str]) -> None:
-    """Find the files that changed in nothing that others were worked out from, or nor they themselves."""
-    for path in sorted(changed):
+def _compare_versions(files: Files, past: Past) -> None:
+    """Find the files that changed in nothing that others were worked out from."""
+    for path in sorted(past.changed):
         before, now, basis = past.files.get(path), files.get(path), past.bases.get(path)
         if before is None or now is None or basis is None:
             continue
         versions = Versions(before, now, basis)
         if versions.has_same_outside():
             past.same[path] = versions.compare_parts()
-            if versions.has_same_inside():
-                past.parts[path] = past.same[path]
 
 
 def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
@@ -110,7 +112,6 @@ def _find_named(files: Files, past: Past, wanted: Wanted) -> set[str]:
     asking = wanted.paths | find_mentions(files, wanted, past.bases, past.same)
     for path in asking:
         past.same.pop(path, None)
-        past.parts.pop(path, None)
     return asking | (past.changed - past.parts.keys())
 
 
@@ -120,15 +121,15 @@ def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
     return {path for path, basis in past.bases.items() if not wanted.isdisjoint(basis.reach)}
 
 
-def _compare_statics(files: Files, past: Past, changed: set[str]) -> Wanted:
+def _compare_statics(files: Files, past: Past) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
     wanted = Wanted(_compare_paths(files, past))
-    came = Totals.of(files.summaries[path] for path in changed if path in files)
+    came = Totals.of(files.summaries[path] for path in past.changed if path in files)
     totals = files.totals.exchange(came, past.files.totals)
     if find_operators(files.totals.operators) != find_operators(totals.operators):
         raise Unforeseen  # sites of an operator may count that did not, or no longer
     defined = set()
-    for path in changed:
+    for path in past.changed:
         before, now = past.files.get(path), files.get(path)
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
@@ -216,8 +217,9 @@ def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
 
 
 def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:
-    """Find the classes that define other names than before, and their heirs that define those as well: they override
-    others now. And super() may lead from a sibling to them.
+    """Find the classes that define other names than before: super() may lead from a sibling to them.
+
+    And their heirs that define those names as well: they override others now.
     """
     old = {scope.qualname: scope.names.keys() for scope in before.scopes if scope.kind == "class"} if before else {}
     for scope in now.scopes if now is not None else ():

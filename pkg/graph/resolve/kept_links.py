@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pkg.graph.resolve.model import ModuleScopes, Scope
+from pkg.graph.resolve.model import Scope
 from pkg.graph.resolve.node_ids import NodeIds
 from pkg.graph.resolve.versions import Parts
 from pkg.graph.unit import UnboundCall, UnitLinks
@@ -47,26 +47,15 @@ def keep_links(ids: NodeIds, parts: Parts, before: UnitLinks) -> KeptLinks:
 
 def _list_moves(parts: Parts) -> Iterator[tuple[Scope, int]]:
     """Give the functions that are as they were, with the lines by which they moved down."""
-    before, now = _Lines(parts.before), _Lines(parts.now)
+    before, now = find_lines(parts.before.text), find_lines(parts.now.text)
     moves = {}
     for top in parts.now.outermost:
         old = parts.before.find(top.kind, top.qualname, parts.now.count_before(top)) if not parts.covers(top) else None
         if old is not None:
-            moves[top] = now.find(top) - before.find(old)
+            moves[top] = bisect_right(now, top.head[0]) - bisect_right(before, old.head[0])
     for scope in parts.now.scopes:
         if scope.kind == "function" and scope.top in moves:
             yield scope, moves[scope.top]
-
-
-class _Lines:
-    """Find the lines of scopes."""
-
-    def __init__(self, module: ModuleScopes) -> None:
-        self._starts = find_lines(module.text)
-
-    def find(self, scope: Scope) -> int:
-        """Give the line on which a scope begins."""
-        return bisect_right(self._starts, scope.head[0])
 
 
 def find_lines(text: bytes) -> list[int]:

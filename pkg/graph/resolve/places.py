@@ -67,27 +67,33 @@ def _find_scope(module: ModuleScopes | None, kind: str, qualname: str, number: i
     return found
 
 
-def list_places(written: Any) -> Iterator[str]:
-    """Give the functions in which the containers stand that a name speaks of; none for the module."""
-    if isinstance(written, dict) and "at" in written:
-        yield written["at"][0]
+def _list_parts(written: Any) -> Iterator[dict[str, Any]]:
+    """Give the scopes and places that a name speaks of, as they are written."""
+    if isinstance(written, dict):
+        yield written
     for part in written if isinstance(written, list) else ():
-        yield from list_places(part)
+        yield from _list_parts(part)
 
 
-def list_offsets(written: Mapping[str, Any], module: ModuleScopes) -> Iterator[int]:
-    """Give where the scope or place of a name begins in the text around all functions; nothing for one inside of one.
+def list_holders(written: Any) -> Iterator[str]:
+    """Give the functions in which the containers stand that a name speaks of; none for the module."""
+    return (part["at"][0] for part in _list_parts(written) if "at" in part)
+
+
+def list_offsets(written: Any, module: ModuleScopes) -> Iterator[int]:
+    """Give where what a name speaks of begins in the text around all functions; nothing for what is inside of one.
 
     Of scopes, only those without a name are known by their place.
     """
-    if "at" in written:
-        qualname, _, offset, *_ = written["at"]
-        yield from () if qualname else (offset,)
-    elif written["scope"][0] in ("lambda", "comprehension"):
-        kind, qualname, number, _ = written["scope"]
-        scope = module.find(kind, qualname, number)  # nothing for one of an earlier version
-        if scope is not None and scope.top.parent is None:
-            yield scope.head[0] - module.find_base(scope.top, scope.head[0])
+    for part in _list_parts(written):
+        if "at" in part:
+            qualname, _, offset, *_ = part["at"]
+            yield from () if qualname else (offset,)
+        elif part["scope"][0] in ("lambda", "comprehension"):
+            kind, qualname, number, _ = part["scope"]
+            scope = module.find(kind, qualname, number)  # nothing for one of an earlier version
+            if scope is not None and scope.top.parent is None:
+                yield scope.head[0] - module.find_base(scope.top, scope.head[0])
 
 
 def list_origins(keys: Iterable[Key]) -> Iterator[tuple[Site | Store, Key]]:

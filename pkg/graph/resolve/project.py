@@ -133,14 +133,12 @@ def resolve_changes(
     """
     files = Files(units, {path: bases[path].summary for path in units if path in bases and path not in changed})
     files.fetch(_list_likely(files, bases, changed))
-    past, binder = (
-        Past(bases, changed, Files(Units(before))),
-        Binder(files, any(each.is_plain for each in bases.values())),
-    )
+    past = Past(bases, changed, Files(Units(before)))
+    binder = Binder(files, any(each.is_plain for each in bases.values()))
     project = Project(binder)
     try:
         with _limit_work(binder, files.totals.calls.total()):
-            if _bind_reached(project, past, find_reached(binder, past, changed)) and project.is_exact:
+            if _bind_reached(project, past, find_reached(binder, past)) and project.is_exact:
                 return project
     except (Unforeseen, WorkExceeded):
         pass

@@ -14,17 +14,16 @@ from functools import cached_property
 from io import BytesIO
 from itertools import chain
 from tokenize import COMMENT, INDENT, NEWLINE, NL, STRING, TokenError, tokenize
-from typing import Any
 
-from pkg.graph.resolve.basis import Basis
+from pkg.graph.resolve.basis import Basis, Received
 from pkg.graph.resolve.model import Binding, ModuleScopes, Scope, Store
 from pkg.graph.resolve.names import list_final, stands_alone
 from pkg.graph.resolve.pieces import BODY, NAME, TEXT, Piece
-from pkg.graph.resolve.places import list_offsets, list_places
+from pkg.graph.resolve.places import list_holders, list_offsets
 from pkg.graph.resolve.requests import MARKS
 
 _SILENT, _SHAPES = (COMMENT, NL), (INDENT, NEWLINE)
-_SPEAKING = rb"(?<![.\w])(?<!def )(?<!class )%s(?!\w)(?!\s*[:=][^=])"  # of a name, not where it is given its value
+_SPEAKING = rb"(?<![.\w])(?<!def )(?<!class )(?:%s)(?!\w)(?!\s*[:=][^=])"  # of names, not where they get values
 _DOCSTRING = [INDENT, STRING, NEWLINE]
 
 
@@ -73,10 +72,9 @@ class Version:
             ]
         return [self._describe_store(store) for store in self._list_fields(scopes, name)]
 
-    def read_words(self, qualname: str) -> list[list[tuple[int, str]]] | None:
-        """Give the words of functions without comments and docstrings; nothing for what this Python does not know."""
-        words = [_read_words(scope) for scope in self._scopes.get(qualname, ())]
-        return [each for each in words if each is not None] if None not in words else None
+    def read_words(self, qualname: str) -> list[list[tuple[int, str]] | None]:
+        """Give the words of functions without comments and docstrings; None for what this Python does not know."""
+        return [_read_words(scope) for scope in self._scopes.get(qualname, ())]
 
     def _read_around(self) -> list[bytes]:
         """Give the words of the file without the functions that stand in no other."""
@@ -120,20 +118,24 @@ class Versions:
     def _has_other_names(self) -> bool:
         """Tell whether code of a class speaks of a name that the class has only before, or only now."""
         old = {scope.qualname: scope.names.keys() for scope in self.before.scopes if scope.kind == "class"}
-        return any(
-            re.search(_SPEAKING % re.escape(name.encode("utf-8", "replace")), _read_class(scope))
-            for scope in self.now.scopes
-            if scope.kind == "class" and scope.qualname in old
-            for name in old[scope.qualname] ^ scope.names.keys()
-        )
+        for scope in self.now.scopes:
+            if scope.kind == "class" and scope.qualname in old:
+                names = [
+                    re.escape(name.encode("utf-8", "replace")) for name in old[scope.qualname] ^ scope.names.keys()
+                ]
+                if names and re.search(_SPEAKING % b"|".join(names), _read_class(scope)):
+                    return True
+        return False
 
     def _list_last(self, module: ModuleScopes) -> list[tuple[str, list[bool]]]:
         """Tell for names that the module binds before and now which star imports stand behind all that counts."""
         root, names = module.root, self.before.root.names.keys() & self.now.root.names.keys()
+        if not root.stars:
+            return []
         lasts = [(name, max((each.at for each in list_final(root, name)), default=-1)) for name in sorted(names)]
-        return [(name, [each.span.start > last for each in root.stars]) for name, last in lasts] if root.stars else []
+        return [(name, [each.span.start > last for each in root.stars]) for name, last in lasts]
 
-    def has_same_inside(self) -> bool:
+    def _has_same_inside(self) -> bool:
         """Tell whether nothing has changed that other parts of the file itself were worked out from."""
         tops = chain(self.before.outermost, self.now.outermost)
         if any(top.definition < 0 for top in tops):  # whose links begin at the file
@@ -145,7 +147,7 @@ class Versions:
         names = {top.qualname for top in chain(self.before.outermost, self.now.outermost)}
         changed = frozenset(name for name in names if self._differ((BODY, name, "")))
         other = frozenset(name for name in changed if not self._is_same((BODY, name, "")))
-        return Parts(self.before, self.now, changed, other, self._is_same((TEXT, "", "")))
+        return Parts(self.before, self.now, changed, other, self._is_same((TEXT, "", "")), self._has_same_inside())
 
     def _differ(self, piece: Piece) -> bool:
         return self._old.describe(piece) != self._new.describe(piece)
@@ -158,13 +160,15 @@ class Versions:
         if kind != BODY or name in self._holding:
             return False
         words = self._old.read_words(name)
-        return words is not None and words == self._new.read_words(name)
+        return None not in words and words == self._new.read_words(name)
 
     @cached_property
     def _holding(self) -> set[str]:
         """The functions that hold containers which something is made of: these are known by their places in them."""
-        received = chain.from_iterable(self._basis.taken.received.values())
-        return {name for each in received for name in list_places(each.name)}
+        return {name for each in self._list_received() for name in list_holders(each.name)}
+
+    def _list_received(self) -> Iterator[Received]:
+        return chain.from_iterable(self._basis.taken.received.values())
 
     def _are_in_place(self) -> bool:
         """Tell whether what others deliver to outside of functions stands where it stood: it is known by its place."""
@@ -173,15 +177,7 @@ class Versions:
             return True
         shorter = min(len(before), len(now))
         same = bisect_left(range(1, shorter + 1), True, key=lambda length: before[:length] != now[:length])
-        received = chain.from_iterable(self._basis.taken.received.values())
-        return all(offset < same for each in received for offset in self._list_offsets(each.name))
-
-    def _list_offsets(self, written: Any) -> Iterator[int]:
-        """Give the offsets of what a name is about that stands outside of functions."""
-        if isinstance(written, list):
-            yield from chain.from_iterable(map(self._list_offsets, written))
-        elif isinstance(written, dict):
-            yield from list_offsets(written, self.before)
+        return all(offset < same for each in self._list_received() for offset in list_offsets(each.name, self.before))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +192,7 @@ class Parts:
     names: frozenset[str]  # of outermost functions that are new, gone, or have another text than before
     other: frozenset[str]  # those of them in which more has changed than comments
     has_same_text: bool  # around all functions
+    has_same_inside: bool  # all that other parts of the file were worked out from
 
     def covers(self, top: Scope) -> bool:
         """Tell whether the code of an outermost function or of the module is resolved again, or that of one gone."""
