@@ -120,10 +120,8 @@ class Versions:
         old = {scope.qualname: scope.names.keys() for scope in self.before.scopes if scope.kind == "class"}
         for scope in self.now.scopes:
             if scope.kind == "class" and scope.qualname in old:
-                names = [
-                    re.escape(name.encode("utf-8", "replace")) for name in old[scope.qualname] ^ scope.names.keys()
-                ]
-                if names and re.search(_SPEAKING % b"|".join(names), _read_class(scope)):
+                names = "|".join(map(re.escape, old[scope.qualname] ^ scope.names.keys())).encode("utf-8", "replace")
+                if names and re.search(_SPEAKING % names, _read_class(scope)):
                     return True
         return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -349,17 +349,23 @@ def mix_shapes(source: random.Random) -> dict[str, str]:
     return texts
 
 
-def follow_changes(texts: dict[str, str], source: random.Random, count: int) -> None:
-    """Change a tree again and again; its links are always those of a build from nothing."""
+def follow(texts: dict[str, str], edit: Callable[[dict[str, str]], dict[str, str]], count: int) -> None:
+    """Edit a tree again and again; its links are always those of a build from nothing."""
     tree = Tree(texts)
     share = resolving.MOST
     resolving.MOST = 1.0  # so that large changes are followed as well
     try:
         for _ in range(count):
-            tree.change(source.choice((edit_at_random, edit_at_random, move_at_random))(tree.texts, source))
+            tree.change(edit(tree.texts))
             assert tree.links == Tree(tree.texts).links
     finally:
         resolving.MOST = share
+
+
+def follow_changes(texts: dict[str, str], source: random.Random, count: int) -> None:
+    """Change a tree at random, again and again."""
+    deeds = (edit_at_random, edit_at_random, move_at_random)
+    follow(texts, lambda found: source.choice(deeds)(found, source), count)
 
 
 @settings(max_examples=2, deadline=None)

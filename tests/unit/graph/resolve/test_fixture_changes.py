@@ -7,9 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unit.graph.resolve.test_changes import Tree, edit_at_random
-
-from pkg.graph.resolve import project as resolving
+from unit.graph.resolve.test_changes import Tree, edit_at_random, follow
 
 SUITE = {
     "shop.py": "class Shop:\n    def open(self):\n        pass\n\n    def close(self):\n        pass\n",
@@ -64,11 +62,5 @@ def test_tests_that_ask_for_other_fixtures_are_left_alone() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6))
 def test_links_after_changes_of_a_suite_are_those_of_a_build_from_nothing(seed: int) -> None:
-    source, tree, share = random.Random(seed), Tree(SUITE), resolving.MOST
-    resolving.MOST = 1.0  # so that large changes are followed as well
-    try:
-        for _ in range(5):
-            tree.change(edit_at_random(tree.texts, source))
-            assert tree.links == Tree(tree.texts).links
-    finally:
-        resolving.MOST = share
+    source = random.Random(seed)
+    follow(SUITE, lambda texts: edit_at_random(texts, source), 5)

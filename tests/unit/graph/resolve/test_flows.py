@@ -7,9 +7,7 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unit.graph.resolve.test_changes import WORD, Tree
-
-from pkg.graph.resolve import project as resolving
+from unit.graph.resolve.test_changes import WORD, follow
 
 LETTERS = "abcdefghijklmnopqrstuvwx"
 CLASSES = tuple(f"Pet{letter.upper()}" for letter in LETTERS[:12])
@@ -85,8 +83,8 @@ class Program:
         methods = [self._write_function(each, "    ") for each in self._names[2]]
         return f"class {name}{bases}:\n" + "".join(methods)
 
-    def change(self) -> None:
-        """Change a line or two."""
+    def change(self) -> dict[str, str]:
+        """Change a line or two, and give the texts of the files."""
         for _ in range(self._source.choice((1, 1, 2))):
             path = self._source.choice(FILES)
             parts, self._names = self.parts[path], self._known[path]
@@ -109,6 +107,7 @@ class Program:
             else:
                 lines = [self._write_class(self._source.choice(CLASSES))]
             parts[place] = "".join(lines)
+        return self.write()
 
     def write(self) -> dict[str, str]:
         """Give the texts of the files; each imports what it speaks of from where that is defined first."""
@@ -129,21 +128,8 @@ def _name_module(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def follow_flows(source: random.Random, count: int) -> None:
-    """Change a program again and again; its links are always those of a build from nothing."""
-    program, share = Program(source), resolving.MOST
-    resolving.MOST = 1.0  # so that large changes are followed as well
-    tree = Tree(program.write())
-    try:
-        for _ in range(count):
-            program.change()
-            tree.change(program.write())
-            assert tree.links == Tree(tree.texts).links
-    finally:
-        resolving.MOST = share
-
-
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10**6))
 def test_links_of_programs_are_those_of_a_build_from_nothing(seed: int) -> None:
-    follow_flows(random.Random(seed), 10)
+    program = Program(random.Random(seed))
+    follow(program.write(), lambda _: program.change(), 10)

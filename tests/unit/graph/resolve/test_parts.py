@@ -160,15 +160,14 @@ def test_a_comment_before_a_container_that_others_fill_moves_it() -> None:
     assert [edge.rule for edge in tree.links["read.py"].edges if edge.line == 9] == ["constructed object"]
 
 
-@pytest.mark.parametrize("path", ["test_marks.py"])
 @pytest.mark.parametrize("old", ["pytestmark = pytest", "    pytestmark = pytest"])
-def test_marks_of_a_file_or_class_count_for_its_tests(path: str, old: str) -> None:
+def test_marks_of_a_file_or_class_count_for_its_tests(old: str) -> None:
     text = (
         "import pytest\n\npytestmark = pytest.mark.usefixtures('one')\n\n\n@pytest.fixture\ndef one():\n    pass\n\n\n"
         "class TestTwo:\n    pytestmark = pytest.mark.usefixtures('one')\n\n    def test_two(self):\n        pass\n"
     )
-    tree = Tree(SHOP | {path: text})
-    tree.change(tree.texts | {path: text.replace(f"\n{old}", f"\n{old.replace('pytestmark', 'marks')}")})
+    tree = Tree(SHOP | {"test_marks.py": text})
+    tree.change(tree.texts | {"test_marks.py": text.replace(f"\n{old}", f"\n{old.replace('pytestmark', 'marks')}")})
     assert tree.links == Tree(tree.texts).links
 
 
