@@ -31,12 +31,12 @@ from packages import DJANGO, NETWORKX, PANDAS, SCIKIT_LEARN, SPYDER, SYMPY, fetc
 from shared_data import read_questions
 
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder
-from pkg.graph import sql
-from pkg.graph.folding import pick_leaders
-from pkg.graph.vector_bytes import pack_vectors, unpack_vectors
-from pkg.graph.vector_file import read_index, write_index
-from pkg.graph.vectors import FIRST_LOOK, Row, Segment, normalise, quantise, score_vectors
+from pkg.graph.embedded import sql
 from pkg.model import Label
+from pkg.vectors.exact import FIRST_LOOK, Row, Segment, normalise, quantise, score_vectors
+from pkg.vectors.folding import pick_leaders
+from pkg.vectors.quantised import pack_vectors, unpack_vectors
+from pkg.vectors.vector_file import read_index, write_index
 
 PACKAGES = (DJANGO, SPYDER, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
 SMALLEST, LARGEST, INDEXED = 100_000, 3_200_000, 1_600_000

@@ -9,7 +9,7 @@ from typing import Any
 
 from shared_data import QUESTIONS, find_files, read_rows
 
-from pkg.rerank.sandbox.protocol import Kind, Limits, Program, Sandbox, Step
+from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
 

@@ -40,12 +40,12 @@ from shared_data import CORPORA, find_files, read_questions
 if TYPE_CHECKING:
     from neo4j_settings import Sizing
 
-    from pkg.build.inputs import Input
     from pkg.encode.encoder import Encoder
     from pkg.graph.neo4j.bulk import BulkWriter
     from pkg.graph.neo4j.store import Neo4jStore
     from pkg.graph.neo4j.writing import Neo4jWriter
-    from pkg.graph.unit import UnitGraph
+    from pkg.indexing.inputs import Input
+    from pkg.units import UnitGraph
 
 PACKAGES = (DJANGO, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
 NODES, RELATIONS = 425_058, 434_518  # of the paper's graph (P-10)
@@ -92,8 +92,8 @@ def prepare_graph(cache: Path, work: Path) -> Graph:
     """Extract, encode and resolve all files of the packages; give what that cost and what the graph will hold."""
     from recorded import record_build
 
-    from pkg.build.inputs import find_input
     from pkg.encode.registry import load_encoder
+    from pkg.indexing.inputs import find_input
 
     tree = work / "tree"
     for package in PACKAGES:
@@ -141,7 +141,7 @@ def put_all(
     writer: Neo4jWriter | BulkWriter, units: Iterable[UnitGraph], graph: Graph, width: int | None = None
 ) -> None:
     """Put the units, then the function names with vectors of a width, as a build does: without the cycle collector."""
-    from pkg.graph.vector_bytes import round_vectors
+    from pkg.vectors.quantised import round_vectors
 
     gc.disable()
     writer.put_source(graph.found.source)
@@ -226,7 +226,7 @@ def import_files(version: str, folder: Path, graph: Graph) -> Figures:
 
 def load_second(store: Neo4jStore, clock: Clock, corpus: Path) -> Figures:
     """Build a small corpus beside the first source, as `pkg build` does, into indexes that stand."""
-    from pkg.build import build
+    from pkg.indexing import build
 
     before = store.stats()
     clock.lap()
@@ -240,8 +240,8 @@ def load_second(store: Neo4jStore, clock: Clock, corpus: Path) -> Figures:
 
 def update_source(address: str, pid: int, tree: Path) -> Figures:
     """Build django as a source of its own, then again with nothing changed, and with two of its files changed."""
-    from pkg.build import build
     from pkg.graph.neo4j.store import Neo4jStore
+    from pkg.indexing import build
 
     figures: Figures = {}
     with closing(Neo4jStore(address)) as store:

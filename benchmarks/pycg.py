@@ -21,11 +21,11 @@ from shared_data import PYCG, find_files, read_rows
 
 from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
-from pkg.graph.resolve.model import Scope
-from pkg.graph.resolve.outcomes import Library, Outcome, Target, settle
-from pkg.graph.resolve.project import resolve_project
-from pkg.graph.resolve.units import Units
-from pkg.graph.unit import describe_code
+from pkg.resolve.model import Scope
+from pkg.resolve.outcomes import Library, Outcome, Target, settle
+from pkg.resolve.project import resolve_project
+from pkg.resolve.units import Units
+from pkg.units import describe_code
 
 PRECISION, RECALL = 0.98, 0.90
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from pkg.encode.words import blank_separators, fold_case, list_marked_parts
+from pkg.terms.words import blank_separators, fold_case, list_marked_parts
 
 
 class PlainBM25:

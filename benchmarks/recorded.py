@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from fakes import FakeStore, FakeWriter
 
-from pkg.build import build
-from pkg.graph.unit import UnitGraph, UnitLinks
+from pkg.indexing import build
 from pkg.model import Label
+from pkg.units import UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
     from measure import Figures

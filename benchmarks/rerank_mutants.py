@@ -24,8 +24,8 @@ from mutants import choose_mutants
 from pkg.rerank.nouns import Task
 from pkg.rerank.options import STAGES, RerankOptions, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
-from pkg.rerank.sandbox.opening import open_sandbox
-from pkg.rerank.sandbox.protocol import Kind, Limits, Sandbox
+from pkg.sandbox.opening import open_sandbox
+from pkg.sandbox.protocol import Kind, Limits, Sandbox
 
 WRONG = 3  # mutants a task
 RIGHT = 2  # answers that pass: the canonical one in two layouts would be folded, so a harmless mutant when there is one

@@ -23,12 +23,12 @@ from pkg.api import open_graph
 from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
 from pkg.facts import Code
-from pkg.graph.resolve.outcomes import Target, Unbound, settle
-from pkg.graph.resolve.project import resolve_project
-from pkg.graph.resolve.units import Units
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnitText, describe_code
 from pkg.model import Edge, Label, Node, RelationType
+from pkg.resolve.outcomes import Target, Unbound, settle
+from pkg.resolve.project import resolve_project
+from pkg.resolve.units import Units
+from pkg.units import UnitText, describe_code
 
 FILES, CHANGED = (
     ("django/db/models/query.py", "django/http/request.py"),

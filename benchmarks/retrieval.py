@@ -34,7 +34,6 @@ from spyder_questions import read_spyder_questions
 from pkg.api import Graph, open_graph
 from pkg.encode.encoder import Encoder
 from pkg.encode.headings import Headings
-from pkg.encode.lexical import weigh_terms
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.graph.store import GraphStore
@@ -42,6 +41,7 @@ from pkg.model import BLOCK_KINDS, Label, Match, Node, NodeFilter
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import read_question
 from pkg.retrieval.search import find_nodes
+from pkg.terms.term_weights import weigh_terms
 
 RANKINGS = {"static alone": "dense", "fused by reciprocal rank": "rrf", "fused": "linear"}
 NAMED_BELOW = 50  # questions of a set whose misses are listed by name

@@ -19,9 +19,9 @@ from pkg.rerank.comparison import passes
 from pkg.rerank.examples.example import Example
 from pkg.rerank.examples.find import find_examples
 from pkg.rerank.question import read_question
-from pkg.rerank.sandbox.opening import open_sandbox
-from pkg.rerank.sandbox.protocol import Limits, Sandbox
 from pkg.rerank.stages.smoke import make_step
+from pkg.sandbox.opening import open_sandbox
+from pkg.sandbox.protocol import Limits, Sandbox
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
 TRUE = 0.99  # of the examples, at least

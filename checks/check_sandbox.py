@@ -20,7 +20,7 @@ from hostile_code import CASES, ESCAPED, LIMITS, SECRET_NAME
 from kills import LIFE, kill_client
 from traces import describe_machine, find_family, wait_for_end
 
-from pkg.rerank.sandbox import Program, Sandbox, open_sandbox
+from pkg.sandbox import Program, Sandbox, open_sandbox
 
 SECRET = "what nobody inside may ever see"
 

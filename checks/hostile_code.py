@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pkg.rerank.sandbox import Kind, Limits, Step
+from pkg.sandbox import Kind, Limits, Step
 
 LIMITS = Limits(cpu_seconds=1.0, wall_seconds=3.0, memory_bytes=256 << 20, output_bytes=16 << 10, processes=8)
 ESCAPED = "ESCAPED"

@@ -16,7 +16,7 @@ LIFE = 0.6  # seconds: imports end after about 0.15, workers stand after 0.25, t
 
 CLIENT = """
 import itertools, sys
-from pkg.rerank.sandbox import Limits, Program, open_sandbox
+from pkg.sandbox import Limits, Program, open_sandbox
 CODE = (
     "x = 1",
     "import time\\ntime.sleep(0.2)",

@@ -19,11 +19,11 @@ from neo4j_graphrag.types import HybridSearchRanker, RetrieverResultItem
 import pkg
 from pkg.encode.encoder import Encoder
 from pkg.encode.registry import load_encoder
-from pkg.encode.words import split_words
 from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.connection import open_driver
 from pkg.graph.neo4j.cypher import name_text_index, name_vector_index
 from pkg.model import Label
+from pkg.terms.words import split_words
 
 FUNCTIONS, WORDS = name_vector_index(Label.FUNCTION), name_text_index(Label.FUNCTION)
 TOP_K = 3

@@ -7,8 +7,8 @@
 """
 
 from pkg.api import Graph, build, open_graph, rerank, rerank_stream, restore, verify
-from pkg.build import BuildReport
 from pkg.errors import PkgError
+from pkg.indexing import BuildReport
 from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
 from pkg.rerank.nouns import Candidate, Ranked, Ranking, Task
 

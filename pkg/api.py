@@ -8,19 +8,19 @@ from contextlib import closing, suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pkg.build import BuildOptions, BuildReport, Progress, build_export
-from pkg.build import build as run_build
 from pkg.config import default_store
 from pkg.errors import StoreChangedError, UsageError
 from pkg.graph.stores import open_store
+from pkg.indexing import BuildOptions, BuildReport, Progress, build_export
+from pkg.indexing import build as run_build
 from pkg.rerank.nouns import Ranking
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from pkg.encode.encoder import Encoder
+    from pkg.evaluation.trace import TraceReport
     from pkg.graph.store import GraphStore, StoreStats
-    from pkg.graph.trace import TraceReport
     from pkg.graph.verify import Verification
     from pkg.model import Node, QueryResult, Skip
     from pkg.rerank.nouns import Candidate, Task
@@ -168,7 +168,7 @@ class Graph:
 
         What the command writes goes to standard error. source: which one; else that of the current folder.
         """
-        from pkg.graph.trace import trace_calls
+        from pkg.evaluation.trace import trace_calls
 
         return trace_calls(self.store, command, source)
 
@@ -198,7 +198,7 @@ class Graph:
         if not name:
             raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
         if self._encoder is None or self._encoder[0] != name:
-            from pkg.build.reencode import keep_encoder
+            from pkg.indexing.reencode import keep_encoder
 
             self._encoder = name, load_encoder(keep_encoder(self.store))
         return self._encoder[1]

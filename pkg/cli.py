@@ -17,10 +17,9 @@ import click
 
 from pkg import __version__
 from pkg.config import read_settings
-from pkg.emit import emit, show
-from pkg.errors import PkgError, UsageError
-from pkg.interrupts import keep_interrupts
-from pkg.options import (
+from pkg.console.emit import emit, show
+from pkg.console.interrupts import keep_interrupts
+from pkg.console.options import (
     browser_options,
     build_options,
     check_build_options,
@@ -34,8 +33,8 @@ from pkg.options import (
     store_options,
     verify_options,
 )
-from pkg.options_rerank import rerank_options
-from pkg.terminal import (
+from pkg.console.options_rerank import rerank_options
+from pkg.console.terminal import (
     OUTPUT_FAULTS,
     choose_ask,
     discard_output,
@@ -43,6 +42,7 @@ from pkg.terminal import (
     prepare_streams,
     show_controls,
 )
+from pkg.errors import PkgError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -124,7 +124,7 @@ def build(
     (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only what changed since
     the last build is read again.
     """
-    from pkg.run_build import run_build, run_watch
+    from pkg.console.run_build import run_build, run_watch
 
     check_build_options(is_watched, poll, from_export, remove)
     if is_watched:
@@ -140,8 +140,8 @@ def build(
 @json_option
 def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input."""
-    from pkg import render
     from pkg.api import open_graph
+    from pkg.console import render
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -159,8 +159,8 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
 @json_option
 def stats(store: str, as_json: bool) -> None:
     """Count nodes and relationships, and list what was left out and what each stage cost."""
-    from pkg import render
     from pkg.api import open_graph
+    from pkg.console import render
 
     with open_graph(store, ask=choose_ask()) as graph:
         found = graph.stats()
@@ -187,7 +187,7 @@ def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> N
 
 def _export_bulk(store: str, folder: str) -> None:
     from pkg.api import open_graph
-    from pkg.build.bulk import export_bulk
+    from pkg.indexing.bulk import export_bulk
 
     with open_graph(store, ask=choose_ask()) as graph:
         report = export_bulk(graph.store, folder, jobs=0)
@@ -206,8 +206,8 @@ def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: 
     With --trace, run a command in the current folder instead, such as the tests of a source that was built, and compare
     the calls that really happened with the CALLS relationships of one store:  pkg verify --trace "python -m pytest -q"
     """
-    from pkg import render
     from pkg.api import verify as run_verify
+    from pkg.console import render
 
     if command is not None:
         _trace(stores[0], command, source, as_json)
@@ -220,8 +220,8 @@ def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: 
 
 
 def _trace(store: str, command: str, source: str | None, as_json: bool) -> None:
-    from pkg import render_trace
     from pkg.api import open_graph
+    from pkg.console import render_trace
 
     with open_graph(store, ask=choose_ask()) as graph:
         found = graph.trace(command, source=source)
@@ -236,7 +236,7 @@ def doctor(store: str, as_json: bool) -> None:
 
     Exits 1 when something that PKG needs is broken; missing optional tools are only told.
     """
-    from pkg import render
+    from pkg.console import render
     from pkg.doctor import examine
 
     findings = examine(store, choose_ask())
@@ -295,8 +295,8 @@ def deps(
     bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how many of
     the call sites in reach are bound.
     """
-    from pkg import render_deps
     from pkg.api import open_graph
+    from pkg.console import render_deps
 
     if as_json and form not in (None, "json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
@@ -308,7 +308,7 @@ def deps(
     elif form == "tree":
         show(render_deps.view_deps(answer))
     else:
-        from pkg.draw_deps import draw_deps
+        from pkg.console.draw_deps import draw_deps
 
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
 
@@ -323,7 +323,7 @@ def rerank(path: str, as_json: bool, **options: Any) -> None:
     FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Candidates run in a sandbox, and
     count by the examples that the query shows, by their agreement with each other, and by their likeness to the query.
     """
-    from pkg.run_rerank import run_rerank
+    from pkg.console.run_rerank import run_rerank
 
     run_rerank(path, as_json, options)
 

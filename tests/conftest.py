@@ -17,7 +17,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from toy_models import LetterModel
 
-    from pkg.graph.embedded import EmbeddedStore
+    from pkg.graph.embedded.embedded_store import EmbeddedStore
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from typing import Any
 
-from pkg.rerank.sandbox.inside.faults import classify_fault
-from pkg.rerank.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
-from pkg.rerank.sandbox.values import render_value
+from pkg.sandbox.inside.faults import classify_fault
+from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
+from pkg.sandbox.values import render_value
 
 
 class FakeSandbox:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.errors import StoreError
-from pkg.graph.unit import Fragment, NodeRow, UnitGraph, UnitLinks, format_id, hash_bytes, hash_key, name_library
 from pkg.model import EMBEDDED_LABELS, Call, Edge, Label, Node, RelationType, Skip, Source
+from pkg.units import Fragment, NodeRow, UnitGraph, UnitLinks, format_id, hash_bytes, hash_key, name_library
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,8 @@ from fake_state import (
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.floor import drop_below
-from pkg.graph.lexical import TextParts
 from pkg.graph.store import StoreStats
-from pkg.graph.text_segment import TextSegment, make_text_segment
 from pkg.graph.texts import list_nested, read_import
-from pkg.graph.unit import UnitGraph, UnitLinks, find_owner, hash_key
-from pkg.graph.word_search import search_functions, search_text
 from pkg.model import (
     UNFOLDED_TYPES,
     Call,
@@ -48,6 +44,10 @@ from pkg.model import (
     Status,
     Unfolded,
 )
+from pkg.terms.index_segment import TextSegment, make_text_segment
+from pkg.terms.inverted_index import TextParts
+from pkg.terms.word_search import search_functions, search_text
+from pkg.units import UnitGraph, UnitLinks, find_owner, hash_key
 
 _WORD = re.compile(rb"[A-Za-z]+")
 

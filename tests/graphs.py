@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from fakes import FakeEncoder, FakeStore
 
-from pkg.build.field_spans import FieldSpans, read_terms
-from pkg.build.fields import FieldReader
 from pkg.extract.python import extract_unit
-from pkg.graph.terms import NodeKeys, pack_terms
-from pkg.graph.unit import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key
-from pkg.graph.vector_bytes import round_vectors
+from pkg.indexing.field_spans import FieldSpans, read_terms
+from pkg.indexing.fields import FieldReader
 from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Function, Label, Source
+from pkg.terms.impacts import NodeKeys, pack_terms
+from pkg.units import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key
+from pkg.vectors.quantised import round_vectors
 
 
 def make_store(files: dict[str, str], source: str = "demo") -> FakeStore:

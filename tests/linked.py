@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from pkg.build.inputs import LoadedUnit, hash_text
-from pkg.build.prepare import Preparer
 from pkg.encode.encoder import Encoder
 from pkg.encode.registry import load_encoder
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnboundCall, UnitGraph, UnitLinks, format_id, hash_key, name_library
+from pkg.indexing.inputs import LoadedUnit, hash_text
+from pkg.indexing.prepare import Preparer
 from pkg.model import Edge, Label, Node, RelationType, Source
+from pkg.units import UnboundCall, UnitGraph, UnitLinks, format_id, hash_key, name_library
 
 LinkRow = tuple[str, str, str, int | None, str | None, str | None]
 """Type, start, end, line, rule, confidence. Ends: path, path::qualname, path@N for the import on line N, lib:name."""

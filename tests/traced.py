@@ -9,7 +9,7 @@ from pathlib import Path
 from linked import LinkRow, UnboundRow, fill_store
 from trees import write_tree
 
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Source
 
 PROJECT = {

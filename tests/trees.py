@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 
 FEW_EXAMPLES = settings(max_examples=max(5, settings().max_examples // 10))

@@ -15,9 +15,9 @@ from evaluation_code import read_files
 from mining import mine_file
 from shared_data import QUESTIONS, SPYDER_QUESTIONS, find_files, read_questions, read_rows
 
-from pkg.encode.compounds import FILE
-from pkg.encode.revision import WEIGHTS, read_weights
-from pkg.encode.stems import split_terms
+from pkg.terms.compounds import FILE
+from pkg.terms.stems import split_terms
+from pkg.trained import WEIGHTS, read_weights
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from mining import is_question, read_paragraphs, read_wheel
 from question_sets import DEVELOPMENT, QuestionSet, hash_text
 from shared_data import read_rows
 
-from pkg.build.field_spans import FieldSpans, JoinedFields
-from pkg.build.fields import FieldCounts, FieldReader
-from pkg.encode.lexical import Field
 from pkg.extract.python import extract_unit
+from pkg.indexing.field_spans import FieldSpans, JoinedFields
+from pkg.indexing.fields import FieldCounts, FieldReader
 from pkg.model import CodeUnit, Function
+from pkg.terms.term_weights import Field
 
 ONE_FILE_OF = 12  # files of the training packages
 QUESTIONS = 1500

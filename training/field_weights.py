@@ -12,9 +12,9 @@ from field_sets import FieldSet
 from scores import DEPTH, average_reciprocals
 from term_weights import TermWeights
 
-from pkg.encode.lexical import Field, FieldRow, FieldWeights
-from pkg.encode.stems import split_terms
-from pkg.graph.lexical import LexicalIndex
+from pkg.terms.inverted_index import LexicalIndex
+from pkg.terms.stems import split_terms
+from pkg.terms.term_weights import Field, FieldRow, FieldWeights
 
 START = FieldWeights(  # where an earlier run ended
     weights=np.array([8, 2, 0.5, 2.5, 0.15, 0.3]),

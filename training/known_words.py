@@ -14,8 +14,8 @@ from matrices import Floats
 from mining import Mined
 
 from pkg.encode.minilm import MiniLM, find_files
-from pkg.encode.stems import stem_cached
-from pkg.encode.words import split_words
+from pkg.terms.stems import stem_cached
+from pkg.terms.words import split_words
 
 AT_ONCE = 64
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from pkg.encode.words import blank_separators
 from pkg.extract.python import extract_unit
 from pkg.model import CodeUnit, Function, Span
+from pkg.terms.words import blank_separators
 
 MOST_PARAGRAPHS, MOST_COMMENTS, MOST_IDENTIFIERS = 3, 12, 600
 FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from matrices import Numbers, Pairs, weigh_packages
 
 from pkg.encode.name_gains import NAME_GAIN
-from pkg.terms import hash_term
+from pkg.terms.numbers import hash_term
 
 ROUNDS = 5  # more change little
 SUPPORT = 3.0  # times that a word is taken to be asked for without a name behind it: rare words promise less

@@ -14,7 +14,7 @@ from scipy import sparse
 from pkg.encode.headings import make_heading
 from pkg.encode.identifiers import MAX_WORDS
 from pkg.encode.static import split_heading
-from pkg.encode.stems import split_terms, stem_cached
+from pkg.terms.stems import split_terms, stem_cached
 
 FEWEST_TERMS = 4  # of a function's code: shorter ones say nothing
 

@@ -12,8 +12,8 @@ from learned import Learned
 from learning import FEWEST, measure_rarity
 from matrices import Floats, Matrix, Pairs
 
-from pkg.encode.revision import MANIFEST
 from pkg.encode.word_table import FILES, NAME, PLACE, ROWS, TEXT, WORDS
+from pkg.trained import MANIFEST
 
 CLIPPED = 1e-5  # of all numbers: the largest, which would cost all others their precision
 FEWEST_HEADINGS = 3  # names or places that a word must stand in to have a row of its own there

@@ -1,4 +1,4 @@
-"""List the words that names are made of, the commonest first: by them pkg.encode.compounds splits words.
+"""List the words that names are made of, the commonest first: by them pkg.terms.compounds splits words.
 
 Words of prose are those that documentation and comments write as words; words of code, shorter ones such as `fmt`,
 those that stand between underscores. Packages count alike, whatever their size.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mining import Mined
 
-from pkg.encode.compounds import MADE, SHORTEST_PIECE, Compounds
+from pkg.terms.compounds import MADE, SHORTEST_PIECE, Compounds
 
 FEWEST_PROSE, FEWEST_CODE = 4, 8  # packages that use a word: a name or a slip of one project is no word
 MOST_SHORT = 1500  # of the commonest words, among which those of two letters count: rarer ones are in everything

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Vectors
-from pkg.encode.stems import stem_word
 from pkg.encode.word_table import TEXT, Rows, WordTable
-from pkg.encode.words import MAX_WORD, blank_separators, list_all_parts
+from pkg.terms.stems import stem_word
+from pkg.terms.words import MAX_WORD, blank_separators, list_all_parts
 
 MAX_WORDS = 10  # words of one identifier that count: generated names may have hundreds
 CACHE_LIMIT = 60_000  # identifiers kept with their sums, two bytes for each number

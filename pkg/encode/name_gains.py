@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from pkg.terms import hash_term
+from pkg.terms.numbers import hash_term
+from pkg.trained import WEIGHTS
 
-WEIGHTS = Path(__file__).with_name("weights")
 FILE = "name_gains.npy"
 NAME_GAIN = np.dtype([("asked", "<u4"), ("named", "<u4"), ("gain", "<f4")])
 UNLEARNED_GAIN = 3e4  # of a word that was never learned, for itself: it is rare in names, so to meet it says much

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.encode.revision import read_revision
 from pkg.encode.service import SERVICES, Service, is_here, split_address
-from pkg.encode.stems import forget_stems
 from pkg.errors import MissingExtraError, UsageError
+from pkg.terms.stems import forget_stems
+from pkg.trained import read_revision
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.compounds import FILE as COMPOUNDS
 from pkg.encode.encoder import Vectors
-from pkg.encode.revision import MANIFEST, WEIGHTS, read_revision, read_weights
-from pkg.encode.stems import split_terms
 from pkg.errors import WeightsError
+from pkg.terms.compounds import FILE as COMPOUNDS
+from pkg.terms.stems import split_terms
+from pkg.trained import MANIFEST, WEIGHTS, read_revision, read_weights
 
 ROWS, WORDS = "static.npy", "static.txt"
 FILES = (ROWS, WORDS, COMPOUNDS)

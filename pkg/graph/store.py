@@ -17,14 +17,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pkg.graph.unit import UnitGraph, UnitLinks
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source, Unfolded
+from pkg.units import UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.graph.lexical import TextParts
+    from pkg.terms.inverted_index import TextParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ class GraphStore(Protocol):
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id.
 
-        terms: stemmed words with their weights, as pkg.encode.lexical.weigh_terms gives them for a question. Scores
-        are the same in every store (pkg.graph.lexical).
+        terms: stemmed words with their weights, as pkg.terms.term_weights.weigh_terms gives them for a question. Scores
+        are the same in every store (pkg.terms.inverted_index).
         """
 
     def hybrid_search(

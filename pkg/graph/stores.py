@@ -35,6 +35,6 @@ def open_store(
         raise StoreError(
             f"unknown store address '{address}'; expected sqlite:///path/to/graph.db or neo4j://host[:port][/database]"
         )
-    from pkg.graph.embedded import EmbeddedStore
+    from pkg.graph.embedded.embedded_store import EmbeddedStore
 
     return EmbeddedStore(Path(path).expanduser(), create)

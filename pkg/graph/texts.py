@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pkg.graph.unit import format_id, hash_bytes
 from pkg.model import Edge, Import, Label, Nested, Node, Span
 from pkg.quiet import silence_warnings
+from pkg.units import format_id, hash_bytes
 
 _NOWHERE = Span(0, 0, 0, 0)
 

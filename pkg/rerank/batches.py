@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pkg.rerank.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, Step, Verdict
+from pkg.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, Step, Verdict
 
 CHUNK = 2  # expressions that are asked one by one before it is seen whether to go on
 MOST_HANGS = 2  # of one candidate; code that hangs twice on small values is given up

@@ -12,7 +12,7 @@ from pkg.rerank.extraction import Extracted
 from pkg.rerank.nouns import Verdict
 from pkg.rerank.options import RerankOptions
 from pkg.rerank.question import Definition, Parameter, Question, read_parameters
-from pkg.rerank.sandbox.protocol import Limits, Result, Sandbox
+from pkg.sandbox.protocol import Limits, Result, Sandbox
 
 
 @dataclass(slots=True)

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pkg.rerank.examples.example import Check, Example
-from pkg.rerank.sandbox.protocol import Kind, Verdict
-from pkg.rerank.sandbox.values import render_value
+from pkg.sandbox.protocol import Kind, Verdict
+from pkg.sandbox.values import render_value
 
 TOLERANCE = 1e-6  # of floats, relative above 1; what HumanEval's own tests allow
 

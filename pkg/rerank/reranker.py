@@ -27,7 +27,7 @@ from pkg.rerank.stages.syntax import SyntaxStage
 from pkg.rerank.stripping import strip_code
 
 if TYPE_CHECKING:
-    from pkg.rerank.sandbox.protocol import Sandbox
+    from pkg.sandbox.protocol import Sandbox
 
 _FILTERS: tuple[Stage, ...] = (SyntaxStage(), StaticStage(), SmokeStage(), ExamplesStage(), OracleStage())
 _COMPARISONS: tuple[Stage, ...] = (BehaviourStage(), SimilarityStage())
@@ -55,7 +55,7 @@ class Reranker:
 
     def _open(self) -> Sandbox | None:
         """Open the sandbox; where this platform's default is missing only the stages that run nothing are left."""
-        from pkg.rerank.sandbox.opening import open_sandbox
+        from pkg.sandbox.opening import open_sandbox
 
         try:
             return open_sandbox(self.options.sandbox, self.options.jobs)

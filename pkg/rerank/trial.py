@@ -13,7 +13,7 @@ from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
 from pkg.rerank.inputs.kinds import Profile, guess_kind, list_others
 from pkg.rerank.inputs.pool import Pool, make_pool
 from pkg.rerank.question import Parameter
-from pkg.rerank.sandbox.protocol import Kind, Result, Sandbox, Step
+from pkg.sandbox.protocol import Kind, Result, Sandbox, Step
 
 NOTHING = "null"  # None, as it is rendered
 

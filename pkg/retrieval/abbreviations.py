@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pkg.encode.stems import stem_word
-from pkg.encode.words import split_words
+from pkg.terms.stems import stem_word
+from pkg.terms.words import split_words
 
 SHORTEST, LONGEST = 3, 6  # letters that a word is cut to; of two, most are words of their own
 INITIALS = (3, 4)

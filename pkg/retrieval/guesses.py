@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pkg.graph.resolve.values import Reason
-from pkg.graph.unit import format_id, hash_key
 from pkg.model import Label, Node, NodeFilter, RelationType
+from pkg.resolve.values import Reason
 from pkg.retrieval.reached import Loose, Reached
 from pkg.retrieval.shown import BUILTINS
+from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder

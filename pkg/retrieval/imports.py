@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.graph.texts import read_import
-from pkg.graph.unit import format_id, hash_key
 from pkg.model import Import, Label, Node
 from pkg.retrieval.syntax import find_global_names, find_indent
+from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

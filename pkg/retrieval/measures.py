@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.stems import split_terms
 from pkg.model import Outline
 from pkg.retrieval.pool import Pool, Scores
+from pkg.terms.stems import split_terms
 
 SPREAD_OF = 50  # best scores of which the spread is taken: all of a small pool are near, the tail of a large one is not
 _SAME = 1e-9  # a smaller deviation is rounding

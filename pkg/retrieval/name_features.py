@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pkg.encode.name_gains import gain_names
 from pkg.retrieval.measures import give_candidates, number_owners, split
 from pkg.retrieval.pool import Pool, Scores
-from pkg.terms import hash_term
+from pkg.terms.numbers import hash_term
 
 GAIN_SCALE = 7 / 3  # a word of a name comes from the question seven times out of ten, otherwise from anywhere
 

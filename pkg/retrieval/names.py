@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pkg.graph.resolve.values import Reason
 from pkg.model import Call, Label, Node
+from pkg.resolve.values import Reason
 from pkg.retrieval.imports import ModuleImports, list_globals
 from pkg.retrieval.reached import Calls, Loose, Reached
 from pkg.retrieval.shown import BUILTINS, Shown, list_scopes

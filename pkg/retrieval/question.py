@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pkg.encode.lexical import weigh_terms
-from pkg.encode.stems import split_terms
 from pkg.retrieval.abbreviations import list_abbreviations
+from pkg.terms.stems import split_terms
+from pkg.terms.term_weights import weigh_terms
 
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
 _WORD = r"[^\W\d]\w*"
@@ -28,7 +28,7 @@ class Question:
 
     text: str
     terms: tuple[str, ...]  # distinct, in their order
-    weights: Mapping[str, float]  # how much each term counts (pkg.encode.lexical)
+    weights: Mapping[str, float]  # how much each term counts (pkg.terms.term_weights)
     abbreviations: Mapping[str, float]  # the same for what may abbreviate words of it, and is none of its terms
     names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths

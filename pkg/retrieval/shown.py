@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pkg.graph.unit import find_owner
 from pkg.model import Cut, Edge, Node
+from pkg.units import find_owner
 
 _OF_PYTHON_2 = ("basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "reload", "unichr", "unicode")
 BUILTINS = frozenset((*dir(builtins), *_OF_PYTHON_2, "xrange"))

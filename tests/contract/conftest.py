@@ -15,7 +15,7 @@ from fakes import FakeStore
 from neo4j_servers import SERVERS as VERSIONS
 from servers import open_empty_server
 
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a hundred small stores need no disk

@@ -11,8 +11,8 @@ from contract.units import FILES, encoder, fill, prepare, put
 
 from pkg.errors import EncoderMismatchError, StoreError
 from pkg.graph.store import EncoderWriter, GraphStore
-from pkg.graph.vector_bytes import round_vectors
 from pkg.model import EMBEDDED_LABELS, Label, Source
+from pkg.vectors.quantised import round_vectors
 
 DIMENSION = 16
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnboundCall, UnitLinks
 from pkg.model import Label, RelationType
+from pkg.units import UnboundCall, UnitLinks
 
 TEXTS = [READER, EDITED, ONE + TWO, "import os\n", ""]
 PATHS = ["a.py", "b.py", "c.py"]

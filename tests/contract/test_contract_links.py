@@ -11,8 +11,8 @@ from fakes import FakeStore
 
 from pkg.errors import NodeNotFoundError, StoreError
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnboundCall, UnitLinks, name_library
 from pkg.model import Edge, Label, Node, RelationType
+from pkg.units import UnboundCall, UnitLinks, name_library
 
 LINKED = (
     RelationType.CALLS,

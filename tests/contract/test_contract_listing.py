@@ -7,8 +7,8 @@ from contract.test_contract_links import ONE, ROWS, link_reader, link_row, link_
 from contract.units import FILES, fill, find_id, put_links
 
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnitLinks
 from pkg.model import Edge, Label, RelationType
+from pkg.units import UnitLinks
 
 LINES = ("start", "end", "line", "rule", "confidence")
 

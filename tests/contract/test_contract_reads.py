@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pkg.errors import NodeNotFoundError, StoreChangedError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnboundCall, UnitLinks, find_owner
 from pkg.model import UNFOLDED_TYPES, Call, Edge, Label, RelationType
+from pkg.units import UnboundCall, UnitLinks, find_owner
 
 NESTED = """def outer():
     def inner(value):

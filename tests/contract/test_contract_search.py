@@ -19,9 +19,9 @@ from pkg.encode.headings import make_heading
 from pkg.errors import EncoderMismatchError, StoreChangedError
 from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import Fragment, NodeRow, Part, UnitGraph, format_id, hash_bytes, hash_key
-from pkg.graph.vector_bytes import round_vectors
 from pkg.model import BLOCK_KINDS, Label, Match, NodeFilter, Source, Status
+from pkg.units import Fragment, NodeRow, Part, UnitGraph, format_id, hash_bytes, hash_key
+from pkg.vectors.quantised import round_vectors
 
 DIMENSION = 16
 PATHS = ("a.py", "pack/a.py", "pack/b[1].py", "tests/b.py")

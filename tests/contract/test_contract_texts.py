@@ -10,10 +10,10 @@ from contract.conftest import OpenStore
 from contract.units import FILES, READER, WRITER, encode, fill, find_id, names_of
 from fakes import FakeStore
 
-from pkg.encode.lexical import weigh_terms
 from pkg.errors import NodeNotFoundError
 from pkg.graph.store import GraphStore
 from pkg.model import Label, Matches, NodeFilter
+from pkg.terms.term_weights import weigh_terms
 
 LABELS = [Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT]
 QUESTIONS = ["read the settings of a path", "copying files", "write", "json loads", "find settings in a folder", "zoom"]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from pkg.errors import EncoderMismatchError, StoreError
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import Part
 from pkg.model import Label, RelationType, Skip, Source
+from pkg.units import Part
 
 EDITED = READER.replace("return None", "return {}")
 

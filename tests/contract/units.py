@@ -8,14 +8,14 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pkg.build.inputs import LoadedUnit, hash_text
-from pkg.build.prepare import Preparer
 from pkg.encode.encoder import Encoder
 from pkg.encode.registry import load_encoder
 from pkg.graph.store import GraphStore, StoreWriter
-from pkg.graph.unit import UnitGraph, UnitLinks
-from pkg.graph.vector_bytes import round_vectors
+from pkg.indexing.inputs import LoadedUnit, hash_text
+from pkg.indexing.prepare import Preparer
 from pkg.model import Edge, Label, Source
+from pkg.units import UnitGraph, UnitLinks
+from pkg.vectors.quantised import round_vectors
 
 READER = '''"""Read settings."""
 import os

@@ -15,12 +15,12 @@ from neo4j_servers import SERVERS, open_server
 from servers import open_empty_server
 from trees import SHOP, write_tree
 
-from pkg.build import build
 from pkg.graph.neo4j.cypher import FRAGMENT, STORE
 from pkg.graph.neo4j.guide import NODE_LIMIT, STYLE, SavedQuery, read_queries
 from pkg.graph.store import GraphStore
-from pkg.graph.unit import UnitLinks
+from pkg.indexing import build
 from pkg.model import Edge, RelationType
+from pkg.units import UnitLinks
 
 pytestmark = pytest.mark.server
 

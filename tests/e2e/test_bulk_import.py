@@ -16,12 +16,12 @@ from servers import open_on
 from trees import SHOP, export_lines, write_rows, write_tree
 
 from pkg.api import Graph
-from pkg.build import build
-from pkg.build.bulk import export_bulk
-from pkg.encode.lexical import weigh_terms
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j.store import Neo4jStore
+from pkg.indexing import build
+from pkg.indexing.bulk import export_bulk
 from pkg.model import Hit, Label
+from pkg.terms.term_weights import weigh_terms
 
 PACKAGE = Path(hypothesis.__file__).parent / "strategies"
 LINES = """def f(x):

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import pytest
 
-from pkg.build import build
 from pkg.errors import StoreMissingError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.indexing import build
 
 KILLS = int(os.environ.get("PKG_KILLS", "6"))
 SCHEMA_BYTES = 500_000  # the log grows beyond this only when a build commits

@@ -14,11 +14,11 @@ from servers import open_empty_server
 from trees import write_rows
 
 from pkg.api import Graph
-from pkg.build import BuildOptions, build
 from pkg.errors import EncoderMismatchError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j.store import Neo4jStore
 from pkg.graph.verify import verify_stores
+from pkg.indexing import BuildOptions, build
 from pkg.model import EMBEDDED_LABELS
 
 PACKAGE = Path(click.__file__).parent

@@ -29,11 +29,11 @@ from neo4j_servers import VERSIONS, LaunchedServer
 from tcp_proxy import TcpProxy
 from trees import write_tree
 
-from pkg.build import build
 from pkg.errors import StoreError, StoreFullError, StoreLockedError
 from pkg.graph.neo4j import cypher, session, writing
 from pkg.graph.neo4j.batches import name_source
 from pkg.graph.neo4j.store import Neo4jStore
+from pkg.indexing import build
 
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"  # a COMMIT message of Bolt
 SETTINGS = "server.bolt.connection_keep_alive=2s\n"  # so that clients give up a silent server after four seconds

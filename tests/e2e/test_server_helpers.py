@@ -13,11 +13,11 @@ from neo4j_servers import SERVERS
 from servers import open_empty_server
 from trees import open_graph_at, write_rows
 
-from pkg.build import build
 from pkg.encode.registry import load_encoder
 from pkg.graph.neo4j.session import Reader
 from pkg.graph.neo4j.store import Neo4jStore
 from pkg.graph.store import GraphStore
+from pkg.indexing import build
 from pkg.retrieval.query import QueryOptions, run_query
 
 PACKAGE = Path(click.__file__).parent

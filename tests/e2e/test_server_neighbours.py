@@ -15,10 +15,10 @@ from neo4j_servers import SERVERS, Server, empty_database, open_server
 from tcp_proxy import TcpProxy
 from trees import export_lines, open_graph_at, write_tree
 
-from pkg.build import build, remove_source
 from pkg.errors import StoreChangedError, StoreError
 from pkg.graph.neo4j import cypher, writing
 from pkg.graph.neo4j.store import Neo4jStore
+from pkg.indexing import build, remove_source
 from pkg.model import Label
 
 ROOT = Path(__file__).parents[2]

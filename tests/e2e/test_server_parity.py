@@ -12,11 +12,11 @@ import pytest
 from neo4j_servers import SERVERS
 from servers import open_empty_server
 
-from pkg.build import build
 from pkg.encode.registry import load_encoder
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
+from pkg.indexing import build
 from pkg.model import Label
 from pkg.retrieval.guesses import NAME_FLOOR
 

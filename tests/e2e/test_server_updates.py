@@ -13,9 +13,9 @@ from neo4j import Driver
 from neo4j_servers import SERVERS, open_server
 from servers import open_empty_server
 
-from pkg.build import BuildReport, build
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
+from pkg.indexing import BuildReport, build
 
 PACKAGE = Path(click.__file__).parent
 CHANGED = ("globals.py", "exceptions.py")

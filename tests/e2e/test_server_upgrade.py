@@ -11,9 +11,9 @@ from neo4j_servers import SERVERS, empty_database, open_server
 from servers import open_on
 from trees import write_rows
 
-from pkg.build import build
-from pkg.encode.lexical import weigh_terms
+from pkg.indexing import build
 from pkg.model import Label
+from pkg.terms.term_weights import weigh_terms
 
 AREA, GROW = "def area(shape):\n    return shape\n", "def grow(by):\n    return by\n"
 FULL_TEXT = (

@@ -12,10 +12,10 @@ from embedding_server import EmbeddingServer, Reply, answer_well, serve_embeddin
 from trees import open_graph_at
 
 from pkg.api import Graph
-from pkg.build import BuildOptions, build
 from pkg.encode.registry import load_encoder
 from pkg.errors import EncoderError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.indexing import BuildOptions, build
 
 pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 

@@ -9,7 +9,7 @@ import pytest
 import pkg
 from pkg.api import RETRIES
 from pkg.errors import StoreChangedError, StoreMissingError, UsageError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 
 CODE = '''\
 def clamp(value, low, high):

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from pages import ROOT, read_blocks, read_transcripts
 
 from pkg.cli import main
-from pkg.graph import opening
+from pkg.graph.embedded import opening
 
 CODE = read_blocks("docs/concepts.md", "python")[0]
 TROUBLES = read_transcripts("docs/troubleshooting.md")

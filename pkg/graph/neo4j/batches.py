@@ -12,8 +12,8 @@ import numpy as np
 from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
 from pkg.graph.rows import pack_rows, pack_text
 from pkg.graph.texts import read_docstring
-from pkg.graph.unit import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library
 from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
+from pkg.units import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library
 
 if TYPE_CHECKING:
     import numpy.typing as npt

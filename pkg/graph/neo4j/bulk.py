@@ -27,9 +27,9 @@ from pkg.graph.neo4j.batches import (
 from pkg.graph.neo4j.csv_files import CsvFiles, Relation
 from pkg.graph.neo4j.links import make_call
 from pkg.graph.neo4j.writing import READY, count_key
-from pkg.graph.unit import UnitGraph, UnitLinks
 from pkg.model import Label, RelationType, Skip, Source
 from pkg.scratch import open_scratch
+from pkg.units import UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
     import numpy as np

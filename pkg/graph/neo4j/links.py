@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import StoreError
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import Properties, make_library
-from pkg.graph.unit import UnboundCall, UnitLinks, format_id, hash_key
 from pkg.model import Label, RelationType
+from pkg.units import UnboundCall, UnitLinks, format_id, hash_key
 
 if TYPE_CHECKING:
     from neo4j import Record

@@ -7,8 +7,8 @@ from typing import Any
 
 from pkg.graph.rows import unpack_rows
 from pkg.graph.texts import make_call
-from pkg.graph.unit import find_owner
 from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType, Unfolded
+from pkg.units import find_owner
 
 _LABELS, _TYPES = {each.value: each for each in Label}, {each.value: each for each in RelationType}
 _OWN = ("alias", "bases", "decorators", "imported", "is_async", "level", "module")  # what a build notes of a piece

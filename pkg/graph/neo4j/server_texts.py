@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from pkg.graph.neo4j import cypher
 from pkg.graph.rows import parse_id
-from pkg.graph.text_cache import TextCache
 from pkg.model import Label, Node
+from pkg.terms.index_cache import TextCache
 
 if TYPE_CHECKING:
     from pkg.graph.neo4j.session import Reader
-    from pkg.graph.text_segment import StoredTerms, TextSegment
+    from pkg.terms.index_segment import StoredTerms, TextSegment
 
 
 class ServerTexts:

@@ -29,16 +29,16 @@ from pkg.graph.neo4j.writing import Neo4jWriter, delete_nodes
 from pkg.graph.rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
-from pkg.graph.unit import format_id, hash_key
-from pkg.graph.word_search import search_functions, search_text
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source, Unfolded
+from pkg.terms.word_search import search_functions, search_text
+from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.graph.lexical import TextParts
     from pkg.graph.neo4j.searching import VectorSearch
+    from pkg.terms.inverted_index import TextParts
 
 SCHEMA_VERSION = 3
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together

@@ -31,8 +31,8 @@ from pkg.graph.neo4j.batches import (
     name_unit,
 )
 from pkg.graph.neo4j.links import cut_links, delete_loose, put_links, put_notes, release_links
-from pkg.graph.unit import UnitGraph, UnitLinks, format_id, hash_key
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
+from pkg.units import UnitGraph, UnitLinks, format_id, hash_key
 
 if TYPE_CHECKING:
     import numpy.typing as npt

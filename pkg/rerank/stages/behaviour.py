@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pkg.rerank.agreement import Agreement, measure_agreement
 from pkg.rerank.case import Case, Contender, choose_main, count_names
 from pkg.rerank.nouns import Verdict
-from pkg.rerank.sandbox.protocol import Sandbox
 from pkg.rerank.trial import Trial
+from pkg.sandbox.protocol import Sandbox
 
 
 class BehaviourStage:

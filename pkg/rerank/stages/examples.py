@@ -8,9 +8,9 @@ from pkg.rerank.case import Case, Contender
 from pkg.rerank.comparison import rate_step
 from pkg.rerank.examples.example import Check, Example
 from pkg.rerank.nouns import Verdict
-from pkg.rerank.sandbox import protocol
-from pkg.rerank.sandbox.protocol import Kind
 from pkg.rerank.stages.smoke import load_contenders
+from pkg.sandbox import protocol
+from pkg.sandbox.protocol import Kind
 from pkg.wording import shorten
 
 LONGEST = 120  # characters of a value in a reason

@@ -8,7 +8,7 @@ from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.case import Case, Contender
 from pkg.rerank.examples.example import Check, Example
 from pkg.rerank.nouns import Verdict
-from pkg.rerank.sandbox.protocol import Kind, Step
+from pkg.sandbox.protocol import Kind, Step
 
 
 class SmokeStage:

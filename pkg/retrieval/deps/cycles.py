@@ -6,13 +6,13 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from pkg.confidence import is_bound, rank_confidence
-from pkg.graph.unit import format_id, hash_key
 from pkg.model import Edge, Label, RelationType
 from pkg.retrieval.deps.coverage import count_calls
 from pkg.retrieval.deps.links import LinkReader, Step, join_imports, make_step
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.options import DepsOptions, cut_limit
 from pkg.retrieval.deps.results import Cycle, Cycles, make_place
+from pkg.units import format_id, hash_key
 
 _TYPES = (
     RelationType.CALLS, RelationType.UNRESOLVED, RelationType.IMPORTS, RelationType.RESOLVES_TO, RelationType.CONTAINS,

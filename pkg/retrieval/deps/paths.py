@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pkg.errors import NodeNotFoundError, QueryError
-from pkg.graph.unit import format_id, hash_key
 from pkg.model import Label, Node, Source
+from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

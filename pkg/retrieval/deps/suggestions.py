@@ -17,7 +17,7 @@ SEARCHED = 50  # functions that share a word with the name
 
 def suggest_names(store: GraphStore, name: str, source: str | None) -> list[str]:
     """Give up to three names near to one: of functions that share a word with it, else of all functions and classes."""
-    from pkg.encode.lexical import weigh_terms  # loads numpy, which a name that is known does not need
+    from pkg.terms.term_weights import weigh_terms  # loads numpy, which a name that is known does not need
 
     last = name.rpartition(":")[2].rpartition(".")[2] or name
     shared = store.text_search(Label.FUNCTION, weigh_terms(last), SEARCHED, NodeFilter(source=source)).matches

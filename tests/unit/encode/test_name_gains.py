@@ -8,7 +8,8 @@ import pytest
 
 from pkg.encode import name_gains
 from pkg.encode.name_gains import FILE, NAME_GAIN, UNLEARNED_GAIN, gain_names
-from pkg.terms import hash_term
+from pkg.terms.numbers import hash_term
+from pkg.trained import WEIGHTS
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def test_the_table_of_the_wheel_knows_what_things_are_called() -> None:
 
 
 def test_the_table_of_the_wheel_is_sorted_and_promises_something() -> None:
-    table = np.load(name_gains.WEIGHTS / FILE)
+    table = np.load(WEIGHTS / FILE)
     assert (np.diff(table["asked"].astype(np.int64)) >= 0).all()
     assert np.isfinite(table["gain"]).all()
     assert (table["gain"] > 0).all()

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder, name_encoder
-from pkg.encode.revision import MANIFEST, WEIGHTS, read_revision
 from pkg.encode.static import StaticEncoder
 from pkg.encode.word_table import FILES, load_word_table
 from pkg.errors import WeightsError
+from pkg.trained import MANIFEST, WEIGHTS, read_revision
 
 
 def copy_weights(folder: Path) -> Path:

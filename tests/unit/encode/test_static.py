@@ -16,13 +16,13 @@ from pkg.encode import identifiers, static
 from pkg.encode.encoder import Spans, is_additive
 from pkg.encode.identifiers import MAX_WORDS
 from pkg.encode.static import GROUP, StaticEncoder, normalise, split_heading
-from pkg.encode.stems import stem_cached
 from pkg.encode.word_table import TEXT, load_word_table
-from pkg.encode.words import blank_separators
+from pkg.terms.stems import stem_cached
+from pkg.terms.words import blank_separators
 
 ROOT = Path(__file__).resolve().parents[3]
 DIMENSION = load_word_table().dimension
-SOURCE = (ROOT / "pkg" / "encode" / "words.py").read_bytes()
+SOURCE = (ROOT / "pkg" / "terms" / "words.py").read_bytes()
 
 WORDS = ("read_file", "parseRows", "x", "return", "Größe", "数据", "HTTPServer2", "items", "self", "été", "__init__")
 SIGNS = (" ", "\n", "\n    ", "(", "). ", ":\n", ", ", " = ", "'", "\x00")

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pkg.encode.revision import MANIFEST, WEIGHTS
 from pkg.encode.word_table import (
     FILES,
     NAME,
@@ -21,6 +20,7 @@ from pkg.encode.word_table import (
     spell_signs,
 )
 from pkg.errors import WeightsError
+from pkg.trained import MANIFEST, WEIGHTS
 
 SIZE_LIMIT = 20_000_000  # bytes of all weights in the wheel
 WORDS_OF_TABLE = ["read", "row", NAME + "read", PLACE + "row"]

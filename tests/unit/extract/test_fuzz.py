@@ -14,12 +14,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.build.inputs import LoadedUnit
-from pkg.build.prepare import Preparer
 from pkg.encode.encoder import Vectors
 from pkg.extract.python import extract_unit
-from pkg.graph.unit import UnitGraph, hash_bytes
+from pkg.indexing.inputs import LoadedUnit
+from pkg.indexing.prepare import Preparer
 from pkg.model import Block, Class, CodeUnit, Function, Import, Label, Span
+from pkg.units import UnitGraph, hash_bytes
 
 MAX_BYTES = 30_000  # of a module before it is mutated: enough for every construct, little enough for many examples
 MODULES_OF_EACH = 200

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pkg.graph.neo4j.batches import Batch, make_name, measure_unit, name_fragment, name_source, name_unit
 from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, PIECE_LABELS, STRUCTURE, UNIT_LABELS
 from pkg.graph.rows import unpack_text
-from pkg.graph.unit import Part, UnitGraph
 from pkg.model import EMBEDDED_LABELS, Label
+from pkg.units import Part, UnitGraph
 
 LABELS = [*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT]
 TYPES = [*(each.value for each in STRUCTURE), HOLDS]

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import SHOP, open_graph_at, write_rows, write_tree
 
-from pkg.build import build
-from pkg.build.bulk import export_bulk
 from pkg.errors import PathError, StoreError, StoreFullError, StoreMissingError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j.bulk import BulkWriter
 from pkg.graph.neo4j.csv_files import ARRAY_DELIMITER, CsvFiles
 from pkg.graph.rows import unpack_text
-from pkg.graph.unit import UnboundCall, UnitLinks, name_library
+from pkg.indexing import build
+from pkg.indexing.bulk import export_bulk
 from pkg.model import Edge, Label, RelationType, Source
+from pkg.units import UnboundCall, UnitLinks, name_library
 
 SAME_BODY = ("import os\n\ndef f():\n    return os\n", "x = 1\n\ndef f():\n    return os\n", "def g(): pass\n")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

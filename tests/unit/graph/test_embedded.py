@@ -17,12 +17,12 @@ import pytest
 from contract.units import FILES, READER, WRITER, encode, encoder, fill, find_id, prepare, put_edges
 
 from pkg.errors import StoreCorruptError, StoreError
-from pkg.graph import sql
-from pkg.graph.embedded import EmbeddedStore
-from pkg.graph.embedded_vectors import EmbeddedVectors
-from pkg.graph.vector_file import read_index
-from pkg.graph.vectors import Columns, Row
+from pkg.graph.embedded import sql
+from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.graph.embedded.embedded_vectors import EmbeddedVectors
 from pkg.model import Edge, Label, Matches, RelationType
+from pkg.vectors.exact import Columns, Row
+from pkg.vectors.vector_file import read_index
 
 ROOT = Path(__file__).parents[3]
 
@@ -175,7 +175,7 @@ def test_vector_codes_that_change_hands_while_they_are_read_are_not_mixed(
         os.replace(other, codes_of(path))
         return read_header(text)
 
-    monkeypatch.setattr("pkg.graph.vector_file.json.loads", read_and_replace)
+    monkeypatch.setattr("pkg.vectors.vector_file.json.loads", read_and_replace)
     index = read_index(codes_of(path))
     monkeypatch.undo()
     assert index is not None
@@ -199,7 +199,7 @@ def test_a_full_disk_does_not_undo_a_write_that_has_ended(path: Path, monkeypatc
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("pkg.graph.vector_file.os.replace", refuse)
+    monkeypatch.setattr("pkg.vectors.vector_file.os.replace", refuse)
     with closing(EmbeddedStore(path)) as store:
         fill(store, {"more.py": READER}, "second")
     monkeypatch.undo()
@@ -215,7 +215,7 @@ sys.path.insert(0, "tests")
 from contextlib import closing
 from contract.units import READER, fill
 from pkg.errors import StoreFullError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 with closing(EmbeddedStore(sys.argv[1])) as store:
     before = list(store.export(vectors=True))
     limit = int(sys.argv[2])
@@ -247,8 +247,8 @@ import sys
 sys.path.insert(0, "tests")
 from contextlib import closing
 from contract.units import encode
-from pkg.encode.lexical import weigh_terms
-from pkg.graph.embedded import EmbeddedStore
+from pkg.terms.term_weights import weigh_terms
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Label
 seen = set()
 with closing(EmbeddedStore(sys.argv[1])) as store:
@@ -296,7 +296,7 @@ def test_two_readers_never_see_a_mixture_while_a_writer_works(tmp_path: Path) ->
 OPEN = """
 import sys
 from contextlib import closing
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 sys.stdin.readline()
 with closing(EmbeddedStore(sys.argv[1], create=True)) as store:
     store.ensure_schema("static", 192)

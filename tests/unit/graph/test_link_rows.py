@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from contract.units import FILES, fill, find_id, prepare, put, put_links
 
-from pkg.graph import sql
-from pkg.graph.embedded import EmbeddedStore
-from pkg.graph.unit import UnboundCall, UnitLinks
+from pkg.graph.embedded import sql
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Edge, Label, RelationType
+from pkg.units import UnboundCall, UnitLinks
 
 
 @pytest.fixture

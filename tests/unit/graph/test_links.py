@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pkg.graph.neo4j import links
 from pkg.graph.neo4j.links import cut_links
-from pkg.graph.unit import UnboundCall, UnitLinks
 from pkg.model import Edge, RelationType
+from pkg.units import UnboundCall, UnitLinks
 
 CALL = UnboundCall("c", "f", "x", 1, "unknown")
 EDGE = Edge(RelationType.CALLS, "f", "g")

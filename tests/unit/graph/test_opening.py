@@ -16,11 +16,11 @@ import pytest
 from contract.units import FILES, encode, encoder, fill, find_id
 
 from pkg.errors import StoreCorruptError, StoreError, StoreLockedError, StoreMissingError, StoreVersionError
-from pkg.graph import opening, sql
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded import opening, sql
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.stores import open_store
-from pkg.graph.vector_bytes import unpack_vectors
 from pkg.model import Label
+from pkg.vectors.quantised import unpack_vectors
 
 ROOT = Path(__file__).parents[3]
 
@@ -276,10 +276,10 @@ def test_a_store_that_another_process_writes_is_locked_for_writers_alone(
 
 READ_ONLY = """
 import glob, mmap, os, sys, urllib.parse
-import numpy, simsimd, pkg.graph.vector_file, pkg.graph.word_search, pkg.graph.text_file, pkg.encode.static
+import numpy, simsimd, pkg.vectors.vector_file, pkg.terms.word_search, pkg.terms.index_file, pkg.encode.static
 from pkg.encode.registry import load_encoder
 from pkg.errors import StoreFullError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Label
 query = load_encoder("static").encode([b"read the settings"])[0]
 if os.geteuid() == 0:

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import SHOP, open_graph_at, write_tree
 
-from pkg.build import build
-from pkg.graph.embedded import EmbeddedStore
-from pkg.graph.unit import UnitLinks
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.verify import NAMED_DIFFERENCES, verify_stores
+from pkg.indexing import build
 from pkg.model import Edge, RelationType
+from pkg.units import UnitLinks
 
 TWO = {"a.py": "def f():\n    return g()\n\n\ndef g():\n    return 1\n"}
 

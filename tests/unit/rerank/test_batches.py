@@ -3,7 +3,7 @@ from __future__ import annotations
 from fake_sandbox import FakeSandbox
 
 from pkg.rerank.batches import MOST_HANGS, Inquiry, ask_all
-from pkg.rerank.sandbox.protocol import DEFAULT, Kind, Result, Step
+from pkg.sandbox.protocol import DEFAULT, Kind, Result, Step
 
 
 def ask(code: str, *sources: str, sandbox: FakeSandbox | None = None) -> Result:

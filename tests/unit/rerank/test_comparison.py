@@ -6,8 +6,8 @@ from hypothesis import strategies as some
 
 from pkg.rerank.comparison import NEAR, STRICT, WEAK, equal_values, passes, rate_step
 from pkg.rerank.examples.example import Check, Example
-from pkg.rerank.sandbox.protocol import Kind, Verdict
-from pkg.rerank.sandbox.values import render_value
+from pkg.sandbox.protocol import Kind, Verdict
+from pkg.sandbox.values import render_value
 
 KEYS = some.integers() | some.text() | some.booleans()
 VALUES = some.recursive(

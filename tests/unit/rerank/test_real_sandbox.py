@@ -10,7 +10,7 @@ import pytest
 from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.options import RerankOptions
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox, Step
+from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox, Step
 
 QUERY = 'def add(xs):\n    """Add numbers.\n\n    >>> add([1, 2])\n    3\n    >>> add([])\n    0\n    """\n'
 RIGHT = "def add(xs):\n    return sum(xs)"

@@ -11,7 +11,7 @@ from pkg.errors import InputError, MissingExtraError, PkgError, SandboxError, Us
 from pkg.rerank.nouns import Candidate, Ranked, Task
 from pkg.rerank.options import RerankOptions, paper_options
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.sandbox import opening
+from pkg.sandbox import opening
 
 QUERY = '''\
 def add(xs):

@@ -8,9 +8,9 @@ import pytest
 from fakes import FakeStore
 from linked import LinkRow, UnboundRow, encoder, fill_store, make_linked_store
 
-from pkg.graph.resolve.values import Reason
 from pkg.graph.store import GraphStore
 from pkg.model import Cut, Edge, Label, Node, RelationType
+from pkg.resolve.values import Reason
 from pkg.retrieval.complete import Completer, Completion
 from pkg.retrieval.shown import Shown
 

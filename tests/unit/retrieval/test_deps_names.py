@@ -10,7 +10,7 @@ from fakes import FakeStore
 from linked import make_linked_store, make_shop
 
 from pkg.errors import QueryError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Source
 from pkg.retrieval.deps.names import find_target
 

@@ -10,7 +10,7 @@ from fakes import FakeStore
 from linked import SHOP, SHOP_LINKS, SHOP_UNBOUND, LinkRow, fill_store, make_linked_store, make_shop
 
 from pkg.errors import QueryError, UsageError
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 from pkg.retrieval.deps import DepsOptions, run_deps
 from pkg.retrieval.deps.results import Chains, Dependencies

@@ -7,8 +7,8 @@ import pytest
 from linked import make_linked_store
 from trees import open_graph_at, write_rows
 
-from pkg.build import build
 from pkg.graph.store import GraphStore
+from pkg.indexing import build
 from pkg.retrieval.imports import ModuleImports
 
 IMPORTS = """\

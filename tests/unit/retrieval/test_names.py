@@ -10,8 +10,8 @@ import pytest
 from linked import encoder
 from trees import open_graph_at, write_rows
 
-from pkg.build import build
-from pkg.graph.embedded import EmbeddedStore
+from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.indexing import build
 from pkg.model import Label, Node
 from pkg.retrieval.complete import Completer, Completion
 from pkg.retrieval.shown import Shown

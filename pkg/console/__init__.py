@@ -1,0 +1,1 @@
+"""What a terminal needs: options, streams, tables, trees, progress."""

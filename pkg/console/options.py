@@ -1,0 +1,357 @@
+"""Options of the commands, and what they mean together; a command gets one store address, however it was given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial, wraps
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+import click
+
+from pkg.config import default_store
+from pkg.console.terminal import decode_word
+from pkg.errors import PathError, UsageError
+
+_STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
+Default: your data folder."""
+_DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE sets it too. Default: the server's own."
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def decode_option(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Read the value of an option or argument as UTF-8 whatever the locale."""
+    return value if value is None else decode_word(value)
+
+
+def combine(*options: Decorator) -> Decorator:
+    """Make one decorator of many; help lists the options in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+jobs_option = partial(click.option, "--jobs", envvar="PKG_JOBS", type=click.IntRange(0), default=0, show_default=True)
+"""How many work at one time; help says what they are."""
+
+build_options = combine(
+    click.option(
+        "--source",
+        envvar="PKG_SOURCE",
+        callback=decode_option,
+        help="Name of the source; default: the name of the folder or file.",
+    ),
+    click.option(
+        "--field",
+        envvar="PKG_FIELD",
+        callback=decode_option,
+        help="Field of a corpus row that holds code, such as output.",
+    ),
+    click.option(
+        "--encoder",
+        envvar="PKG_ENCODER",
+        metavar="NAME",
+        help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that"
+        " of the graph. Another one than before encodes the whole graph anew.",
+    ),
+    click.option(
+        "--yes", is_flag=True, help="Agree beforehand that code is sent to the service of --encoder, whatever it costs."
+    ),
+    jobs_option(help="Worker processes; 0 takes one for each processor when there is enough to do."),
+    click.option(
+        "--max-file-size",
+        envvar="PKG_MAX_FILE_SIZE",
+        type=click.IntRange(1),
+        help="Bytes above which a file is left out.",
+    ),
+    click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C."),
+    click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes."),
+    click.option(
+        "--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again."
+    ),
+    click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead."),
+)
+"""The options of `pkg build`, but for the store."""
+
+query_options = combine(
+    click.option(
+        "--mode",
+        envvar="PKG_MODE",
+        type=click.Choice(["block", "function", "both"]),
+        default="block",
+        show_default=True,
+        help="Look for blocks, whole functions, or both.",
+    ),
+    click.option(
+        "--top-k",
+        "-k",
+        envvar="PKG_TOP_K",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="Hits to return.",
+    ),
+    click.option(
+        "--ranking",
+        envvar="PKG_RANKING",
+        type=click.Choice(["linear", "rrf", "dense"]),
+        default="linear",
+        show_default=True,
+        help="Order by words, names and meaning together, by both searches' ranks, or by the cosine alone.",
+    ),
+    click.option(
+        "--blocks",
+        envvar="PKG_BLOCKS",
+        type=click.Choice(["all", "inner", "body"]),
+        default="all",
+        show_default=True,
+        help="All blocks, only compound statements, or only function bodies.",
+    ),
+    click.option("--source", envvar="PKG_SOURCE", callback=decode_option, help="Search one source only."),
+    click.option("--path", callback=decode_option, help="Search only files whose path matches, such as 'tests/*'."),
+    click.option(
+        "--kind",
+        type=click.Choice(["body", "if", "for", "while", "with", "try", "match"]),
+        help="Search one kind of block.",
+    ),
+    click.option(
+        "--budget",
+        envvar="PKG_BUDGET",
+        type=click.IntRange(0),
+        default=8000,
+        show_default=True,
+        help="Tokens that all code together may take; 0 for no limit.",
+    ),
+    click.option(
+        "--prune/--no-prune", default=True, help="Cut branches that do not help (default), or show code whole."
+    ),
+    click.option(
+        "--prune-steps",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="Branches that may be cut one after another.",
+    ),
+    click.option(
+        "--hops",
+        envvar="PKG_HOPS",
+        type=click.IntRange(0),
+        default=1,
+        show_default=True,
+        help="Follow calls this far for helpers.",
+    ),
+    click.option("--callers", is_flag=True, help="Add the functions that call a hit as well."),
+    click.option(
+        "--rerank-hits",
+        metavar="MODEL",
+        help="Let a cross-encoder of sentence-transformers order the 50 best candidates anew: slow.",
+    ),
+    click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
+    click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
+)
+"""The options of `pkg query`, but for the store."""
+
+deps_options = combine(
+    click.option("--source", envvar="PKG_SOURCE", callback=decode_option, help="Look in one source only."),
+    click.option(
+        "--depth",
+        type=click.IntRange(0),
+        help="Steps to follow; without it 1, and 10 with --path and --impact.",
+    ),
+    click.option(
+        "--direction",
+        type=click.Choice(["in", "out", "both"]),
+        default="both",
+        show_default=True,
+        help="What needs NAME, what NAME needs, or both.",
+    ),
+    click.option(
+        "--path", "ends", nargs=2, metavar="A B", help="Show the shortest chains of calls from A to B instead."
+    ),
+    click.option("--impact", is_flag=True, help="Show what may break when NAME changes, and the tests that reach it."),
+    click.option("--cycles", is_flag=True, help="Show cycles of imports and of calls; of NAME, or of all."),
+    click.option("--unused", is_flag=True, help="Show what nothing refers to, and what could make that wrong."),
+    click.option("--imports", is_flag=True, help="Show the table of imports; of NAME's file, or of all files."),
+    click.option(
+        "--limit", type=click.IntRange(0), default=200, show_default=True, help="Lines of one kind; 0 for all."
+    ),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["tree", "json", "dot", "mermaid", "graphml"]),
+        help="Form of the answer; without it a tree for a terminal, JSON lines for a pipe.",
+    ),
+)
+"""The options of `pkg deps`, but for the store."""
+
+export_options = combine(
+    click.option("--vectors", is_flag=True, help="Write the vectors too."),
+    click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write; default: standard output."),
+    click.option(
+        "--neo4j-admin",
+        "bulk",
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help="Write CSV files for neo4j-admin database import into a new or empty folder instead.",
+    ),
+)
+"""The options of `pkg export`, but for the store."""
+
+browser_options = combine(
+    click.option(
+        "--http", metavar="PORT", help="Port or address of the page; default: port 7474 of the graph's server."
+    ),
+    click.option(
+        "--open", "is_opened", is_flag=True, help="Open the page in the system's browser, first query filled in."
+    ),
+    click.option(
+        "--export",
+        "folder",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Write the saved queries and the style sheet into a folder instead; needs no store.",
+    ),
+)
+"""The options of `pkg browser`, but for the store."""
+
+
+def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --store and --database; the command takes `store`, the address with the database in it."""
+
+    @click.option("--store", envvar="PKG_STORE", default=default_store, metavar="ADDRESS", help=_STORE_HELP)
+    @click.option("--database", metavar="NAME", help=_DATABASE_HELP)
+    @wraps(command)
+    def run(*words: Any, store: str, database: str | None, **options: Any) -> Any:
+        return command(*words, store=store if database is None else name_database(store, database), **options)
+
+    return run
+
+
+def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `pkg verify`; the command takes `stores`, two addresses, or one with --trace."""
+
+    @combine(
+        click.option(
+            "--store",
+            "stores",
+            multiple=True,
+            metavar="ADDRESS",
+            help="Where a graph lives; give it twice, once for each, or once with --trace.",
+        ),
+        click.option("--database", metavar="NAME", help="Database of the Neo4j servers among them that name none."),
+        click.option("--vectors", is_flag=True, help="Compare the vectors too."),
+        click.option(
+            "--trace",
+            "command",
+            callback=decode_option,
+            metavar="CMD",
+            help="Run a command, such as your tests, and compare the calls it makes with those of one graph instead.",
+        ),
+        click.option(
+            "--source",
+            envvar="PKG_SOURCE",
+            callback=decode_option,
+            help="With --trace: the source to look at; default: the one of the current folder.",
+        ),
+    )
+    @wraps(command)
+    def run(**options: Any) -> Any:
+        ctx = click.get_current_context()
+        stores, database, traced = options.pop("stores"), options.pop("database"), options["command"] is not None
+        _check_verify_options(ctx, traced, options["vectors"])
+        if traced and not stores:
+            stores = (os.environ.get("PKG_STORE") or (ctx.default_map or {}).get("store") or default_store(),)
+        return command(stores=_name_databases(stores, database, 1 if traced else 2), **options)
+
+    return run
+
+
+def _check_verify_options(ctx: click.Context, traced: bool, vectors: bool) -> None:
+    if traced and vectors:
+        raise UsageError("--trace compares calls and --vectors compares stores; give one of them")
+    if not traced and ctx.get_parameter_source("source") is click.core.ParameterSource.COMMANDLINE:
+        raise UsageError("--source narrows --trace; two stores are compared whole")
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Write JSON lines even to a terminal.")(command)
+
+
+def name_database(address: str, database: str) -> str:
+    """Put the name of a database into a server's address; a UsageError where there is no place for it."""
+    from pkg.graph.neo4j.address import is_server
+
+    if not is_server(address):
+        raise UsageError(f"--database {database} does not fit the store {address}; expected neo4j://host or its like")
+    parts = urlsplit(address)
+    if parts.path.strip("/") not in ("", database):
+        raise UsageError(
+            f"the store address names the database '{parts.path.strip('/')}' and --database names '{database}';"
+            " give one of the two"
+        )
+    return parts._replace(path=f"/{database}").geturl()
+
+
+def _name_databases(stores: tuple[str, ...], database: str | None, expected: int) -> tuple[str, ...]:
+    from pkg.graph.neo4j.address import is_server
+
+    if len(stores) != expected:
+        wanted = "one store with --trace" if expected == 1 else "two stores to compare"
+        form = " ".join(["--store ADDRESS"] * expected)
+        raise UsageError(f"expected {wanted}, seen {len(stores)}; write: {form}")
+    if database is None:
+        return stores
+    lacking = {each for each in stores if is_server(each) and not urlsplit(each).path.strip("/")}
+    if not lacking:
+        which = "neither store" if expected == 2 else "no server"
+        raise UsageError(f"--database {database} fits {which}; expected a neo4j://host that names no database")
+    return tuple(name_database(each, database) if each in lacking else each for each in stores)
+
+
+def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove: bool) -> None:
+    """Refuse options of `pkg build` that exclude each other."""
+    if remove and from_export:
+        raise UsageError("--remove and --from-export exclude each other; give one of them")
+    if is_watched and (remove or from_export):
+        raise UsageError("--watch excludes --remove and --from-export; it follows a folder or file that changes")
+    if poll and not is_watched:
+        raise UsageError("--poll tells how --watch looks for changes; give both, or neither")
+
+
+def choose_question(
+    name: str | None, ends: tuple[str, str] | None, options: dict[str, Any]
+) -> tuple[str, str | None, str | None]:
+    """Give the one question that was asked, what it is about, and the end of a path."""
+    asked = [each for each in ("impact", "cycles", "unused", "imports") if options.pop(each)]
+    asked += ["path"] if ends else []
+    if len(asked) > 1:
+        raise UsageError(f"--{' and --'.join(asked)} are different questions; ask one at a time")
+    if not ends:
+        return (asked or ["links"])[0], name, None
+    if name:
+        raise UsageError(f"--path names both ends, and '{name}' is a third name; write: pkg deps --path A B")
+    return "path", decode_word(ends[0]), decode_word(ends[1])
+
+
+def open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any]]:
+    """Open the file to export to; the store itself would be lost before it is read."""
+    scheme, _, place = store.partition(":///")
+    if output and scheme == "sqlite" and _is_same_file(Path(output), Path(place)):
+        raise UsageError(f"{output} is the store {store} itself; expected another file to export to")
+    try:
+        return click.open_file(output or "-", "w", encoding="utf-8", atomic=output is not None)
+    except OSError as fault:
+        raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)

@@ -1,0 +1,50 @@
+"""Compare the calls that a command really made with those of the graph (`pkg verify --trace`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pkg.errors import InputError
+from pkg.evaluation.trace.results import TraceReport
+
+if TYPE_CHECKING:
+    from pkg.evaluation.trace.run import TraceLog
+    from pkg.evaluation.trace.subject import Subject
+    from pkg.graph.store import GraphStore
+
+STDERR = 2
+
+__all__ = ["TraceReport", "trace_calls"]
+
+
+def trace_calls(store: GraphStore, command: str, source: str | None = None, output: int = STDERR) -> TraceReport:
+    """Run a command in the current folder, and compare the calls in a source with its CALLS edges.
+
+    source: its name; without one the source whose root lies at or above the current folder.
+    output: the file descriptor that takes what the command writes.
+    """
+    from pkg.evaluation.trace.compare import compare_calls
+    from pkg.evaluation.trace.run import run_traced, split_command
+    from pkg.evaluation.trace.subject import read_subject
+
+    split_command(command)  # a slip of the pen is told before the store is read
+    subject = read_subject(store, source, Path.cwd())
+    log = run_traced(command, subject.plan(), output)
+    _check_log(subject, log)
+    return compare_calls(subject, log, command)
+
+
+def _check_log(subject: Subject, log: TraceLog) -> None:
+    """Say why there is nothing to compare, where nothing was seen."""
+    ended = f"the command ended with exit code {log.exit_code}"
+    if not log.processes:
+        raise InputError(
+            f"no Python process was traced, and {ended}; expected a command that starts Python without -I, -E or -S"
+            " and with its PYTHONPATH as it is"
+        )
+    if not log.calls:
+        raise InputError(
+            f"{log.processes} Python processes were traced, {ended}, and no call between functions below"
+            f" {subject.source.root} was seen; expected a command that runs the code there, not an installed copy of it"
+        )

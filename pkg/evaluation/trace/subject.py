@@ -1,0 +1,171 @@
+"""Read of a source what a trace is compared with: its functions by place, its calls by statement, its overrides."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from pkg.errors import PathError, QueryError
+from pkg.evaluation.trace.outline import Outline, outline_text
+from pkg.evaluation.trace.run import Named, Plan, Spot
+from pkg.graph.store import GraphStore
+from pkg.model import Edge, Label, Node, RelationType, Source
+
+
+class Site(NamedTuple):
+    """One statement in one function, or in a file outside of functions."""
+
+    owner: str  # id of the Function or File
+    statement: int  # its first line
+
+
+@dataclass(slots=True)
+class Subject:
+    """A source as far as calls go, by what Python knows of code."""
+
+    source: Source
+    nodes: dict[str, Node]  # files, classes and functions
+    outlines: dict[str, Outline]
+    stale: frozenset[str]  # paths whose file is no longer what was built
+    functions: dict[Spot, str] = field(default_factory=dict)
+    classes: set[Spot] = field(default_factory=set)
+    wrappers: dict[Spot, set[str]] = field(default_factory=dict)  # what decorators may put around others, their names
+    calls: dict[Site, list[Edge]] = field(default_factory=lambda: defaultdict(list))
+    unbound: dict[Site, list[Node]] = field(default_factory=lambda: defaultdict(list))
+    overridden: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _files: dict[str, str] = field(default_factory=dict)
+
+    def place(self, spot: Spot, line: int) -> Site | None:
+        """Give the statement that a line of some code is in; code that is no function is charged to what is around."""
+        owner = self.functions.get(spot) or self._find_around(spot)
+        return None if owner is None else Site(owner, self.outlines[spot.path].statement(line))
+
+    def _find_around(self, spot: Spot) -> str | None:
+        """Find the function or file around a lambda, a comprehension or the body of a class."""
+        found = self.outlines[spot.path].owner(spot.line) if spot.path in self.outlines else None
+        around = self.functions.get(Spot(spot.path, *found)) if found else None
+        return around or self._files.get(spot.path)
+
+    def suspends(self, node: Node) -> bool:
+        """Tell whether a function is a generator or a coroutine."""
+        return (node.start_line, node.name) in self.outlines[node.path].suspending
+
+    def plan(self) -> Plan:
+        """Tell the tracer what belongs to the source."""
+        decorators = {spot: list_decorators(self.nodes[identity]) for spot, identity in self.functions.items()}
+        decorated = {spot: names for spot, names in decorators.items() if names}
+        return Plan(self.source.root, tuple(sorted(self._files)), _list_named(self.wrappers), _list_named(decorated))
+
+    def _find_wrappers(self) -> Iterator[tuple[Spot, set[str]]]:
+        """Find the functions inside of functions and classes whose names stand in decorators."""
+        names = {name for node in self.nodes.values() for name in list_decorators(node)}
+        makers = {(n.path, n.qualname) for n in self.nodes.values() if n.label is not Label.FILE and n.name in names}
+        for spot, identity in self.functions.items():
+            words = self.nodes[identity].qualname.split(".")
+            found = {words[at] for at in range(len(words) - 1) if (spot.path, ".".join(words[: at + 1])) in makers}
+            if found:
+                yield spot, found
+
+    def add_nodes(self) -> None:
+        """Index functions and files by what Python knows of them."""
+        for node in self.nodes.values():
+            if node.label is Label.FUNCTION:
+                self.functions[Spot(node.path, node.start_line, node.name)] = node.id
+            elif node.label is Label.CLASS:
+                self.classes.add(Spot(node.path, node.start_line, node.name))
+            else:
+                self._files[node.path] = node.id
+        self.wrappers.update(self._find_wrappers())
+
+    def add_edges(self, edges: Iterable[Edge], unbound: dict[str, Node]) -> None:
+        """Index calls by the statements that make them."""
+        for edge in edges:
+            if edge.type is RelationType.OVERRIDES:
+                self.overridden[edge.start].add(edge.end)
+                continue
+            site = Site(edge.start, self.outlines[self.nodes[edge.start].path].statement(edge.line or 0))
+            if edge.type is RelationType.CALLS:
+                self.calls[site].append(edge)
+            else:
+                self.unbound[site].append(unbound[edge.end])
+
+    def find_overridden(self, identity: str) -> set[str]:
+        """Give the methods that a method overrides, over any number of classes."""
+        found: set[str] = set()
+        pending = [identity]
+        while pending:
+            fresh = self.overridden.get(pending.pop(), set()) - found
+            found |= fresh
+            pending += fresh
+        return found
+
+
+def read_subject(store: GraphStore, name: str | None, folder: Path) -> Subject:
+    """Read a source of a store, by name or as the one whose root the folder lies in."""
+    with store.snapshot():
+        source = _choose_source(store, name, folder)
+        labels = (Label.FILE, Label.CLASS, Label.FUNCTION)
+        nodes = {node.id: node for node in store.nodes(labels, source.name)}
+        paths = [node.path for node in nodes.values() if node.label is Label.FILE]
+        texts = dict(store.texts(source.name, paths))
+        outlines = {path: outline_text(texts.get(path, b"")) for path in paths}
+        stale = frozenset(path for path in paths if _is_stale(Path(source.root, path), texts.get(path, b"")))
+        subject = Subject(source, nodes, outlines, stale)
+        subject.add_nodes()
+        unbound = {node.id: node for node in store.nodes((Label.CALL,), source.name)}
+        types = (RelationType.CALLS, RelationType.OVERRIDES, RelationType.UNRESOLVED)
+        subject.add_edges(store.edges(types, source.name), unbound)
+    return subject
+
+
+def _choose_source(store: GraphStore, name: str | None, folder: Path) -> Source:
+    sources = store.sources()
+    found = [each for each in sources if each.name == name] if name else _list_around(sources, folder)
+    if len(found) != 1:
+        known = ", ".join(each.name for each in sources) or "none"
+        what = f"no source '{name}'" if name else f"{len(found)} sources fit the folder {folder}"
+        raise QueryError(f"{what} in {store.address}; sources that are there: {known}; give one with --source NAME")
+    source = found[0]
+    if source.kind != "repository" or source.revision is not None or not Path(source.root).is_dir():
+        raise PathError(
+            f"source '{source.name}' was built from {source.root}, where there is no folder to run code of; expected"
+            " a source that was built from a folder; run: pkg build FOLDER"
+        )
+    return source
+
+
+def _list_around(sources: tuple[Source, ...], folder: Path) -> list[Source]:
+    """List the only source there is, else those whose root is the folder or above it, the nearest alone."""
+    if len(sources) == 1:
+        return list(sources)
+    around = [each for each in sources if Path(each.root) in (folder, *folder.parents)]
+    deepest = max((len(Path(each.root).parts) for each in around), default=0)
+    return [each for each in around if len(Path(each.root).parts) == deepest]
+
+
+def _is_stale(file: Path, text: bytes) -> bool:
+    """Tell whether a file is gone or is no longer what was built; lines alone count, whatever ends them."""
+    try:
+        raw = file.read_bytes()
+        if raw == text:
+            return False
+        with io.TextIOWrapper(io.BytesIO(raw), tokenize.detect_encoding(io.BytesIO(raw).readline)[0]) as stream:
+            return stream.read().splitlines() != text.decode("utf-8-sig", "replace").splitlines()
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return True
+
+
+def _list_named(found: Mapping[Spot, set[str]]) -> tuple[Named, ...]:
+    return tuple((spot.path, spot.line, tuple(sorted(names))) for spot, names in sorted(found.items()))
+
+
+def list_decorators(node: Node) -> set[str]:
+    """Give the bare names of a definition's decorators."""
+    texts = node.properties.get("decorators") or ()
+    assert isinstance(texts, tuple | list)
+    return {str(text).lstrip("@ ").partition("(")[0].rpartition(".")[2].strip() for text in texts}

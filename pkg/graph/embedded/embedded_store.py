@@ -1,0 +1,389 @@
+"""The embedded store: one SQLite file, with files of vector codes and of terms beside it (DESIGN section 3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from sqlite3 import Error as DatabaseError
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
+from pkg.graph.embedded import sql
+from pkg.graph.embedded.edges import list_all_edges, list_edges_of, list_neighbours
+from pkg.graph.embedded.embedded_terms import EmbeddedTexts
+from pkg.graph.embedded.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors, Step
+from pkg.graph.embedded.opening import open_database
+from pkg.graph.embedded.outlines import OutlineReader
+from pkg.graph.embedded.reading import NodeReader
+from pkg.graph.embedded.writing import EmbeddedWriter
+from pkg.graph.faults import translate_database_faults, translate_faults
+from pkg.graph.floor import drop_below
+from pkg.graph.rows import parse_id, unpack_text
+from pkg.graph.store import StoreStats
+from pkg.graph.texts import export_edge, export_header, list_nested
+from pkg.model import (
+    UNFOLDED_TYPES,
+    Call,
+    Edge,
+    Label,
+    Matches,
+    Node,
+    NodeFilter,
+    Outline,
+    RelationType,
+    Skip,
+    Source,
+    Unfolded,
+)
+from pkg.units import find_owner
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pkg.terms.inverted_index import TextParts
+
+WRITE_CACHE_KB = 6_000  # pages that a write keeps in memory before they go to the log
+
+
+class EmbeddedStore:
+    """A graph in one file; readers see one generation, one writer at a time replaces it."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], create: bool = False, *, approximate_above: int = APPROXIMATE_ABOVE
+    ) -> None:
+        self._path = Path(path)
+        with translate_faults(self.address):
+            self._connection = open_database(self._path, self.address, create)
+        self._reader = NodeReader(self._connection)
+        self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
+        self._sources: tuple[Source, ...] | None = None  # of the same
+        self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, approximate_above)
+        self._outlines = OutlineReader(self._connection, self._vectors)
+        self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._get_meta)
+
+    @property
+    def address(self) -> str:
+        """Name the place, such as sqlite:///path."""
+        return f"sqlite:///{self._path}"
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def _get_meta(self, key: str) -> Any:
+        return self._list_meta().get(key)
+
+    def _list_meta(self) -> dict[str, Any]:
+        """Give what the graph says of itself, all from one state of the file: others may be writing it."""
+        return dict(self._connection.execute(sql.LIST_META)) if self._meta is None else self._meta
+
+    def _get_encoder(self) -> tuple[Any, Any]:
+        meta = self._list_meta()
+        return meta.get("encoder"), meta.get("dimension")
+
+    def ensure_schema(self, encoder: str, dimension: int) -> None:
+        """Create what is missing; refuse a store made with another encoder or dimension."""
+        with translate_faults(self.address):
+            if self._check_encoder(encoder, dimension):
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                if not self._check_encoder(encoder, dimension):  # another process may have been faster
+                    self._connection.execute(sql.PUT_META, ("encoder", encoder))
+                    self._connection.execute(sql.PUT_META, ("dimension", dimension))
+                self._connection.execute("COMMIT")
+            finally:
+                self._roll_back()
+
+    def _check_encoder(self, encoder: str, dimension: int) -> bool:
+        """Tell whether the store is made with this encoder; refuse another; False when it has none yet."""
+        found = self._get_encoder()
+        if found not in ((None, None), (encoder, dimension)):
+            raise EncoderMismatchError(
+                f"{self.address} holds vectors of encoder '{found[0]}' with {found[1]} dimensions,"
+                f" not of '{encoder}' with {dimension}; use that encoder, or another --store"
+            )
+        return found == (encoder, dimension)
+
+    def _roll_back(self) -> None:
+        """End a transaction that is still open; a full disk has ended it already."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def encoder(self) -> tuple[str, int]:
+        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+        with translate_faults(self.address):
+            name, dimension = self._get_encoder()
+        return name or "", dimension or 0
+
+    def generation(self) -> int:
+        """Count the writes that have ended; 0 for a store that holds nothing."""
+        with translate_faults(self.address):
+            return self._get_meta("generation") or 0
+
+    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source."""
+        with translate_faults(self.address):
+            yield from self._connection.execute(sql.LIST_FINGERPRINTS, (source,))
+
+    def sources(self) -> tuple[Source, ...]:
+        """List the sources by name."""
+        if self._sources is not None:
+            return self._sources
+        with translate_faults(self.address):
+            found = tuple(Source(*row[:4]) for row in self._connection.execute(sql.LIST_SOURCES))
+        if self._meta is not None:
+            self._sources = found
+        return found
+
+    def source_fingerprint(self, source: str) -> str | None:
+        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+        with translate_faults(self.address):
+            rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
+        return next((row[4] for row in rows if row[0] == source), None)
+
+    def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
+        """Give (path, notes) of every unit of a source whose links were put."""
+        with translate_faults(self.address):
+            yield from self._connection.execute(sql.LIST_NOTES, (source,))
+
+    def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Give (path, text) of those of the files that the source has; inside a write, what it has put so far."""
+        with translate_faults(self.address):
+            for path in paths:
+                for (packed,) in self._connection.execute(sql.GET_FILE_TEXT, (source, path)).fetchall():
+                    yield path, unpack_text(packed)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Hold one generation still for all reads inside the block."""
+        if self._connection.in_transaction:
+            yield
+            return
+        with translate_database_faults(self.address):
+            self._connection.execute("BEGIN")
+            try:
+                # SQLite chooses the generation at the first read, not at BEGIN.
+                self._meta = self._list_meta()
+                yield
+            finally:
+                self._meta = self._sources = None
+                self._reader.forget()
+                self._roll_back()
+
+    @contextmanager
+    def write(self) -> Iterator[EmbeddedWriter]:
+        """Open the one write transaction; leaving it by an exception undoes all of it."""
+        with translate_database_faults(self.address):
+            self._connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KB}")
+            self._connection.execute("BEGIN IMMEDIATE")
+            before, now = str(self._get_meta("stamp")), os.urandom(16).hex()
+            try:
+                writer = EmbeddedWriter(self._connection)
+                yield writer
+                writer.finish()
+                if writer.changed:
+                    self._connection.execute(sql.PUT_META, ("generation", self.generation() + 1))
+                    self._connection.execute(sql.PUT_META, ("stamp", now))
+                self._connection.execute("COMMIT")
+            finally:
+                self._reader.forget()
+                self._roll_back()
+        if writer.changed:
+            self._settle(Step(before, now) if not writer.has_replaced_vectors else None)
+
+    def _settle(self, step: Step | None) -> None:
+        """Write the files beside the database and empty the log; what fails here, readers make up for."""
+        before = self._vectors.read_indexed()
+        for write in (partial(self._vectors.write, step), self._terms.write):
+            with suppress(OSError, DatabaseError, StoreError), self.snapshot():
+                write()
+        patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
+        with suppress(DatabaseError):
+            self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._connection.execute(f"PRAGMA busy_timeout = {patience:d}")
+        with suppress(OSError):  # it may take minutes: last, when all else is in its place
+            self._vectors.write_approximate(before)
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return self._path, *self._vectors.paths, self._terms.path
+
+    def vector_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        k: int,
+        where: NodeFilter | None = None,
+        floor: float = -1.0,
+    ) -> Matches:
+        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17)."""
+        with translate_faults(self.address), self.snapshot():
+            self._check_query(vector)
+            return drop_below(self._vectors.search(label, vector, k, where), floor)
+
+    def _check_query(self, vector: npt.NDArray[np.float32]) -> None:
+        if len(vector) != (self._get_meta("dimension") or len(vector)):
+            raise EncoderMismatchError(
+                f"the query vector has {len(vector)} dimensions; {self.address} holds {self._get_meta('dimension')}"
+                f" (encoder '{self._get_meta('encoder')}'); encode the query with that encoder"
+            )
+
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
+        from pkg.terms.word_search import search_text
+
+        with translate_faults(self.address), self.snapshot():
+            return search_text(self._terms, label, terms, k, where)
+
+    def hybrid_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        terms: Mapping[str, float],
+        k: int,
+        where: NodeFilter | None = None,
+    ) -> tuple[Matches, Matches]:
+        """Search a label by a vector, and functions by terms."""
+        from pkg.terms.word_search import search_functions
+
+        with translate_faults(self.address), self.snapshot():
+            return self.vector_search(label, vector, k, where), search_functions(self._terms, terms, k, where)
+
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the lexical score of each of some functions, and how rare it is."""
+        with translate_faults(self.address), self.snapshot():
+            return self._terms.open_terms(Label.FUNCTION).split_ids(ids, terms)
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        """Find the functions and classes of that bare name, ordered by path and line."""
+        return self.find_names([name], source)
+
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        """Find the functions and classes of several bare names at once, ordered by path and line."""
+        with translate_faults(self.address), self.snapshot():
+            return self._reader.find_names(names, source)
+
+    def get(self, ids: Sequence[str]) -> list[Node]:
+        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+        with translate_faults(self.address), self.snapshot():
+            return [self._get_one(node_id) for node_id in ids]
+
+    def _get_one(self, node_id: str) -> Node:
+        node = self._reader.read_id(parse_id(self._check_id(node_id)))
+        if node is None:
+            raise self._miss(node_id)
+        return node
+
+    def _check_id(self, node_id: str) -> str:
+        if not re.fullmatch(r"[0-9a-f]{16}", node_id):
+            raise self._miss(node_id)
+        return node_id
+
+    def _miss(self, node_id: str) -> NodeNotFoundError:
+        return NodeNotFoundError(
+            f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
+        )
+
+    def outlines(
+        self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
+    ) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
+        with translate_faults(self.address), self.snapshot():
+            self._check_query(vector)
+            return self._outlines.read(ids, blocks_of, vector, self._meta.get("stamp") if self._meta else None)
+
+    def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
+        """Fetch functions and blocks in the order of their ids, with their blocks and links."""
+        with translate_faults(self.address), self.snapshot():
+            nodes = self.get(ids)
+            owners = [find_owner(node.id, node.label, node.name) for node in nodes]
+            links: dict[str, list[Edge]] = {}
+            for edge in list_neighbours(self._connection, set(owners), set(UNFOLDED_TYPES), "out", 1):
+                links.setdefault(edge.start, []).append(edge)
+            return [
+                Unfolded(node, list_nested(self._reader.read_inside(node)), tuple(links.get(owner, ())))
+                for node, owner in zip(nodes, owners, strict=True)
+            ]
+
+    def subtree(self, node_id: str) -> list[Node]:
+        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+        with translate_faults(self.address), self.snapshot():
+            return self._reader.read_inside(self._get_one(node_id))
+
+    def calls(self, node_id: str) -> list[Call]:
+        """List the call sites on the lines of a node, in the order of the text."""
+        with translate_faults(self.address), self.snapshot():
+            return self._reader.read_calls(self._get_one(node_id))
+
+    def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
+        """Fetch for each file or row its imports that bind any of the names given with it, ordered by line and id."""
+        with translate_faults(self.address), self.snapshot():
+            return {each: self._reader.read_imports(self._get_one(each), wanted) for each, wanted in names.items()}
+
+    def neighbours(
+        self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+    ) -> list[Edge]:
+        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
+        wanted = None if types is None else set(types)
+        with translate_faults(self.address), self.snapshot():
+            starts = {self._get_one(node_id).id for node_id in ids}
+            return list_neighbours(self._connection, starts, wanted, direction, depth)
+
+    def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
+        """Give every node of some labels, without fetching them one by one; those of one text come together."""
+        with translate_faults(self.address), self.snapshot():
+            yield from self._reader.list_nodes(set(labels), source)
+
+    def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
+        """Give every relationship of some types that starts in a source, each once; in no promised order."""
+        with translate_faults(self.address), self.snapshot():
+            yield from list_edges_of(self._connection, types, source)
+
+    def stats(self) -> StoreStats:
+        """Count what the store holds."""
+        run = self._connection.execute
+        with translate_faults(self.address), self.snapshot():
+            nodes = {Label.SOURCE.value: run(sql.COUNT_SOURCES).fetchone()[0]}
+            for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES), *run(sql.COUNT_CALLS)):
+                nodes[sql.LABELS[label].value] = count
+            rows = run(sql.LIST_SOURCES).fetchall()
+            encoder, dimension = self.encoder()
+            return StoreStats(
+                generation=self.generation(),
+                encoder=encoder,
+                dimension=dimension,
+                sources=tuple(Source(*row[:4]) for row in rows),
+                nodes=dict(sorted(nodes.items())),
+                relations=dict(run(sql.COUNT_EDGES).fetchall()),
+                partial=tuple(Skip(path, reason) for path, reason in run(sql.LIST_PARTIAL)),
+                skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[5])),
+                stages={row[0]: json.loads(row[6]) for row in rows},
+                parts={part: int(run(statement).fetchone()[0]) for part, statement in sql.SIZES.items()},
+                bytes={path.name: path.stat().st_size for path in self._files if path.exists()},
+            )
+
+    def check(self) -> list[str]:
+        """Look for damage and contradictions; an empty list says that all is well."""
+        with translate_faults(self.address), self.snapshot():
+            faults = [row[0] for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            for fault, statement in sql.CHECKS.items():
+                count = self._connection.execute(statement).fetchone()[0]
+                if count:
+                    faults.append(f"{count} {fault}")
+        return faults
+
+    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        encoder, dimension = self.encoder()
+        with translate_faults(self.address), self.snapshot():
+            yield export_header(encoder, dimension)
+            yield from self._reader.export_nodes(vectors)
+            yield from map(export_edge, list_all_edges(self._connection))

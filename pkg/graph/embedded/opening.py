@@ -1,0 +1,123 @@
+"""Open the database file of the embedded store: make it, migrate it, and leave alone what is not ours."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from pkg.errors import StoreCorruptError, StoreMissingError, StoreVersionError
+from pkg.graph.embedded import sql
+
+LOCK_SECONDS = 5.0  # how long to wait for another process before saying that the store is locked
+PAGE_BYTES = 16384  # a quarter of the pages that SQLite's own 4096 makes, and a file as large within 2 %
+READ_CACHE_KB = 16_000
+"""Pages that a reader keeps in memory: what questions read of 20,000 functions, over which they wander.
+
+A map of the file would keep as much for every size of graph, but all that was ever read counts as memory.
+"""
+
+
+def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
+    """Open the file of a store at the present schema version; with create, make it when there is none."""
+    if create:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    elif not path.exists():
+        raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")
+    connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+    try:
+        return _prepare(connection, path, address, create)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: bool) -> sqlite3.Connection:
+    """Look before anything is written: a foreign database keeps every byte."""
+    try:
+        version = _check_version(connection, address, create)
+    except sqlite3.OperationalError:
+        if create or not _is_at_rest(path):
+            raise
+        connection.close()
+        connection = _open_unwritable(path)
+        version = _check_version(connection, address, create)
+    if create:
+        if version == 0:
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
+        _keep_log(connection)
+    else:
+        connection.execute(f"PRAGMA cache_size = -{READ_CACHE_KB:d}")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if version < len(sql.MIGRATIONS):
+        _migrate(connection)
+    return connection
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log; SQLite does not wait by itself where two processes switch at once."""
+    end = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as fault:
+            if "locked" not in str(fault) or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
+
+
+def _read_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _is_at_rest(path: Path) -> bool:
+    """Tell whether no write-ahead log lies beside the database, so that the file alone is the whole store."""
+    log = path.with_name(path.name + "-wal")
+    return not log.exists() or log.stat().st_size == 0
+
+
+def _open_unwritable(path: Path) -> sqlite3.Connection:
+    """Open a store in a place that cannot be written, where SQLite cannot make the log that it reads through."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
+
+
+def _check_version(connection: sqlite3.Connection, address: str, create: bool) -> int:
+    """Give the schema version; refuse a newer one, a database of another program, and an empty file to read from."""
+    # Tables before the version: where another process makes the store meanwhile, both come in one transaction.
+    has_tables = bool(connection.execute(sql.COUNT_TABLES).fetchone()[0])
+    version = _read_version(connection)
+    is_ours = version > 0 and connection.execute(sql.HAS_META).fetchone() is not None
+    if has_tables and not is_ours:
+        raise StoreCorruptError(f"{address} is a SQLite database but not a PKG store; name another with --store")
+    current = len(sql.MIGRATIONS)
+    if version > current:
+        raise StoreVersionError(
+            f"{address} has schema version {version}; this PKG reads up to {current};"
+            " upgrade PKG, or build anew into another --store"
+        )
+    if not has_tables and not create:
+        raise StoreMissingError(f"no graph at {address}; run: pkg build PATH")
+    return version
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Lead an older schema to the present one, all or nothing."""
+    from pkg.vectors.quantised import pack_halves
+
+    connection.create_function("pack_halves", 1, pack_halves)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _read_version(connection)  # another process may have been faster
+        for script in sql.MIGRATIONS[version:]:
+            for statement in filter(str.strip, script.split(";")):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(sql.MIGRATIONS):d}")
+        if version < len(sql.MIGRATIONS):  # what lies beside the database is of before
+            connection.execute(sql.PUT_META, ("stamp", os.urandom(16).hex()))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

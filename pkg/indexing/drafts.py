@@ -1,0 +1,186 @@
+"""Give the pieces of one fragment their ids, the fields of their terms and the spans that are to be encoded."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.headings import make_heading
+from pkg.indexing.field_spans import FieldSpans
+from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
+from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
+from pkg.units import CallSite, Fragment, NodeRow, PieceNames, hash_bytes, hash_inside
+
+
+class CodePieces:
+    """The pieces of a unit in the order of the text, so that those inside a span are found by bisection."""
+
+    def __init__(self, code: CodeUnit) -> None:
+        self.code = code
+
+    def definitions_in(self, span: Span) -> range:
+        """Give the indices of the definitions inside a span."""
+        return _find_inside(self.code.definitions, span)
+
+    def blocks_in(self, span: Span) -> range:
+        """Give the indices of the blocks inside a span."""
+        return _find_inside(self.code.blocks, span)
+
+    def imports_in(self, span: Span) -> range:
+        """Give the indices of the imports inside a span."""
+        return _find_inside(self.code.imports, span)
+
+    def comments_in(self, span: Span) -> tuple[tuple[int, int], ...]:
+        """Give the comments inside a span."""
+        low, high = (bisect_left(self.code.comments, (place,)) for place in (span.start, span.end))
+        return self.code.comments[low:high]
+
+    def calls_of(self, owners: Iterable[int | None]) -> list[Call]:
+        """Give the calls of some functions by line."""
+        return sorted((call for owner in owners for call in self._calls.get(owner, ())), key=lambda call: call.line)
+
+    @cached_property
+    def _calls(self) -> dict[int | None, list[Call]]:
+        calls: dict[int | None, list[Call]] = defaultdict(list)
+        for call in self.code.calls:
+            calls[call.function].append(call)
+        return calls
+
+
+def _find_inside(pieces: tuple[Class | Function, ...] | tuple[Block, ...] | tuple[Import, ...], span: Span) -> range:
+    low = bisect_left(pieces, span.start, key=_start)
+    return range(low, bisect_left(pieces, span.end, low, key=_start))
+
+
+def _start(piece: Class | Function | Block | Import) -> int:
+    return piece.span.start
+
+
+class Draft:
+    """A fragment while it is made: rows first, vectors when the whole batch has been encoded."""
+
+    def __init__(self, pieces: CodePieces, span: Span, place: tuple[str, str], path: str) -> None:
+        self._pieces = pieces
+        self._span = span
+        self._text = pieces.code.text[span.start : span.end]
+        self._path = path
+        self._is_file = bool(path)  # a piece of a row has none
+        self._names = PieceNames(*place)
+        self._nodes: list[NodeRow] = []
+        self._index: dict[int | None, int] = {}  # definition -> node
+        blocks = pieces.blocks_in(span)
+        bodies = pieces.code.blocks[blocks.start : blocks.stop]
+        self.fields = FieldSpans(self._text, span.start, path, bodies, pieces.comments_in(span))
+        self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
+        self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
+        self.headings: list[str] = []  # of each span
+        self._tail_end = len(self._text) + 1
+        for definition in pieces.definitions_in(span):
+            self._add_definition(definition)
+        self._add_blocks(blocks)
+        for number in pieces.imports_in(span):
+            self._add_import(pieces.code.imports[number])
+
+    @property
+    def encoded_text(self) -> bytes:
+        """Give the text that spans point into: the fragment, then its imports, one alias a line."""
+        return b"\n".join((self._text, *self.tail))
+
+    def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
+        """Make the fragment with the vectors of its spans and the terms of its functions and imports."""
+        packed = self._pack(terms)
+        return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
+
+    def _pack(self, terms: TermRows) -> bytes:
+        """Pack terms with the nodes that they are of: functions stand before imports in every fragment."""
+        indexed = [node for node in self._nodes if node.label in (Label.FUNCTION, Label.IMPORT)]
+        functions = sum(node.label is Label.FUNCTION for node in indexed)
+        ids, contents = np.array([(node.id, node.content_hash) for node in indexed], np.uint64).reshape(-1, 2).T
+        return pack_terms(functions, NodeKeys(ids, contents), terms)
+
+    def _place(self, span: Span) -> tuple[int, int, int, int]:
+        base, line = self._span.start, self._span.start_line - 1
+        return span.start - base, span.end - base, span.start_line - line, span.end_line - line
+
+    def _add_definition(self, number: int) -> None:
+        definition = self._pieces.code.definitions[number]
+        label = Label.FUNCTION if isinstance(definition, Function) else Label.CLASS
+        place = start, end, _, _ = self._place(definition.span)
+        content = self._text[start:end]
+        self._index[number] = len(self._nodes)
+        parent = -1 if definition.parent is None else self._index.get(definition.parent, -1)
+        kind = None
+        if isinstance(definition, Function):
+            kind = "method" if definition.is_method else "function"
+            self.spans.append((start, end))
+            self.headings.append(make_heading(self._path, definition.qualname))
+            self.fields.add_function(number, definition)
+        identity = self._names.name(label, definition.qualname)
+        self._nodes.append(
+            NodeRow(
+                identity, label, parent, definition.name, definition.qualname, kind, *place, hash_bytes(content),
+                _describe(definition) or None,
+            )
+        )  # fmt: skip
+
+    def _add_blocks(self, numbers: range) -> None:
+        code, nodes = self._pieces.code, self._nodes
+        first, label = len(nodes) - numbers.start, Label.BLOCK
+        for number in numbers:
+            block = code.blocks[number]
+            place = start, end, _, _ = self._place(block.span)
+            owner = nodes[self._index[block.function]]
+            parent = self._index[block.function] if block.parent is None else first + block.parent
+            identity = hash_inside(owner.id, block.path)
+            self.spans.append((start, end))
+            self.headings.append(make_heading(self._path, owner.qualname))
+            nodes.append(
+                NodeRow(
+                    identity, label, parent, block.path, owner.qualname, block.kind, *place,
+                    hash_bytes(self._text[start:end]), None,
+                )
+            )  # fmt: skip
+
+    def _add_import(self, record: Import) -> None:
+        rendered = record.statement.encode("utf-8", "replace")
+        place = self._place(record.span)
+        self.spans.append((self._tail_end, self._tail_end + len(rendered)))
+        self.headings.append("")
+        self.tail.append(rendered)
+        self._tail_end += len(rendered) + 1
+        name = record.name or record.module
+        identity = self._names.name(Label.IMPORT, rendered.decode())
+        self.fields.add_import(name, record.statement)
+        properties = {"module": record.module, "alias": record.alias, "level": record.level, "imported": record.name}
+        kept: dict[str, object] = {key: value for key, value in properties.items() if value}
+        self._nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))
+
+    def _list_calls(self) -> Iterator[CallSite]:
+        """Give the call sites of the fragment by line; those of module and class code only in a file.
+
+        A piece of a row must not depend on what else the row holds.
+        """
+        base, index = self._span.start_line - 1, self._index | {None: -1}
+        calls = self._pieces.code.calls if self._is_file else self._pieces.calls_of(self._index)
+        return (CallSite(call.expression, call.line - base, index[call.function]) for call in calls)
+
+
+def _describe(definition: Class | Function) -> dict[str, object]:
+    """Give what only some definitions have; the docstring as offsets from the start of the definition."""
+    properties: dict[str, object] = {}
+    if definition.docstring is not None:
+        start = definition.span.start
+        properties["docstring"] = [definition.docstring.start - start, definition.docstring.end - start]
+    if definition.decorators:
+        properties["decorators"] = list(definition.decorators)
+    if isinstance(definition, Class):
+        if definition.bases:
+            properties["bases"] = list(definition.bases)
+    elif definition.is_async:
+        properties["is_async"] = True
+    return properties

@@ -1,0 +1,78 @@
+"""Read an export back: its files and rows become inputs that build the same graph again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pkg.errors import CorpusError, PathError
+from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
+from pkg.model import Label, Source, Status
+
+
+@contextmanager
+def open_export(path: str) -> Iterator[list[Input]]:
+    """List the sources of an export as inputs, their units streamed; - is standard input, kept in a temporary file."""
+    if path != "-" and not Path(path).is_file():
+        raise PathError(f"no such file: {path}; expected a file that pkg export wrote")
+    with tempfile.NamedTemporaryFile() as spool:
+        if path == "-":
+            shutil.copyfileobj(sys.stdin.buffer, spool)
+            spool.flush()
+            path = spool.name
+        sources = [line for line in _read_nodes(path) if line["label"] == Label.SOURCE.value]
+        yield [_make_input(path, line) for line in sources]
+
+
+def _make_input(path: str, line: dict[str, Any]) -> Input:
+    source = Source(line["name"], line["kind"], line["root"], line.get("revision"))
+    return Input(source, "", None, stream=lambda: _stream_units(path, source.name))
+
+
+def _stream_units(path: str, source: str) -> Iterator[RawUnit]:
+    for line in _read_nodes(path):
+        if line["label"] in (Label.FILE.value, Label.ROW.value) and line["source"] == source:
+            yield RawUnit.of(_restore_unit(line))
+
+
+def _restore_unit(line: dict[str, Any]) -> LoadedUnit:
+    """Lay the fragments of a unit where they stood; the verdict of the first extraction is kept."""
+    text, at_line = bytearray(), 1
+    for first_line, part in line["parts"]:
+        text += (
+            b"\n" * (first_line - at_line) if first_line > at_line or not text else b"; "
+        )  # imports may share a line
+        text += part.encode("utf-8", "surrogateescape")
+        at_line = text.count(b"\n") + 1
+    verdict = (line["language"], Status(line["status"]), line.get("reason"))
+    return LoadedUnit(line["path"], "", Label(line["label"]), line["content_hash"], bytes(text), verdict)
+
+
+def _read_nodes(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the node lines of an export, after a look at its header."""
+    number = 0
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for number, text in enumerate(file, 1):
+            try:
+                line = json.loads(text)
+                kind = line["type"]
+            except (ValueError, TypeError, KeyError):
+                raise CorpusError(
+                    f"{path} line {number} is not a line of an export; expected what pkg export writes"
+                ) from None
+            if number == 1 and (kind, line.get("version")) != ("graph", 1):
+                raise CorpusError(
+                    f"{path} does not begin with the header of an export (version 1); expected what pkg export writes"
+                )
+            if kind == "relation":  # relationships follow the nodes and are derived again
+                return
+            if kind == "node":
+                yield line
+    if not number:
+        raise CorpusError(f"{path} is empty; expected what pkg export writes")

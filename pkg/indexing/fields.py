@@ -1,0 +1,172 @@
+"""Read the terms of functions by field and turn them into impacts, for a whole batch of texts at once.
+
+A text is cut into identifiers once; every field is a span of it, and a span is a run of identifiers. What has no place
+in the text (the path) is written behind it. All that is counted is sorted and summed by numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.identifiers import number_identifiers
+from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise
+from pkg.terms.numbers import hash_term
+from pkg.terms.stems import TABLE_LIMIT, WORD_LIMIT, stem_word
+from pkg.terms.term_weights import Field, FieldWeights
+from pkg.terms.words import MAX_WORD, list_all_parts
+
+FieldSpan = tuple[int, int, int, int]  # byte offsets [start, end), the number of the node, the field
+Range = tuple[int, int]  # byte offsets [start, end)
+
+_FIELD_BITS = 3
+_TERM_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCounts:
+    """How often each term stands in each field of n nodes: columns of one length, by node, term and field."""
+
+    nodes: Numbers
+    hashes: npt.NDArray[np.uint32]
+    fields: Numbers
+    counts: Numbers
+    lengths: Numbers  # [n, fields], in terms
+
+    def weigh(self, weights: FieldWeights) -> TermRows:
+        """Add up the fields of each term and round to impacts; a node has its terms in ascending order."""
+        size = len(self.lengths)
+        if not len(self.nodes):
+            return TermRows(np.zeros(size, np.int64), self.hashes, np.zeros(0, np.uint8))
+        parts = weights.factors(self.lengths)[self.nodes, self.fields] * self.counts
+        is_first = (np.diff(self.nodes, prepend=-1) != 0) | (np.diff(self.hashes, prepend=~self.hashes[:1]) != 0)
+        starts = np.flatnonzero(is_first)
+        return TermRows(
+            np.bincount(self.nodes[starts], minlength=size),
+            self.hashes[starts],
+            quantise(np.add.reduceat(parts, starts)),
+        )
+
+
+class FieldReader:
+    """Count terms by field; keeps the identifiers that it has seen, because texts repeat them."""
+
+    def __init__(self) -> None:
+        self._table = _IdentifierTable()
+
+    def count(self, text: bytes, spans: Sequence[FieldSpan], comments: Sequence[Range], nodes: int) -> FieldCounts:
+        """Count the terms in the spans of a text; what lies in a comment counts as comment in whatever span.
+
+        comments: ascending, without overlap. nodes: how many nodes the spans are of.
+        """
+        identifiers, starts = self._read_identifiers(text)
+        table = np.array(spans, np.int64).reshape(-1, 4)
+        first, last = np.searchsorted(starts, table[:, 0]), np.searchsorted(starts, table[:, 1])
+        runs = last - first
+        places = expand_runs(first, runs)
+        owners, fields = np.repeat(table[:, 2], runs), np.repeat(table[:, 3], runs)
+        fields[_find_inside(starts, comments)[places] & (fields >= Field.SIGNATURE)] = Field.COMMENTS
+        begins, amounts, hashes = self._table.terms()
+        chosen = identifiers[places]
+        repeats = amounts[chosen]
+        groups = np.repeat(owners << _FIELD_BITS | fields, repeats)
+        found = hashes[expand_runs(begins[chosen], repeats)].astype(np.int64)
+        return _count(groups, found, nodes)
+
+    def _read_identifiers(self, text: bytes) -> tuple[Numbers, Numbers]:
+        """Give the table index and the start offset of every identifier of a text, both [identifiers]."""
+        self._table.make_room()
+        return number_identifiers(text, self._table)
+
+
+def _count(groups: Numbers, hashes: Numbers, nodes: int) -> FieldCounts:
+    """Count equal terms of equal groups (node and field), sorted as one number: node, term, field."""
+    lengths = np.bincount(groups, minlength=nodes << _FIELD_BITS).reshape(nodes, 1 << _FIELD_BITS)[:, : len(Field)]
+    fields_mask = (1 << _FIELD_BITS) - 1
+    owners = groups >> _FIELD_BITS
+    keys = (owners << _TERM_BITS | hashes) << _FIELD_BITS | groups & fields_mask
+    keys.sort()
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    keys, ends = keys[starts], np.append(starts[1:], len(keys))
+    terms = keys >> _FIELD_BITS
+    return FieldCounts(
+        terms >> _TERM_BITS,
+        (terms & (1 << _TERM_BITS) - 1).astype(np.uint32),
+        keys & fields_mask,
+        ends - starts,
+        lengths,
+    )
+
+
+def _find_inside(starts: Numbers, ranges: Sequence[Range]) -> npt.NDArray[np.bool_]:
+    """Tell which starts lie in one of the ranges."""
+    if not ranges:
+        return np.zeros(len(starts), bool)
+    table = np.array(ranges, np.int64)
+    place = np.searchsorted(table[:, 0], starts, "right") - 1
+    inside: npt.NDArray[np.bool_] = (place >= 0) & (starts < table[place, 1])
+    return inside
+
+
+class _IdentifierTable(dict[bytes, int]):
+    """Number identifiers, and remember the terms that each is made of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words = _WordTable()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.clear()
+        self._known: Numbers = np.zeros((0, 2), np.int64)  # where the terms of each identifier begin, how many
+        self._hashes: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._fresh: list[bytes] = []
+
+    def __missing__(self, identifier: bytes) -> int:
+        index = self[identifier] = len(self)
+        self._fresh.append(identifier)
+        return index
+
+    def make_room(self) -> None:
+        """Forget everything when the table is full."""
+        if len(self) > TABLE_LIMIT:
+            self._forget()
+
+    def terms(self) -> tuple[Numbers, Numbers, npt.NDArray[np.uint32]]:
+        """Give for each identifier where its terms begin and how many there are, and the terms of all."""
+        if self._fresh:
+            parts = list_all_parts(self._fresh)
+            found = np.fromiter(map(self._words.__getitem__, parts), np.int64, len(parts))
+            ends = np.flatnonzero(found == _END)
+            is_term = found >= 0
+            behind = len(self._hashes) + np.cumsum(is_term)[ends]
+            starts = np.concatenate(([len(self._hashes)], behind[:-1]))
+            self._known = np.concatenate((self._known, np.stack((starts, behind - starts), axis=1)))
+            self._hashes = np.concatenate((self._hashes, found[is_term].astype(np.uint32)))
+            self._fresh = []
+        return self._known[:, 0], self._known[:, 1], self._hashes
+
+
+_END, _NO_TERM = -1, -2  # what stands behind each identifier, and what is too long to be a word
+
+
+class _WordTable(dict[str, int]):
+    """Remember the terms of words as they are written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.clear()
+        self[" "] = _END
+
+    def __missing__(self, word: str) -> int:
+        if len(self) > WORD_LIMIT:
+            self._forget()
+        number = hash_term(stem_word(word)) if len(word) <= MAX_WORD else _NO_TERM
+        self[word] = number
+        return number

@@ -1,0 +1,116 @@
+"""What a build reads: the units of a repository, an archive, a revision, a corpus or an export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pkg.errors import PathError
+from pkg.model import Label, Skip, Source, Status
+from pkg.units import format_id, hash_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedUnit:
+    """One file or row with its text."""
+
+    path: str
+    fingerprint: str
+    label: Label
+    content_hash: str
+    text: bytes
+    verdict: tuple[str, Status, str | None] | None = (
+        None  # language, status, reason: the text is extracted code already
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RawUnit:
+    """One file or row that can be read."""
+
+    path: str
+    fingerprint: str
+    size: int
+    label: Label
+    read: Callable[[], bytes | LoadedUnit]
+
+    @classmethod
+    def of(cls, unit: LoadedUnit) -> RawUnit:
+        """Wrap a unit that is in memory already."""
+        return cls(unit.path, unit.fingerprint, len(unit.text), unit.label, lambda: unit)
+
+    def load(self) -> LoadedUnit | Skip:
+        """Read the text; what cannot be read is a Skip with the reason."""
+        try:
+            text = self.read()
+        except PathError as fault:
+            return Skip(self.path, str(fault))
+        if isinstance(text, LoadedUnit):
+            return text
+        return LoadedUnit(self.path, self.fingerprint, self.label, hash_text(text), text)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One source and its units: a list that is known at once, or a stream of rows."""
+
+    source: Source
+    fingerprint: str  # of the whole input; equal fingerprints mean that nothing changed
+    entries: tuple[RawUnit, ...] | None  # None: the units come from stream
+    skipped: tuple[Skip, ...] = ()
+    stream: Callable[[], Iterator[RawUnit | Skip]] = lambda: iter(())
+
+    @property
+    def count(self) -> int:
+        """Count the units that are known at once."""
+        return len(self.entries or ())
+
+
+def find_input(path: str, source: str | None, field: str | None, max_file_size: int | None) -> Input:
+    """Find out what a path is and list its units."""
+    from pkg.extract.records import is_corpus
+
+    if is_corpus(path):
+        return _find_corpus(path, source, field)
+    from pkg.extract.discovery import DEFAULT_MAX_FILE_SIZE, discover
+
+    found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size)
+    entries = tuple(
+        RawUnit(entry.path, entry.fingerprint, entry.size, Label.FILE, entry.read) for entry in found.entries
+    )
+    named = Source(source or found.name, found.kind, found.root, found.revision)
+    lines = [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
+    lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]
+    return Input(named, hash_text("\n".join(lines).encode("utf-8", "replace")), entries, found.skipped)
+
+
+def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
+    """Describe a corpus file by its size and times; its rows are streamed later."""
+    if path == "-":
+        named = Source(source or "stdin", "corpus", "-")
+        return Input(named, "", None, stream=lambda: _stream_rows(path, field))
+    from pkg.extract.files import make_fingerprint
+
+    file = Path(path)
+    if not file.is_file():
+        raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
+    fingerprint = f"{make_fingerprint(file.stat())}-{field or ''}"
+    named = Source(source or file.name.split(".", 1)[0], "corpus", str(file.resolve()))
+    return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, field))
+
+
+def _stream_rows(path: str, field: str | None) -> Iterator[RawUnit | Skip]:
+    from pkg.extract.rows import read_rows
+
+    for row in read_rows(path, field):
+        if isinstance(row, Skip):
+            yield row
+        else:
+            text = row.text.encode("utf-8", "replace")
+            yield RawUnit.of(LoadedUnit(row.id, "", Label.ROW, hash_text(text), text))
+
+
+def hash_text(text: bytes) -> str:
+    """Hash a unit's text to 16 hex digits."""
+    return format_id(hash_bytes(text))

@@ -1,0 +1,79 @@
+"""Resolve what a build has changed, and put the links of the files that it changes anything for (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pkg.extract.python import extract_unit
+from pkg.model import Skip
+from pkg.resolve.basis import Basis, add_basis, read_basis
+from pkg.resolve.foundations import Foundations
+from pkg.resolve.links import LinkWriter
+from pkg.resolve.project import Project, resolve_changes, resolve_project
+from pkg.resolve.records import Record, cut_record, make_record, read_links, read_unit
+from pkg.resolve.units import Units
+from pkg.units import UnitLinks, UnitText, describe_code
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore, StoreWriter
+    from pkg.indexing.todo import Change
+
+PLAIN = "values spread too widely: arguments and results of functions were not followed, but for their annotations"
+
+
+def put_links(
+    store: GraphStore, writer: StoreWriter, source: str, change: Change, notes: Mapping[str, bytes]
+) -> list[Skip]:
+    """Resolve the files of a repository, and put the links of those that are new or whose links come out otherwise.
+
+    `notes` are those of all files from before the change. Gives what was left out.
+    """
+    records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
+    bases = {path: basis for path, record in records.items() if (basis := read_basis(record)) is not None}
+    kept = [path for path in change.unchanged if path not in change.before]  # a file that was put may hold no code
+    unchanged = {path: records[path] for path in kept if path in records}
+    lost = list(_extract(source, store.texts(source, [path for path in kept if path not in records])))
+    units = Units([*change.fresh.values(), *lost], source, unchanged, partial(store.texts, source))
+    project = None
+    if bases and not lost and bases.keys() == unchanged.keys() | change.before.keys():
+        before = [read_unit(source, path, text, records[path]) for path, text in change.before.items()]
+        project = resolve_changes(units, before, bases, change.fresh.keys() | change.before.keys())
+    if project is None:
+        project, bases = resolve_project(units), {}
+    found = project.found()
+    writer.put_links(source, _write_links(source, project, found, units, change, records, bases))
+    unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
+    taken = {path: add_basis(records[path], basis).pack() for path, basis in found.list_taken(unresolved)}
+    if taken:
+        writer.put_notes(source, taken)
+    is_plain = project.is_plain
+    project.release()
+    return [Skip("(calls)", PLAIN)] if is_plain else []
+
+
+def _extract(source: str, texts: Iterable[tuple[str, bytes]]) -> Iterator[UnitText]:
+    """Extract files anew that have no record, or a damaged one."""
+    for path, text in texts:
+        yield describe_code(source, path, extract_unit(text))
+
+
+def _write_links(
+    source: str,
+    project: Project,
+    found: Foundations,
+    units: Units,
+    change: Change,
+    records: Mapping[str, Record],
+    bases: Mapping[str, Basis],
+) -> Iterator[UnitLinks]:
+    writer = LinkWriter(source, units, project)
+    for path in sorted(project.sites):
+        parts = project.parts.get(path)
+        links = writer.write(path, read_links(path, records[path]) if parts is not None else None)
+        record = make_record(links, units[path])
+        if project.is_exact:
+            record = add_basis(record, found.describe(path, bases.get(path), parts))
+        if path in change.fresh or records.get(path) != record:
+            yield UnitLinks(path, links.edges, links.unbound, links.libraries, record.pack())

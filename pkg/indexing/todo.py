@@ -1,0 +1,146 @@
+"""What a build has to do, and what becomes of each unit while it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkg.errors import CorpusError
+from pkg.indexing.report import BuildReport
+from pkg.model import Skip, Status
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore, StoreWriter
+    from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
+    from pkg.indexing.known import KnownUnits
+    from pkg.units import UnitGraph, UnitText
+
+Progress = Callable[[int, int], None]  # bytes done, bytes in all (0 when that is not known)
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """What a build has to do for one source."""
+
+    units: Iterable[RawUnit | Skip]
+    known: KnownUnits  # what the store has; units that need not be read are marked as seen
+    size: int  # bytes to read; 0 when that is not known
+
+
+def is_current(found: Input, store: GraphStore) -> bool:
+    """Tell whether the last build of the source read this very input."""
+    before = store.source_fingerprint(found.source.name)
+    return bool(before) and before == found.fingerprint
+
+
+def compare(found: Input, known: KnownUnits) -> Todo:
+    """Find the units whose fingerprint is new."""
+    if found.entries is None:
+        return Todo(found.stream(), known, 0)
+    fresh = []
+    for unit in found.entries:
+        if known.find(unit.path)[0] == unit.fingerprint:
+            known.see(unit.path)
+        else:
+            fresh.append(unit)
+    return Todo(fresh, known, sum(unit.size for unit in fresh))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a build changes in a repository."""
+
+    fresh: Mapping[str, UnitText]  # files that were put, as resolution wants them
+    before: Mapping[str, bytes]  # texts of files that were put anew or removed, as they were
+    unchanged: Sequence[str]  # paths of the files that are as they were
+
+
+class Tally:
+    """Pass units on, store them, and count what becomes of each."""
+
+    def __init__(
+        self, found: Input, todo: Todo, store: GraphStore, writer: StoreWriter, progress: Progress | None
+    ) -> None:
+        self._found, self._todo, self._store, self._writer, self._progress = found, todo, store, writer, progress
+        self._source = found.source.name
+        self._has_units = False
+        self._done = 0
+        self._written = self._removed = self._partial = self._same = 0
+        self.skipped = list(found.skipped)
+        self._fresh: dict[str, UnitText] = {}
+        self._before: dict[str, bytes] = {}
+
+    def load(self, units: Iterable[RawUnit | Skip]) -> Iterator[LoadedUnit]:
+        """Load units and pass on those whose content is new; count and name those that cannot be read."""
+        for unit in units:
+            loaded = unit if isinstance(unit, Skip) else unit.load()
+            self._tick(unit)
+            if isinstance(loaded, Skip):
+                self.skipped.append(loaded)
+                continue
+            self._has_units = True
+            self._todo.known.see(loaded.path)
+            fingerprint, content_hash = self._todo.known.find(loaded.path)
+            if content_hash != loaded.content_hash:
+                yield loaded
+                continue
+            self._same += 1
+            if fingerprint != loaded.fingerprint:
+                self._writer.put_fingerprint(self._source, loaded.path, loaded.fingerprint)
+
+    def put(self, unit: UnitGraph) -> None:
+        """Store one prepared unit."""
+        self._keep(unit.path)
+        self._writer.replace_file(unit)
+        if unit.code is not None:
+            self._fresh[unit.path] = unit.code
+        self._written += 1
+        self._partial += unit.status is not Status.OK
+
+    def remove_unseen(self) -> None:
+        """Delete the units that the input no longer has; refuse a corpus of which not one row could be read."""
+        if not self._has_units and self._found.entries is None and self._found.source.kind == "corpus":
+            first = f"; first: {self.skipped[0]}" if self.skipped else ""
+            raise CorpusError(
+                f"no row of {self._found.source.root} can be read ({len(self.skipped)} left out{first});"
+                " expected one JSON object a line, with code in one of its fields"
+            )
+        for path in self._todo.known.unseen():
+            self._keep(path)
+            self._writer.delete_file(self._source, path)
+            self._removed += 1
+
+    def _keep(self, path: str) -> None:
+        """Keep the text of a file that is about to change: what it defined tells what else is to be resolved again."""
+        if self._found.source.kind != "corpus":
+            self._before.update(self._store.texts(self._source, [path]))
+
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether any unit was put or removed."""
+        return bool(self._written or self._removed)
+
+    def change(self) -> Change:
+        """Give what has changed, as resolution wants it."""
+        return Change(self._fresh, self._before, [path for path in self._todo.known.seen() if path not in self._fresh])
+
+    def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
+        """Sum up the build."""
+        untouched = self._found.count - len(self._todo.units) if isinstance(self._todo.units, list) else 0
+        return BuildReport(
+            self._source,
+            store.address,
+            store.generation(),
+            self._written,
+            untouched + self._same,
+            self._removed,
+            self._partial,
+            tuple(self.skipped),
+            stages,
+        )
+
+    def _tick(self, unit: RawUnit | Skip) -> None:
+        if self._progress is not None:
+            self._done += 0 if isinstance(unit, Skip) else unit.size
+            self._progress(self._done, self._todo.size)

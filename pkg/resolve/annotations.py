@@ -1,0 +1,130 @@
+"""What annotations promise: objects of classes, containers of them, classes themselves (A-12)."""
+
+from __future__ import annotations
+
+import ast
+
+from pkg.facts import Code
+from pkg.resolve.attributes import Attributes
+from pkg.resolve.containers import Containers
+from pkg.resolve.context import Context
+from pkg.resolve.model import Binding, Scope
+from pkg.resolve.names import Names
+from pkg.resolve.parsing import parse_expression
+from pkg.resolve.values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
+
+_WRAPPERS = frozenset((
+    "Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar",
+    "Awaitable", "Coroutine",
+))  # fmt: skip
+_CONTAINERS = frozenset((
+    "list", "List", "tuple", "Tuple", "set", "Set", "frozenset", "FrozenSet", "dict", "Dict", "Sequence",
+    "MutableSequence",
+    "Iterable", "Iterator", "Collection", "Mapping", "MutableMapping", "deque", "Deque", "defaultdict", "DefaultDict",
+    "OrderedDict", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator", "AbstractSet", "MutableSet",
+))  # fmt: skip
+_FIRST = frozenset(("Annotated", "Generator", "AsyncGenerator"))  # of whose arguments the first counts
+_SILENT = ("typing.", "typing_extensions.", "builtins.object", "builtins.type")
+MAX_LENGTH = 2000  # characters of an annotation in quotes
+
+
+class Annotations:
+    """Read annotations where they stand."""
+
+    def __init__(self, context: Context, names: Names, attributes: Attributes, containers: Containers) -> None:
+        self._trees = context.trees
+        self._names = names
+        self._attributes = attributes
+        self._containers = containers
+        self._solver = context.solver
+        context.solver.add_rule("alias", self._read_alias)
+
+    def read(self, scope: Scope, node: ast.expr | None) -> Values:
+        """Give the objects that an annotation promises; nothing where it says nothing that helps."""
+        if isinstance(node, ast.Constant):
+            if not isinstance(node.value, str) or len(node.value) > MAX_LENGTH:
+                return EMPTY
+            return self.read(scope, parse_expression(node.value.encode("utf-8", "replace")))
+        if isinstance(node, ast.BinOp):
+            return self.read(scope, node.left) | self.read(scope, node.right)
+        if isinstance(node, ast.Subscript):
+            return self._read_generic(scope, node)
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._read_name(scope, node)
+        return EMPTY
+
+    def _read_name(self, scope: Scope, node: ast.Name | ast.Attribute) -> Values:
+        name = _name_last(node)
+        if name == "Self":
+            return _read_self(scope)
+        if isinstance(node, ast.Name):
+            owner = self._names.find_owner(scope, name)
+            if self._find_alias(owner, name) is not None:
+                return self._solver.get(("alias", owner, name))
+        return join(map(_promise, self._follow(scope, node)))
+
+    def _follow(self, scope: Scope, node: ast.expr) -> Values:
+        if isinstance(node, ast.Name):
+            return self._names.look_up(scope, node.id)
+        if isinstance(node, ast.Attribute):
+            return self._attributes.read_all(self._follow(scope, node.value), node.attr)
+        return EMPTY
+
+    def _read_alias(self, owner: Scope, name: str) -> Values:
+        """Give what an alias promises; it may speak of itself, through others as well."""
+        binding = self._find_alias(owner, name)
+        return self.read(owner, binding and self._trees.parse(owner.module, binding.start, binding.end))
+
+    def _find_alias(self, owner: Scope, name: str) -> Binding | None:
+        """Find the annotation that a name stands for: the value of its one assignment, where that is generic."""
+        bindings = owner.names.get(name, ())
+        if len(bindings) != 1 or bindings[0].code != Code.ASSIGN or bindings[0].path:
+            return None
+        text = owner.module.text[bindings[0].start : bindings[0].end]
+        if b"|" not in text and not text.endswith(b"]"):
+            return None
+        return bindings[0]
+
+    def _read_generic(self, scope: Scope, node: ast.Subscript) -> Values:
+        name = _name_last(node.value)
+        inner = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name in _WRAPPERS:
+            kept = inner[:1] if name in _FIRST else inner[-1:] if name == "Coroutine" else inner
+            return join([self.read(scope, each) for each in kept])
+        if name in ("type", "Type"):
+            objects = self.read(scope, inner[0])
+            return frozenset((SUBCLASS, value[1]) for value in objects if value[0] in (TYPED, SELF))
+        if name in _CONTAINERS:
+            kept = inner[:1] if name in _FIRST else inner if name in ("tuple", "Tuple") else inner[-1:]
+            items = join([self.read(scope, each) for each in kept])
+            return self._containers.collect(("promised", scope, ast.dump(node)), items)
+        return self.read(scope, node.value)
+
+
+def _name_last(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _promise(value: Value) -> Values:
+    if value[0] in CLASSES:
+        return frozenset({(TYPED, value[1])})
+    if value[0] == LIBRARY and not value[1].startswith(_SILENT) and "(" not in value[1]:
+        return frozenset({(LIBRARY, f"{value[1]}()")})
+    return EMPTY
+
+
+def _read_self(scope: Scope) -> Values:
+    each: Scope | None = scope
+    while each is not None and each.kind != "class":
+        each = each.parent
+    return frozenset({(SELF, each)}) if each is not None else EMPTY
+
+
+def is_silent(node: ast.expr) -> bool:
+    """Tell whether an annotation leaves open what an object is."""
+    if isinstance(node, ast.Subscript):
+        if isinstance(node.value, ast.Name) and node.value.id in ("Type", "type", "Optional"):
+            return is_silent(node.slice)
+        node = node.value
+    name = _name_last(node)
+    return name in ("Any", "object", "Callable") or (len(name) <= 2 and name.isupper())

@@ -1,0 +1,174 @@
+"""Attributes: of objects and classes along the order of their bases, of modules, libraries and containers (A-12)."""
+
+from __future__ import annotations
+
+from pkg.resolve.context import Context
+from pkg.resolve.fields import Fields
+from pkg.resolve.hierarchy import limit_derived
+from pkg.resolve.imports import Imports
+from pkg.resolve.methods import Methods
+from pkg.resolve.model import CLASS_METHOD, Scope
+from pkg.resolve.names import Names
+from pkg.resolve.values import (
+    CLASS,
+    CLASSES,
+    CONSTANT,
+    CONTAINER,
+    EMPTY,
+    FOLDER,
+    FUNCTION,
+    INSTANCE,
+    LIBRARY,
+    METHOD,
+    MODULE,
+    OBJECTS,
+    SELF,
+    SUBCLASS,
+    SUPER,
+    UNKNOWN,
+    Reason,
+    Value,
+    Values,
+    join,
+    library,
+    unknown,
+)
+
+MAX_STORES = 12  # assignments from outside to attributes of one name up to which they are followed
+_TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))  # that every class has
+_CLASS_METHODS = frozenset(("__init_subclass__", "__class_getitem__"))  # without a decorator
+
+
+class Attributes:
+    """Read attributes of values."""
+
+    def __init__(self, context: Context, names: Names, imports: Imports, methods: Methods, fields: Fields) -> None:
+        self._hierarchy = context.hierarchy
+        self._solver = context.solver
+        self._names = names
+        self._imports = imports
+        self._methods = methods
+        self._fields = fields
+        self._solver.add_rule("object attribute", self._read_of_object)
+        self._solver.add_rule("class attribute", self._read_of_class)
+
+    def read_all(self, values: Values, name: str) -> Values:
+        """Give an attribute of every value of a set."""
+        if len(values) == 1:
+            (value,) = values
+            return self.read(value, name)
+        return join([self.read(value, name) for value in values])
+
+    def read(self, value: Value, name: str) -> Values:
+        """Give an attribute of one value."""
+        kind = value[0]
+        if kind == LIBRARY:
+            return frozenset({library(f"{value[1]}.{name}")})
+        if kind in OBJECTS:
+            return self._solver.get(("object attribute", value, name))
+        if kind in CLASSES:
+            return self._solver.get(("class attribute", value, name))
+        if kind in (MODULE, FOLDER):
+            return self._imports.read_member(value, name)
+        if kind == CONSTANT:
+            return frozenset({library(f"builtins.{type(value[1]).__name__}().{name}")})
+        if kind == SUPER:
+            return self._read_of_super(value, name)
+        if kind == CONTAINER:
+            return frozenset({(METHOD, None, value, name)})
+        return unknown(value[1]) if kind == UNKNOWN else unknown(Reason.EXPRESSION)
+
+    def defines(self, scope: Scope, name: str) -> bool:
+        """Tell whether a class or one of its bases defines an attribute, in its body or by assignment to self."""
+        return self._hierarchy.find(scope, name) is not None or bool(self._list_fields(scope, name))
+
+    def _list_fields(self, scope: Scope, name: str) -> list[Scope]:
+        return [each for each in self._hierarchy.order(scope) if self._fields.list_own(each, name)]
+
+    def _read_of_object(self, value: Value, name: str) -> Values:
+        scope = value[1]
+        if name == "__class__":
+            return frozenset({(CLASS if value[0] == INSTANCE else SUBCLASS, scope)})
+        owner = self._hierarchy.find(scope, name)
+        found = EMPTY if owner is None else self._methods.bind(self._names.read(owner, name), value)
+        fields = self._list_fields(scope, name)
+        if fields:
+            found |= join(self._bind_field(self._solver.get(("field", each, name)), value) for each in fields)
+        if owner is not None or fields:
+            return found
+        return self._read_foreign(scope, name) | self._read_of_derived(value, name) | self._explain(scope, name)
+
+    def _bind_field(self, values: Values, receiver: Value) -> Values:
+        """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
+        order = self._hierarchy.order(receiver[1])
+        return frozenset(
+            (METHOD, value[1], receiver)
+            if value[0] == METHOD and value[1] is not None and value[2][0] == SELF and value[2][1] in order
+            else value
+            for value in values
+        )
+
+    def _read_of_class(self, value: Value, name: str) -> Values:
+        scope = value[1]
+        owner = self._hierarchy.find(scope, name)
+        if owner is not None:
+            values = self._names.read(owner, name)
+            if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
+                return frozenset({(INSTANCE, scope)})
+            return frozenset(_bind_to_class(each, value) for each in values)
+        if name in _TEXTS:
+            return frozenset({(LIBRARY, "builtins.str()")})
+        fields = self._list_fields(scope, name)
+        if fields:
+            return join([self._solver.get(("field", each, name)) for each in fields])
+        for metaclass in self._hierarchy.metaclasses(scope):
+            owner = self._hierarchy.find(metaclass, name)
+            if owner is not None:
+                return self._methods.bind(self._names.read(owner, name), value)
+        return self._read_foreign(scope, name) | self._read_of_derived(value, name) | self._explain(scope, name)
+
+    def _read_of_super(self, value: Value, name: str) -> Values:
+        _, scope, receiver = value
+        owner = self._hierarchy.find(scope, name, after=scope)
+        if owner is not None:
+            return self._methods.bind(self._names.read(owner, name), receiver)
+        return frozenset({library(f"super().{name}" if self._hierarchy.is_open(scope) else f"builtins.object.{name}")})
+
+    def _read_foreign(self, scope: Scope, name: str) -> Values:
+        """Give what code elsewhere assigns to an attribute of a class or of its objects."""
+        count = self._fields.count_foreign(name)
+        if count > MAX_STORES:
+            return unknown(Reason.MANY)
+        return self._solver.get(("foreign field", scope, name)) if count else EMPTY
+
+    def _read_of_derived(self, value: Value, name: str) -> Values:
+        """Give an attribute that a class lacks, and classes derived from it have: a value may be of one of those."""
+        if value[0] in (INSTANCE, CLASS):
+            return EMPTY
+        return join([self.read((value[0], each), name) for each in self._find_derived(value[1], name)])
+
+    def _find_derived(self, scope: Scope, name: str) -> list[Scope]:
+        """Find the nearest derived classes that define an attribute."""
+        found: dict[Scope, None] = {}
+        for each in self._hierarchy.list_derived(scope):
+            if self._fields.list_own(each, name):
+                found[each] = None
+            owner = self._hierarchy.find(each, name)
+            if owner is not None:
+                found[owner] = None
+        return limit_derived(list(found))
+
+    def _explain(self, scope: Scope, name: str) -> Values:
+        """Say why a class may lack an attribute."""
+        if self._hierarchy.find(scope, "__getattr__") is not None:
+            return unknown(Reason.DYNAMIC)
+        return unknown(Reason.LIBRARY_BASE if self._hierarchy.is_open(scope) else Reason.ATTRIBUTE)
+
+
+def _bind_to_class(value: Value, receiver: Value) -> Value:
+    """Bind class methods to the class that they are read from; other functions stay as they are."""
+    if value[0] != FUNCTION:
+        return value
+    function: Scope = value[1]
+    is_bound = CLASS_METHOD in function.decorator_names or function.name in _CLASS_METHODS
+    return (METHOD, function, receiver) if is_bound else value

@@ -1,0 +1,136 @@
+"""What the links of a file were worked out from, and what those of other files took from it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pkg.resolve.model import Reference
+from pkg.resolve.pieces import Piece
+from pkg.resolve.records import Record, pack_json, unpack_json
+from pkg.resolve.summary import Summary
+
+
+class Origin(NamedTuple):
+    """A site or assignment by its place in an outermost function, or in the module around these."""
+
+    qualname: str  # of that function; none for the module
+    number: int  # among the functions of that name
+    code: int
+    start: int
+    end: int
+
+
+class Received(NamedTuple):
+    """A set that is made of deliveries: its name in its file, and a hash of its values."""
+
+    name: Any  # as foundations.py writes it
+    values: int
+
+
+class ClassRow(NamedTuple):
+    """What a class is derived from."""
+
+    qualname: str
+    number: int  # among the classes of that name in its file
+    bases: tuple[Reference, ...]
+    places: tuple[int, ...]  # of those bases among all, from 1
+    libraries: tuple[str, ...]  # bases outside of the repository
+    has_unknown: bool  # a base that could not be told
+    metaclass: Reference | None
+    is_mixed: bool  # a class in its order has several bases
+
+
+Delivery = tuple[str, int, int, int, int, int]
+"""The parts of the Origin of a site or assignment, and the place that it delivers to."""
+
+
+class Patch(NamedTuple):
+    """An assignment to an attribute of a class or module from outside, which binds a name there."""
+
+    target: Reference
+    name: str
+    number: int  # among the assignments of its file to attributes of that name
+    value: int  # a hash of the text
+
+
+class Taken(NamedTuple):
+    """What links were worked out from, those of other files or of other parts of the same."""
+
+    received: Mapping[str, list[Received]]  # what is made of deliveries, by place
+    pieces: list[Piece]  # that other files took
+    own: list[Piece]  # that only other parts of the file took
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the links of a file were worked out from.
+
+    Files and places stand as hashes of 32 bits: one too many costs time, no truth.
+    """
+
+    is_plain: bool  # arguments and results were not followed
+    summary: Summary
+    reach: frozenset[int]  # files
+    deliveries: Sequence[Delivery]
+    classes: Sequence[ClassRow]
+    patches: Sequence[Patch]
+    asked: frozenset[str]  # attributes that are asked for by a text
+    places: frozenset[str]  # of what other files took that is made of deliveries
+    packed: bytes  # what was taken: of most it is not asked for
+
+    @cached_property
+    def taken(self) -> Taken:
+        """What links were worked out from."""
+        received, *pieces = unpack_json(self.packed)
+        sets = {
+            place: [Received(*each) for each in named]
+            for place, named in zip(sorted(self.places), received, strict=True)
+        }
+        return Taken(sets, *([(kind, name, inner) for kind, name, inner in each] for each in pieces))
+
+    def take(self, taken: Taken) -> Basis:
+        """Give the basis with other things taken."""
+        return replace(self, places=frozenset(taken.received), packed=pack_taken(taken))
+
+
+def pack_taken(taken: Taken) -> bytes:
+    """Pack what was taken, but for the places, by whose order it goes."""
+    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces, taken.own])
+
+
+def add_basis(record: Record, basis: Basis) -> Record:
+    """Put what the links of a file were worked out from into its record."""
+    written = [
+        basis.is_plain, basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, basis.patches,
+        sorted(basis.asked), sorted(basis.places),
+    ]  # fmt: skip
+    return record._replace(basis=pack_json(written), taken=basis.packed)
+
+
+def read_basis(record: Record) -> Basis | None:
+    """Give what the links of a file were worked out from; nothing where its record does not tell."""
+    if not record.basis:
+        return None
+    is_plain, summary, reach, deliveries, classes, patches, asked, places = unpack_json(record.basis)
+    rows = [_read_row(*row) for row in classes]
+    return Basis(
+        is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows,
+        [Patch(tuple(target), *rest) for target, *rest in patches], frozenset(asked), frozenset(places), record.taken,
+    )  # fmt: skip
+
+
+def _read_row(qualname: str, number: int, *rest: Any) -> ClassRow:
+    bases, places, libraries, has_unknown, metaclass, is_mixed = rest
+    return ClassRow(
+        qualname, number, tuple(map(tuple, bases)), tuple(places), tuple(libraries), has_unknown,
+        metaclass and tuple(metaclass), is_mixed,
+    )  # fmt: skip
+
+
+def hash_text(*parts: object) -> int:
+    """Hash texts and numbers to 32 bits, the same on every machine."""
+    return zlib.crc32("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"))

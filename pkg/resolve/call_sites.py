@@ -1,0 +1,102 @@
+"""Bind calls: what they run, the callbacks that they hand over, and what they put into containers (A-12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pkg.confidence import LIKELY, POSSIBLE
+from pkg.facts import DOTTED_NAME, NAME
+from pkg.resolve.callees import CalleeFinder
+from pkg.resolve.evaluate import Evaluator
+from pkg.resolve.model import Site
+from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
+from pkg.resolve.parameters import Caller
+from pkg.resolve.special_calls import ASKING, SpecialCalls
+from pkg.resolve.values import CLASSES, FUNCTION, LIBRARY, METHOD, OBJECTS, TYPED, UNKNOWN, Reason, Value
+
+_ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
+_CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
+_NOT_CALLING = ("functools.wraps", "functools.update_wrapper", "functools.partial", "inspect.", "typing.", "logging.")
+
+
+class CallSites:
+    """Bind call sites; what they give to parameters and containers is noted on the way."""
+
+    def __init__(self, evaluator: Evaluator, callees: CalleeFinder, special_calls: SpecialCalls) -> None:
+        self._hierarchy = evaluator.hierarchy
+        self._names = evaluator.names
+        self._methods = evaluator.methods
+        self._expressions = evaluator.expressions
+        self._container_calls = evaluator.container_calls
+        self._parameters = evaluator.parameters
+        self._callees = callees
+        self._special_calls = special_calls
+
+    def bind(self, site: Site) -> Iterator[Outcome]:
+        """Bind one call."""
+        may_call = False
+        for callees in self._callees.find(site):
+            yield from callees.properties
+            for value in callees.values:
+                if value[0] == LIBRARY:
+                    may_call = may_call or _may_call(value[1])
+                    yield Library(value[1])
+                    if value[1] in ASKING:
+                        yield from self._special_calls.bind_builtin(site, ASKING[value[1]])
+                else:
+                    yield from self._bind_value(site, value, callees.rule, callees.confidence)
+        if may_call:
+            yield from self._bind_callbacks(site, LIKELY)
+
+    def _bind_value(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
+        if value[0] == UNKNOWN:
+            yield Unbound(value[1])
+            yield from self._bind_callbacks(site, POSSIBLE)
+        elif value[0] == METHOD and value[1] is None:
+            self._container_calls.change(value, self._expressions.give(site))
+            yield Library(self._container_calls.name(value))
+            yield from self._bind_callbacks(site, POSSIBLE) if value[3] == "sort" else ()
+        else:
+            yield from self._run(site, value, rule, confidence)
+
+    def _run(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
+        """Give what calling a value runs, and note the arguments."""
+        kind = value[0]
+        if kind in CLASSES:
+            yield Target(value[1], rule, confidence)
+            yield from self.construct(site, value, confidence)
+        elif kind in (FUNCTION, METHOD):
+            yield Target(value[1], rule, confidence)
+            self._parameters.add_caller(value[1], Caller(site, int(kind == METHOD)))
+        elif kind in OBJECTS:
+            if self._hierarchy.find(value[1], "__call__") is None:
+                yield Unbound(Reason.RESULT)
+            for method in self._methods.find_special(value, "__call__"):
+                yield from self._run(site, method, "__call__", LIKELY if kind == TYPED else confidence)
+        else:
+            yield Unbound(Reason.EXPRESSION)
+
+    def construct(self, site: Site, value: Value, confidence: str) -> Iterator[Target]:
+        """Give the functions that make an object of a class, and note the arguments."""
+        for name in ("__init__", "__new__"):
+            owner = self._hierarchy.find(value[1], name)
+            for each in self._names.read(owner, name) if owner is not None else ():
+                if each[0] == FUNCTION:
+                    yield Target(each[1], "constructor", confidence)
+                    self._parameters.add_caller(each[1], Caller(site, 1))
+
+    def _bind_callbacks(self, site: Site, confidence: str) -> Iterator[Target]:
+        """Give the functions that a call hands over by name to what is outside: they may be called there."""
+        scope = site.scope
+        for match in _ARGUMENT.finditer(scope.module.text, *site.more):
+            for value in self._expressions.follow(scope, match.group(1)):
+                if value[0] in (FUNCTION, METHOD) and value[1] is not None and value[1].kind == "function":
+                    yield Target(value[1], "callback", confidence)
+
+
+def _may_call(name: str) -> bool:
+    """Tell whether something of a library may call a function that it is given."""
+    if name.startswith("builtins."):
+        return name.removeprefix("builtins.") in _CALLING
+    return not name.startswith(_NOT_CALLING)

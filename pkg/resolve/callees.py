@@ -1,0 +1,150 @@
+"""What a call site may call, with the rule that tells it and how sure that rule is by itself (A-12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
+from pkg.facts import DOTTED, NAME
+from pkg.resolve.evaluate import Evaluator
+from pkg.resolve.model import Scope, Site
+from pkg.resolve.names import list_final
+from pkg.resolve.outcomes import Target
+from pkg.resolve.properties import Properties
+from pkg.resolve.values import (
+    CLASS,
+    CONTAINER,
+    EMPTY,
+    FUNCTION,
+    INSTANCE,
+    LIBRARY,
+    METHOD,
+    MODULE,
+    OBJECTS,
+    SELF,
+    SUBCLASS,
+    SUPER,
+    TYPED,
+    Value,
+    Values,
+)
+
+_LAST_NAME = re.compile(rb"\s*" + NAME)
+_LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")
+_RULES = {
+    MODULE: "module attribute", SELF: "self", SUPER: "super", CLASS: "class attribute", SUBCLASS: "cls",
+    INSTANCE: "constructed object", TYPED: "annotated type", CONTAINER: "container",
+}  # fmt: skip
+
+
+class Callees(NamedTuple):
+    """Values that a site may call, all found by one rule; beside them the functions of properties that it reads."""
+
+    values: Values
+    rule: str
+    confidence: str
+    properties: tuple[Target, ...] = ()
+
+
+class CalleeFinder:
+    """Find what call sites may call."""
+
+    def __init__(self, evaluator: Evaluator, properties: Properties, property_names: frozenset[str]) -> None:
+        self._hierarchy = evaluator.hierarchy
+        self._names = evaluator.names
+        self._attributes = evaluator.attributes
+        self._expressions = evaluator.expressions
+        self._properties = properties
+        self._property_names = property_names
+
+    def find(self, site: Site) -> Iterator[Callees]:
+        """Find the callees of a site: of a name, of an attribute of something, or of any other expression."""
+        text = site.text
+        receiver, dot, last = text.rpartition(b".")
+        is_dotted = DOTTED.match(text)
+        if is_dotted and not dot:
+            yield self._find_named(site.scope, text.decode("utf-8", "replace"))
+        elif is_dotted or (dot and _LAST_NAME.fullmatch(last)):
+            end = site.start + len(receiver.rstrip())
+            name = last.strip().decode("utf-8", "replace")
+            for value in self._expressions.evaluate(site.scope, site.start, end):
+                yield from self._find_methods(value, name)
+        else:
+            is_guess = text.startswith(b"getattr(") and not _LITERAL_NAME.search(text)
+            values = self._expressions.evaluate(site.scope, site.start, site.end)
+            yield Callees(values, "result", POSSIBLE if is_guess else CERTAIN)
+
+    def _find_named(self, scope: Scope, name: str) -> Callees:
+        values = self._names.look_up(scope, name)
+        for value in values:
+            if value[0] != LIBRARY:
+                return Callees(values, *self._judge_name(scope, name))
+        return Callees(values, "library", CERTAIN)
+
+    def _judge_name(self, scope: Scope, name: str) -> tuple[str, str]:
+        """Say by which rule a bare name is bound, and how sure that is."""
+        owner = self._names.find_owner(scope, name)
+        is_final = owner.parent is None and scope.owner is not owner
+        bindings = list_final(owner, name) if is_final else owner.names.get(name, ())
+        if name in owner.parameter_names:
+            return "argument", LIKELY
+        if not bindings:
+            return "star import", CERTAIN
+        confidence = CERTAIN if len(bindings) == 1 else LIKELY
+        if all(binding.scope is not None for binding in bindings):
+            return ("same module" if owner.parent is None else "enclosing scope"), confidence
+        if all(binding.record is not None for binding in bindings):
+            return "import", confidence
+        return "assigned value", confidence
+
+    def _find_methods(self, value: Value, name: str) -> Iterator[Callees]:
+        """Find what an attribute of one value may be when it is called."""
+        kind = value[0]
+        found = self._attributes.read(value, name)
+        properties: tuple[Target, ...] = ()
+        if kind in OBJECTS and name in self._property_names:
+            properties = tuple(self._properties.find(value, name))
+        is_base = kind in (SELF, TYPED, SUBCLASS)
+        if is_base and not self._attributes.defines(value[1], name):
+            yield Callees(found, "derived class", POSSIBLE, properties)
+            return
+        rule = _RULES.get(kind, "value")
+        abstract = frozenset(filter(_is_abstract, found)) if is_base else EMPTY
+        yield Callees(found - abstract, rule, LIKELY if kind == TYPED else CERTAIN, properties)
+        if abstract:
+            yield Callees(abstract, rule, POSSIBLE)
+        if kind == SUPER:
+            yield from self._find_siblings(value, name)
+        if is_base and not _is_private(name):
+            yield from self._find_overrides(value, name)
+
+    def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
+        """Find the methods of derived classes that may take the place of one that is called through a base type."""
+        for each in self._hierarchy.find_overrides(value[1], name):
+            methods = self._bind_functions(each, name, (value[0], each))
+            yield Callees(frozenset(method for method in methods if not method[1].is_property), "override", POSSIBLE)
+
+    def _find_siblings(self, value: Value, name: str) -> Iterator[Callees]:
+        """Find what super() reaches in the order of derived classes: with several bases it may be a sibling."""
+        own = self._hierarchy.find(value[1], name, after=value[1])
+        for each in self._hierarchy.list_mixed(value[1]):
+            owner = self._hierarchy.find(each, name, after=value[1])
+            if owner is not None and owner is not own:
+                yield Callees(self._bind_functions(owner, name, (SELF, each)), "super", POSSIBLE)
+
+    def _bind_functions(self, owner: Scope, name: str, receiver: Value) -> Values:
+        return frozenset(
+            (METHOD, value[1], receiver) for value in self._names.read(owner, name) if value[0] == FUNCTION
+        )
+
+
+def _is_abstract(value: Value) -> bool:
+    """Tell whether a method is there to be overridden: an object has another in its place."""
+    return value[0] == METHOD and value[1] is not None and value[1].is_abstract
+
+
+def _is_private(name: str) -> bool:
+    """Tell whether Python mangles a name, so that derived classes do not override it."""
+    return name.startswith("__") and not name.endswith("__")

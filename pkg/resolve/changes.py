@@ -1,0 +1,236 @@
+"""Which files a change can reach: found by names, by what is derived from what, and by what files were worked out from.
+
+A file is resolved again when it has changed itself, when it speaks of a name that was defined, removed or counted
+otherwise, or when its links were worked out from such a file. What is not known for sure counts as changed; where names
+alone cannot tell, everything is resolved again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeVar
+
+from pkg.resolve.basis import Basis, ClassRow, Patch, hash_text
+from pkg.resolve.calls import Binder
+from pkg.resolve.files import Files
+from pkg.resolve.lineage import RecalledClasses, describe_classes
+from pkg.resolve.mentions import Wanted, find_mentions
+from pkg.resolve.model import ModuleScopes, Scope
+from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
+from pkg.resolve.operators import find_operators
+from pkg.resolve.parameters import rate_uses
+from pkg.resolve.statics import count_statics, describe_exports
+from pkg.resolve.summary import Totals, has_one_method
+from pkg.resolve.versions import Parts, Versions
+
+MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
+
+
+Counted = TypeVar("Counted")
+
+
+class Unforeseen(Exception):  # noqa: N818  # no error: everything is resolved again
+    """Say that names do not tell what a change reaches."""
+
+
+@dataclass(slots=True)
+class Past:
+    """What is known from the last resolution."""
+
+    bases: Mapping[str, Basis]  # of every file that was there
+    changed: Set[str]  # files
+    files: Files  # those that changed or are gone, as they were
+    same: dict[str, Parts] = field(default_factory=dict)  # files that changed in nothing others were worked out from
+
+    @property
+    def parts(self) -> dict[str, Parts]:
+        """Give those of them that may be resolved in parts."""
+        return {path: parts for path, parts in self.same.items() if parts.has_same_inside}
+
+    def list_unordered(self) -> set[str]:
+        """Give the files that may be resolved in parts, but whose classes and patches are to be found anew."""
+        return {path for path, parts in self.parts.items() if not parts.is_local}
+
+
+def find_reached(binder: Binder, past: Past) -> set[str]:
+    """Give the files to which a change comes by names, those that changed included unless parts of them will do.
+
+    The binder then knows the classes and patches of all files. Only the files that the change may have come to are read
+    for theirs; those of all others are as they were.
+    """
+    files = binder.modules
+    wanted = _compare_statics(files, past)
+    _compare_versions(files, past)
+    suspects = _find_suspects(files, past, wanted)
+    known = RecalledClasses(files, {path: past.bases[path].classes for path in files.keys() - suspects})
+    if known.list_missing(past.files):
+        raise Unforeseen
+    binder.order_classes(suspects, known)
+    for path in sorted(suspects):
+        _compare_classes(binder, known, files[path], past, wanted)
+    for path in past.changed:
+        _compare_members(binder, past.files.get(path), files.get(path), wanted)
+    suspects = _find_suspects(files, past, wanted)
+    patches = {path: past.bases[path].patches for path in files.keys() - suspects}
+    if any(patch.target[0] in past.files and files.find(patch.target) is None for patch in chain(*patches.values())):
+        raise Unforeseen
+    binder.find_patches(suspects, patches)
+    for path in suspects:
+        old = past.bases[path].patches if path in past.bases else ()
+        wanted.names |= _list_repatched(old, binder.bindings.patches[path])
+    return _find_named(files, past, wanted)
+
+
+def _compare_versions(files: Files, past: Past) -> None:
+    """Find the files that changed in nothing that others were worked out from."""
+    for path in sorted(past.changed):
+        before, now, basis = past.files.get(path), files.get(path), past.bases.get(path)
+        if before is None or now is None or basis is None:
+            continue
+        versions = Versions(before, now, basis)
+        if versions.has_same_outside():
+            past.same[path] = versions.compare_parts()
+
+
+def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
+    """Give the files to which a change comes by names, and those that were worked out from one of these."""
+    found = _find_named(files, past, wanted)
+    dependants = find_dependants(past, found | past.files.keys())
+    return files.keys() & (found | dependants | past.list_unordered())
+
+
+def _find_named(files: Files, past: Past, wanted: Wanted) -> set[str]:
+    """Give the files that changed, unless parts of them will do, and those to which a change comes by names.
+
+    Of what is the same in one that changed, something else may come now if it speaks of a name itself.
+    """
+    if wanted.size > MAX_NAMES:
+        raise Unforeseen
+    asking = wanted.paths | find_mentions(files, wanted, past.bases, past.same)
+    for path in asking:
+        past.same.pop(path, None)
+    return asking | (past.changed - past.parts.keys())
+
+
+def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
+    """Give the files whose links were worked out from any of some files, but for what is the same there as before."""
+    wanted = {hash_text(path) for path in paths if path not in past.same}
+    return {path for path, basis in past.bases.items() if not wanted.isdisjoint(basis.reach)}
+
+
+def _compare_statics(files: Files, past: Past) -> Wanted:
+    """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
+    wanted = Wanted(_compare_paths(files, past))
+    came = Totals.of(files.summaries[path] for path in past.changed if path in files)
+    totals = files.totals.exchange(came, past.files.totals)
+    if find_operators(files.totals.operators) != find_operators(totals.operators):
+        raise Unforeseen  # sites of an operator may count that did not, or no longer
+    defined = set()
+    for path in past.changed:
+        before, now = past.files.get(path), files.get(path)
+        if before is not None and now is not None and describe_exports(before) != describe_exports(now):
+            raise Unforeseen
+        for item in _find_differing(count_statics(before), count_statics(now)):
+            if item[0] == "defines":
+                defined.add(item[-1])
+            elif item[:2] == ("binds", ""):
+                wanted.of_modules.setdefault(item[-1], set()).add(hash_text(path))
+            else:
+                wanted.names.add(item[-1])
+    wanted.names |= {name for name in defined if has_one_method(totals, name) or has_one_method(files.totals, name)}
+    wanted.counts |= {
+        name
+        for name in came.calls.keys() | past.files.totals.calls.keys()
+        if rate_uses(totals.calls[name]) != rate_uses(files.totals.calls[name])
+    }
+    for path in past.bases.keys() - files.keys():
+        if any(row.is_mixed for row in past.bases[path].classes):
+            raise Unforeseen
+        wanted.names |= {patch.name for patch in past.bases[path].patches}
+    return wanted
+
+
+def _find_differing(old: Counter[Counted], new: Counter[Counted]) -> set[Counted]:
+    """Give what is there more often than it was, or less often."""
+    return {*(old - new), *(new - old)}
+
+
+def _compare_paths(files: Files, past: Past) -> set[str]:
+    """Give the names of modules that came or went."""
+    moved = past.bases.keys() ^ files.keys()
+    if not moved:
+        return set()
+    before, now = ModuleMap(past.bases), ModuleMap(files)
+    if before.roots != now.roots or any(path.endswith((INIT, STUB_INIT)) for path in moved):
+        raise Unforeseen
+    return {part for path in moved for part in path.removesuffix(".pyi").removesuffix(".py").split("/")[-2:]}
+
+
+def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScopes, past: Past, wanted: Wanted) -> None:
+    """Find the classes whose bases changed: all that they and their heirs define may be found anew, or no longer."""
+    basis = past.bases.get(module.path)
+    old = _group_rows(basis.classes if basis is not None else ())
+    new = _group_rows(describe_classes(binder.hierarchy, module))
+    for name, rows in old.items():
+        if new.get(name) != rows:  # who is worked out from the file is no longer left alone
+            wanted.paths.add(module.path)
+            if any(row.is_mixed for row in rows):
+                raise Unforeseen  # its order may have led from one of its bases to another
+    for scope in module.scopes:
+        if scope.kind == "class" and old.get(scope.qualname) != new[scope.qualname]:
+            for each in (scope, *binder.hierarchy.list_derived(scope)):
+                wanted.names |= each.names.keys() | set(_list_fields(each))
+                _reach_siblings(binder, each, wanted)
+                _compare_order(binder, known, each, wanted)
+
+
+def _group_rows(rows: Iterable[ClassRow]) -> dict[str, list[ClassRow]]:
+    found: dict[str, list[ClassRow]] = {}
+    for row in rows:
+        found.setdefault(row.qualname, []).append(row)
+    return found
+
+
+def _compare_order(binder: Binder, known: RecalledClasses, scope: Scope, wanted: Wanted) -> None:
+    """Find whether the order of a class leads over several bases now, or no longer."""
+    before = known.find_row(scope)
+    if before is not None and before.is_mixed != binder.hierarchy.is_mixed(scope):
+        if before.is_mixed:
+            raise Unforeseen
+        wanted.paths.add(scope.module.path)
+
+
+def _list_fields(scope: Scope) -> Iterator[str]:
+    for name, stores in scope.module.stores.items():
+        if any(store.stands_in(scope.qualname) for store in stores):
+            yield name
+
+
+def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
+    """Reach the bases of a class of several: what super() means in them depends on it."""
+    if binder.hierarchy.is_mixed(scope):
+        order = binder.hierarchy.order(scope)
+        wanted.paths |= {each.module.path for each in order[1:] if b"super" in each.module.text}
+
+
+def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:
+    """Find the classes that define other names than before: super() may lead from a sibling to them.
+
+    And their heirs that define those names as well: they override others now.
+    """
+    old = {scope.qualname: scope.names.keys() for scope in before.scopes if scope.kind == "class"} if before else {}
+    for scope in now.scopes if now is not None else ():
+        differing = old.get(scope.qualname, set()) ^ scope.names.keys() if scope.kind == "class" else set()
+        for each in (scope, *binder.hierarchy.list_derived(scope)) if differing else ():
+            _reach_siblings(binder, each, wanted)
+            if each is not scope and not differing.isdisjoint(each.names):
+                wanted.paths.add(each.module.path)
+
+
+def _list_repatched(old: Sequence[Patch], new: Sequence[Patch]) -> set[str]:
+    """Give the names that are assigned to otherwise than before, wherever in its file that stands."""
+    before, now = (Counter((each.name, each.target, each.value) for each in patches) for patches in (old, new))
+    return {name for name, *_ in _find_differing(before, now)}

@@ -1,0 +1,135 @@
+"""The rules by which containers hold items: those of their expression, what is put in, what callers give (A-12)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from pkg.resolve.containers import Containers, Rest, Written, is_pair
+from pkg.resolve.context import Context
+from pkg.resolve.expressions import Expressions
+from pkg.resolve.items import Items
+from pkg.resolve.parameters import Parameters
+from pkg.resolve.values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
+
+_FIRST: Value = (CONSTANT, 0)
+MAX_PARTS = 1000  # of a table that is written out: what it holds anywhere says no more than that it may be anything
+MAX_PLACE = 30  # of an item that is followed through slices, which may be slices of what holds them
+
+
+class Contents:
+    """Read what containers hold; adds the rules of items and keys to the solver."""
+
+    def __init__(
+        self,
+        context: Context,
+        containers: Containers,
+        items: Items,
+        expressions: Expressions,
+        parameters: Parameters,
+    ) -> None:
+        self._solver = context.solver
+        self._containers = containers
+        self._items = items
+        self._expressions = expressions
+        self._parameters = parameters
+        context.solver.add_rule("item", self._read_item)
+        context.solver.add_rule("keys", self._read_keys)
+        context.solver.add_rule("put", self._read_anywhere)
+        context.solver.add_rule("part", self._read_part_of_text)
+
+    def _read_keys(self, name: object) -> Values:
+        """Give the keys that a dict is written with."""
+        origin = self._containers.read(name).origin
+        if isinstance(origin, Written) and isinstance(origin.node, ast.DictComp):
+            return self._visit(origin, origin.node.key)
+        if not isinstance(origin, Written) or not isinstance(origin.node, ast.Dict):
+            return EMPTY
+        if _count_parts(origin.node) > MAX_PARTS:
+            return unknown(Reason.MANY)
+        return join([self._visit(origin, key) for key in origin.node.keys if key is not None])
+
+    def _read_item(self, name: object, key: Value | None) -> Values:
+        """Give what a container holds under a key; without a key, anywhere."""
+        container = self._containers.read(name)
+        if key == _FIRST and is_pair(name):
+            keys = [self._solver.get(("keys", each[1])) for each in container.inside]
+            return unknown(Reason.ITEM).union(*keys)  # a place that was counted, or a key, as far as it is written
+        found: set[Value] = set(container.items)
+        if isinstance(container.origin, Written):
+            found |= self._read_written(container.origin, key)
+        elif isinstance(container.origin, Rest):
+            found |= self._parameters.read_rest(container.origin, key)
+        if container.inside:
+            found |= self._items.take(container.inside, _move(key, container.skip))
+        puts = self._containers.read_puts(name)
+        if puts.anywhere or puts.under:
+            found |= self._solver.get(("put", name))
+        for items in puts.under.values() if key is None else [puts.under.get(key, ())]:
+            for item in list(items):
+                found |= self._solver.get(("part", item))
+        return frozenset(found)
+
+    def _read_anywhere(self, name: object) -> Values:
+        """Give what is put into a container under keys that are not known."""
+        return join([self._solver.get(("part", item)) for item in list(self._containers.read_puts(name).anywhere)])
+
+    def _read_part_of_text(self, item: Written) -> Values:
+        """Give the values of an expression whose value is put into containers."""
+        return self._visit(item, item.node)
+
+    def _read_written(self, origin: Written, key: Value | None) -> Values:
+        node = origin.node
+        if key is None and _count_parts(node) > MAX_PARTS:
+            return unknown(Reason.MANY)
+        if isinstance(node, ast.Dict):
+            return self._read_dict(origin, node, key)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            return self._visit(origin, node.elt)
+        if isinstance(node, ast.DictComp):
+            return self._visit(origin, node.value)
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return join([self._read_part(origin, part) for part in _pick_items(node.elts, key)])
+        return EMPTY
+
+    def _read_part(self, origin: Written, part: ast.expr) -> Values:
+        values = self._visit(origin, part)
+        return self._items.iterate(values) if isinstance(part, ast.Starred) else values
+
+    def _read_dict(self, origin: Written, node: ast.Dict, key: Value | None) -> Values:
+        found: set[Value] = set()
+        for each, value in zip(node.keys, node.values, strict=True):
+            if each is None:
+                found |= self._items.take(self._visit(origin, value), key)
+            elif key is None or _may_be(self._visit(origin, each), key):
+                found |= self._visit(origin, value)
+        return frozenset(found)
+
+    def _visit(self, origin: Written, node: ast.expr) -> Values:
+        return self._expressions.visit(origin.scope, node, origin.at)
+
+
+def _may_be(values: Values, key: Value) -> bool:
+    """Tell whether a key may be one of some values: it is, or one of them is not known."""
+    return key in values or any(value[0] != CONSTANT and value != UNGIVEN for value in values)
+
+
+def _move(key: Value | None, skip: int) -> Value | None:
+    """Give the key of an item of a slice in what it is a slice of; any where that cannot be told."""
+    if key is None or not isinstance(key[1], int) or not 0 <= key[1] <= MAX_PLACE - skip:
+        return None
+    return (CONSTANT, key[1] + skip)
+
+
+def _count_parts(node: ast.expr) -> int:
+    """Count what a container is written with, part by part."""
+    if isinstance(node, ast.Dict):
+        return len(node.values)
+    return len(node.elts) if isinstance(node, ast.List | ast.Tuple | ast.Set) else 0
+
+
+def _pick_items(parts: Sequence[ast.expr], key: Value | None) -> Sequence[ast.expr]:
+    """Give the items that a key may mean."""
+    if key is None or not isinstance(key[1], int) or any(isinstance(part, ast.Starred) for part in parts):
+        return parts
+    return [parts[key[1]]] if -len(parts) <= key[1] < len(parts) else []

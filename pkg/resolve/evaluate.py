@@ -1,0 +1,87 @@
+"""What expressions stand for: names through scopes and imports, attributes through classes, results of calls (A-12).
+
+Every name, result, field and item is a set of values (pkg.resolve.values) that the solver keeps: without regard
+to the order of statements and to who calls, so that the answer covers every run.
+
+The parts know each other one way only; where they depend on one another they go through the solver, whose sets are
+
+| kind                                | what it is given | computed in   |
+|-------------------------------------|------------------|---------------|
+| "variable", "final"                 | scope, name      | bindings.py   |
+| "field", "foreign field"            | class, name      | bindings.py   |
+| "alias"                             | scope, name      | annotations.py |
+| "object attribute", "class attribute" | value, name    | attributes.py |
+| "item", "keys"                      | container (, key) | contents.py  |
+| "result", "yield"                   | function         | results.py    |
+| "bases", "patches"                  | class, path of a file | lineage.py, bindings.py |
+| "site", "store", "rest"             | site, assignment, outermost function or module | calls.py |
+"""
+
+from __future__ import annotations
+
+from pkg.resolve.annotations import Annotations
+from pkg.resolve.attributes import Attributes
+from pkg.resolve.bindings import Bindings
+from pkg.resolve.container_calls import ContainerCalls
+from pkg.resolve.containers import Containers
+from pkg.resolve.contents import Contents
+from pkg.resolve.context import Context
+from pkg.resolve.decorators import Decorators
+from pkg.resolve.exports import Exports
+from pkg.resolve.expressions import Expressions
+from pkg.resolve.fields import Fields
+from pkg.resolve.files import Files
+from pkg.resolve.fixtures import Fixtures
+from pkg.resolve.imports import Imports
+from pkg.resolve.items import Items
+from pkg.resolve.library_calls import LibraryCalls
+from pkg.resolve.methods import Methods
+from pkg.resolve.names import Names
+from pkg.resolve.parameters import Parameters
+from pkg.resolve.results import Results
+
+
+class Evaluator:
+    """Put the parts together that give the values of expressions of a repository."""
+
+    def __init__(self, modules: Files, is_plain: bool = False) -> None:
+        context = self.context = Context(modules, is_plain)
+        self.modules, self.map, self.solver = context.modules, context.map, context.solver
+        self.hierarchy = context.hierarchy
+        self.names = Names(context)
+        exports = Exports(context)
+        self.imports = Imports(context, self.names, exports)
+        self.methods = Methods(context, self.names)
+        fields = Fields(context)
+        self.attributes = Attributes(context, self.names, self.imports, self.methods, fields)
+        self.containers = Containers(context)
+        items = Items(context, self.containers, self.methods)
+        annotations = Annotations(context, self.names, self.attributes, self.containers)
+        self.container_calls = ContainerCalls(self.containers, items)
+        library_calls = LibraryCalls(context, self.methods, self.attributes, self.containers, items, annotations)
+        self.expressions = Expressions(
+            context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
+            library_calls,
+        )  # fmt: skip
+        self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
+        self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
+        self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
+        self.bindings = Bindings(
+            context, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
+            self.decorators,
+        )  # fmt: skip
+        Results(context, items, annotations, self.expressions)
+        Contents(context, self.containers, items, self.expressions, self.parameters)
+
+    def forget(self) -> None:
+        """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
+        self.solver.forget()
+        self.context.deliveries.forget()
+        self.containers.forget()
+        self.parameters.forget()
+
+    def clear_caches(self) -> None:
+        """Let go of what would be found again: once all is computed, its memory is wanted for the links."""
+        self.context.trees.clear()
+        self.names.forget()
+        self.expressions.forget()

@@ -1,0 +1,244 @@
+"""What expressions stand for: names and calls straight from the text, others by their parsed parts (A-12)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from pkg.facts import DOTTED, NAME
+from pkg.resolve.attributes import Attributes
+from pkg.resolve.container_calls import ContainerCalls
+from pkg.resolve.containers import Containers, Written
+from pkg.resolve.context import Context
+from pkg.resolve.given import Given
+from pkg.resolve.items import Items
+from pkg.resolve.library_calls import LibraryCalls
+from pkg.resolve.methods import Methods
+from pkg.resolve.model import Scope, Site
+from pkg.resolve.names import Names
+from pkg.resolve.operators import METHODS
+from pkg.resolve.parsing import locate, parse_expression
+from pkg.resolve.values import (
+    CONSTANT,
+    CONTAINER,
+    EMPTY,
+    FALSE,
+    FUNCTION,
+    LIBRARY,
+    METHOD,
+    OBJECTS,
+    TRUE,
+    Reason,
+    Value,
+    Values,
+    join,
+    library,
+    unknown,
+)
+
+_LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
+MAX_NAME = 200  # bytes looked through for the last name of an expression
+MAX_STEPS = 30  # of a chain of attributes
+MAX_NESTING = 60  # of expressions inside one another
+_CONSTANTS: dict[str, Values] = {
+    "None": EMPTY,
+    "True": frozenset({TRUE}),
+    "False": frozenset({FALSE}),
+}
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Expressions:
+    """Evaluate expressions where they stand."""
+
+    def __init__(
+        self,
+        context: Context,
+        names: Names,
+        attributes: Attributes,
+        methods: Methods,
+        containers: Containers,
+        items: Items,
+        container_calls: ContainerCalls,
+        library_calls: LibraryCalls,
+    ) -> None:
+        self._solver = context.solver
+        self._trees = context.trees
+        self._names = names
+        self._attributes = attributes
+        self._methods = methods
+        self._containers = containers
+        self._items = items
+        self._container_calls = container_calls
+        self._library_calls = library_calls
+        self._dotted: dict[bytes, tuple[str, ...]] = {}
+
+    def forget(self) -> None:
+        """Forget how dotted names are made up."""
+        self._dotted.clear()
+
+    def evaluate(self, scope: Scope, start: int, end: int) -> Values:
+        """Give the values of the expression at a span of the module of a scope."""
+        text = scope.module.text[start:end]
+        if text in self._dotted or DOTTED.match(text):
+            return self.follow(scope, text)
+        self._solver.depth += 1
+        try:
+            return self._evaluate_longer(scope, start, end)
+        finally:
+            self._solver.depth -= 1
+
+    def _evaluate_longer(self, scope: Scope, start: int, end: int) -> Values:
+        """Evaluate what is no dotted name: calls and attributes of their results by their parts, without parsing."""
+        if self._is_too_deep():
+            return unknown(Reason.EXPRESSION)
+        module = scope.module
+        site = self._trees.find_call(module, start, end)
+        if site is not None:
+            return self._call_site(site)
+        match = _LAST_NAME.search(module.text, max(start, end - MAX_NAME), end)
+        site = self._trees.find_call(module, start, match.start()) if match else None
+        if match is not None and site is not None:
+            return self._attributes.read_all(self._call_site(site), match.group(1).decode("utf-8", "replace"))
+        tree = self._trees.parse(module, start, end)
+        return self.visit(scope, tree, start) if tree is not None else unknown(Reason.EXPRESSION)
+
+    def _is_too_deep(self) -> bool:
+        return self._solver.depth - self._solver.floor > MAX_NESTING
+
+    def evaluate_text(self, scope: Scope, text: str) -> Values:
+        """Give the values of an expression that is known by its text alone: a decorator."""
+        data = text.encode("utf-8", "replace")
+        if DOTTED.match(data):
+            return self.follow(scope, data)
+        tree = parse_expression(data)
+        return self.visit(scope, tree, 0) if tree is not None else unknown(Reason.EXPRESSION)
+
+    def follow(self, scope: Scope, text: bytes) -> Values:
+        """Give the values of a dotted name."""
+        parts = self._dotted.get(text)
+        if parts is None:
+            parts = tuple(part.strip() for part in text.decode("utf-8", "replace").split("."))
+            self._dotted[text] = parts
+        if len(parts) - 1 > MAX_STEPS:
+            return unknown(Reason.EXPRESSION)
+        first = parts[0]
+        values = _CONSTANTS[first] if first in _CONSTANTS else self._names.look_up(scope, first)
+        for name in parts[1:]:
+            values = self._attributes.read_all(values, name)
+        return values
+
+    def give(self, site: Site) -> Given:
+        """Give the arguments of a call site."""
+        return Given(self.visit, self._trees, site.scope, site)
+
+    def _call_site(self, site: Site) -> Values:
+        return self._call_all(self.evaluate(site.scope, site.start, site.end), self.give(site))
+
+    def _call_all(self, callees: Values, given: Given) -> Values:
+        """Give what calling one of several values gives back."""
+        found: set[Value] = set()
+        for callee in callees:
+            if callee[0] == LIBRARY:
+                found |= self._library_calls.call(callee[1], given)
+            elif callee[0] == METHOD and callee[1] is None:
+                found |= self._container_calls.call(callee, given)
+            else:
+                found |= self._methods.call(callee)
+        return frozenset(found)
+
+    def visit(self, scope: Scope, node: ast.expr, at: int) -> Values:
+        """Give the values of a parsed expression; `at` is where its text stands, to find lambdas and containers."""
+        self._solver.depth += 1
+        try:
+            visit = _VISITS.get(type(node))
+            if visit is None or self._is_too_deep():
+                return unknown(Reason.EXPRESSION)
+            return visit(self, scope, node, at)
+        finally:
+            self._solver.depth -= 1
+
+    def _visit_name(self, scope: Scope, node: ast.Name, at: int) -> Values:
+        return self._names.look_up(scope, node.id)
+
+    def _visit_attribute(self, scope: Scope, node: ast.Attribute, at: int) -> Values:
+        return self._attributes.read_all(self.visit(scope, node.value, at), node.attr)
+
+    def _visit_constant(self, scope: Scope, node: ast.Constant, at: int) -> Values:
+        if node.value is None or node.value is Ellipsis:
+            return EMPTY
+        if isinstance(node.value, bool):
+            return _CONSTANTS[str(node.value)]
+        if isinstance(node.value, str | int):
+            return frozenset({(CONSTANT, node.value)})
+        return frozenset({library(f"builtins.{type(node.value).__name__}()")})
+
+    def _visit_text(self, scope: Scope, node: ast.expr, at: int) -> Values:
+        return frozenset({(LIBRARY, "builtins.str()")})
+
+    def _visit_truth(self, scope: Scope, node: ast.expr, at: int) -> Values:
+        return frozenset({(LIBRARY, "builtins.bool()")})
+
+    def _visit_either(self, scope: Scope, node: ast.BoolOp | ast.IfExp, at: int) -> Values:
+        parts = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+        return join([self.visit(scope, part, at) for part in parts])
+
+    def _visit_inner(self, scope: Scope, node: ast.Await | ast.NamedExpr | ast.Starred, at: int) -> Values:
+        return self.visit(scope, node.value, at)
+
+    def _visit_lambda(self, scope: Scope, node: ast.Lambda, at: int) -> Values:
+        module = scope.module
+        found = module.lambdas.get(locate(node.body, module.text, at)[0])
+        return frozenset({(FUNCTION, found)}) if found is not None else unknown(Reason.EXPRESSION)
+
+    def _visit_container(self, scope: Scope, node: ast.expr, at: int) -> Values:
+        if isinstance(node, _COMPREHENSIONS):
+            start, end = locate(node, scope.module.text, at)
+            inner = scope.module.comprehensions
+            scope = inner.get((start, end)) or inner.get((start - 1, end + 1)) or scope
+        name = (scope.module.path, at, node.lineno, node.col_offset)
+        return self._containers.note(name, Written(scope, at, node))
+
+    def _visit_operation(self, scope: Scope, node: ast.BinOp, at: int) -> Values:
+        name = METHODS[type(node.op)]
+        return join([self._operate(value, name) for value in self.visit(scope, node.left, at)])
+
+    def _operate(self, value: Value, name: str) -> Values:
+        """Give what an operator makes of its left side."""
+        if value[0] in OBJECTS:
+            return self._methods.call_special(value, name, reason=Reason.EXPRESSION)
+        if value[0] == CONSTANT:
+            return frozenset({library(f"builtins.{type(value[1]).__name__}()")})
+        return frozenset({value}) if value[0] in (CONTAINER, LIBRARY) else unknown(Reason.EXPRESSION)
+
+    def _visit_item(self, scope: Scope, node: ast.Subscript, at: int) -> Values:
+        values = self.visit(scope, node.value, at)
+        if not isinstance(node.slice, ast.Slice):
+            return self._items.take_under(values, self.visit(scope, node.slice, at))
+        lower = node.slice.lower
+        start = lower.value if isinstance(lower, ast.Constant) and isinstance(lower.value, int) else 0
+        return self._containers.slice_all(values, start)
+
+    def _visit_call(self, scope: Scope, node: ast.Call, at: int) -> Values:
+        return self._call_all(self.visit(scope, node.func, at), Given(self.visit, self._trees, scope, node, at))
+
+
+_VISITS: dict[type[ast.expr], Callable[..., Values]] = {
+    ast.Name: Expressions._visit_name,
+    ast.Attribute: Expressions._visit_attribute,
+    ast.Constant: Expressions._visit_constant,
+    ast.JoinedStr: Expressions._visit_text,
+    ast.Compare: Expressions._visit_truth,
+    ast.UnaryOp: Expressions._visit_truth,
+    ast.BoolOp: Expressions._visit_either,
+    ast.IfExp: Expressions._visit_either,
+    ast.Await: Expressions._visit_inner,
+    ast.NamedExpr: Expressions._visit_inner,
+    ast.Starred: Expressions._visit_inner,
+    ast.Lambda: Expressions._visit_lambda,
+    ast.BinOp: Expressions._visit_operation,
+    ast.Subscript: Expressions._visit_item,
+    ast.Call: Expressions._visit_call,
+    **dict.fromkeys((ast.List, ast.Tuple, ast.Set, ast.Dict, *_COMPREHENSIONS), Expressions._visit_container),
+}

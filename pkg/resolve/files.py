@@ -1,0 +1,100 @@
+"""The files of a repository: their scopes are read when one is asked for, what all show to others is known before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+
+from pkg.resolve.model import ModuleScopes, Reference, Scope
+from pkg.resolve.scopes import read_scopes
+from pkg.resolve.summary import Summary, Totals, is_method, summarise
+from pkg.resolve.units import Units
+
+
+class Files(Mapping[str, ModuleScopes]):
+    """The scopes of files by path, and names counted over all of them; files without a summary are read for it."""
+
+    def __init__(self, units: Units, summaries: Mapping[str, Summary] | None = None) -> None:
+        self._units = units
+        self._read: dict[str, ModuleScopes] = {}
+        self._bound: dict[str, list[tuple[Reference, str]]] = {}
+        self.summaries: dict[str, Summary] = {}
+        known = summaries or {}
+        units.fetch(path for path in units if path not in known)
+        for path in units:
+            self.summaries[path] = known[path] if path in known else summarise(self[path])
+
+    def __getitem__(self, path: str) -> ModuleScopes:
+        found = self._read.get(path)
+        if found is None:
+            unit = self._units[path]
+            found = read_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
+            self._read[path] = found
+            for target, name in self._bound.get(path, ()):
+                self._bind(target, name)
+        return found
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.summaries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.summaries)
+
+    def __len__(self) -> int:
+        return len(self.summaries)
+
+    def find(self, reference: Reference) -> Scope | None:
+        """Find a class or module; nothing where it is no longer there."""
+        path, qualname, number = reference
+        module = self.get(path)
+        return module.find("class" if qualname else "module", qualname, number) if module is not None else None
+
+    def bind(self, target: Reference, name: str) -> None:
+        """Let a name be bound in a class or module, whose file need not be read for it."""
+        path = target[0]
+        self._bound.setdefault(path, []).append((target, name))
+        if path in self._read:
+            self._bind(target, name)
+
+    def _bind(self, target: Reference, name: str) -> None:
+        scope = self.find(target)
+        if scope is not None:
+            scope.names.setdefault(name, [])
+
+    def list_read(self) -> Collection[ModuleScopes]:
+        """Give the files that were read."""
+        return self._read.values()
+
+    @cached_property
+    def totals(self) -> Totals:
+        """The names of all files, counted."""
+        return Totals.of(self.summaries.values())
+
+    @cached_property
+    def _homes(self) -> dict[str, str]:
+        return {name: path for path, each in self.summaries.items() for name in each.methods.split()}
+
+    def find_method(self, name: str) -> Scope:
+        """Find the function of a name that stands in a class; one, where there are several."""
+        module = self[self._homes[name]]
+        return next(scope for scope in module.scopes if scope.name == name and is_method(scope))
+
+    @cached_property
+    def _assigning(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path, each in self.summaries.items():
+            for name in dict.fromkeys(each.foreign.split()):
+                found.setdefault(name, []).append(path)
+        return found
+
+    def list_assigning(self, name: str) -> list[str]:
+        """Give the files that assign to an attribute of something else than self."""
+        return self._assigning.get(name, [])
+
+    def text(self, path: str) -> bytes:
+        """Give the text of a file, whose scopes need not be read for it."""
+        return self._units.text(path)
+
+    def fetch(self, paths: Iterable[str]) -> None:
+        """Read the texts of files together."""
+        self._units.fetch(path for path in paths if path in self)

@@ -1,0 +1,147 @@
+"""What the links of files were worked out from, and whom their sites deliver to: kept for the next resolution."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from pkg.resolve.basis import Basis, Delivery, Received, Taken, pack_taken
+from pkg.resolve.calls import Binder
+from pkg.resolve.lineage import describe_classes
+from pkg.resolve.model import ModuleScopes, Scope
+from pkg.resolve.pieces import Piece, find_top
+from pkg.resolve.places import describe_origin, hash_place, hash_values, list_origins, write_name
+from pkg.resolve.reach import Reach
+from pkg.resolve.receivers import leave_others
+from pkg.resolve.values import Values
+from pkg.resolve.versions import Parts
+
+_NOTHING = Taken({}, [], [])
+
+
+class Foundations:
+    """What files that are resolved stand on."""
+
+    def __init__(self, binder: Binder) -> None:
+        self._binder = binder
+        self._deliveries = binder.context.deliveries
+
+    @cached_property
+    def _reaches(self) -> list[Reach]:
+        return [*self._binder.reaches, Reach(self._binder.context)]
+
+    @cached_property
+    def _pieces(self) -> dict[str, tuple[set[Piece], set[Piece]]]:
+        """What was taken of each file by others, and by other parts of the same."""
+        found: dict[str, tuple[set[Piece], set[Piece]]] = defaultdict(lambda: (set(), set()))
+        for reach in self._reaches:
+            for place, pieces in enumerate((reach.pieces, reach.own)):
+                for path, each in pieces.items():
+                    found[path][place].update(each)
+        return found
+
+    @cached_property
+    def _asked(self) -> dict[str, set[str]]:
+        """The attributes that each file asks for by a text."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for name, cells in self._binder.context.asked.items():
+            for cell in cells:
+                top = find_top(cell.key[1], self._binder.modules)
+                if top is not None:
+                    found[top.module.path].add(name)
+        return found
+
+    @cached_property
+    def _delivered(self) -> dict[str, set[Delivery]]:
+        """The places that the sites of each file deliver to."""
+        found: dict[str, set[Delivery]] = defaultdict(set)
+        for place, origins in self._deliveries.origins.items():
+            address = hash_place(place, self._binder.modules)
+            for origin, _ in list_origins(each.key for each in origins):
+                found[origin.scope.module.path].add((*describe_origin(origin), address))
+        return found
+
+    @cached_property
+    def _received(self) -> dict[str, dict[str, list[Received]]]:
+        """What is made of deliveries to each file, by place, as far as anybody asked for it."""
+        found: dict[str, dict[str, list[Received]]] = defaultdict(dict)
+        modules = self._binder.modules
+        hashes: dict[Values, int] = {}  # of sets, of which many are equal
+        for place, readers in self._deliveries.readers.items():
+            top = find_top(place, modules)
+            if top is not None:
+                home = top.module
+                for each in readers:
+                    if each.values not in hashes:
+                        hashes[each.values] = hash_values(each.values, modules)
+                sets = [Received(write_name(each.key, home), hashes[each.values]) for each in readers]
+                found[home.path][str(hash_place(place, modules))] = sorted(sets, key=str)
+        return found
+
+    def describe(self, path: str, before: Basis | None = None, parts: Parts | None = None) -> Basis:
+        """Describe what the links of a file stand on; what others took from it before counts on.
+
+        Of a file that is resolved in parts, all others stand on what they stood on before.
+        """
+        module = self._binder.modules[path]
+        delivered, taken = self._delivered.get(path, set()), _NOTHING
+        asked = frozenset(self._asked.get(path, ()))
+        if before is not None:
+            taken = before.taken
+            if parts is not None or path not in self._binder.lineage.found:
+                asked |= before.asked
+            if parts is not None:
+                taken = taken._replace(received=leave_others(taken.received, parts))
+                delivered = delivered.union(row for row in before.deliveries if not parts.covers_name(row[0]))
+        taken = self._join_taken(path, taken)
+        is_local = before is not None and parts is not None and parts.is_local
+        return Basis(
+            self._binder.context.is_plain, self._binder.modules.summaries[path],
+            frozenset(self._list_reached(module, before, parts)), sorted(delivered),
+            before.classes if before is not None and is_local else describe_classes(self._binder.hierarchy, module),
+            self._binder.bindings.patches[path], asked, frozenset(taken.received), pack_taken(taken),
+        )  # fmt: skip
+
+    def _list_reached(self, module: ModuleScopes, before: Basis | None, parts: Parts | None) -> Iterator[int]:
+        """Give the files that the links of a file stand on."""
+        imported: list[str] = []
+        classes: list[Scope] = []
+        if parts is None or not parts.is_local:
+            imported = list(self._list_imported(module))
+            classes = [scope for scope in module.scopes if scope.kind == "class"]
+        for found in self._reaches:
+            yield from found.list_paths(module.path, imported, classes)
+        if before is not None and (parts is not None or module.path not in self._binder.lineage.found):
+            yield from before.reach  # which its classes and patches stand on, and its other parts
+
+    def list_taken(self, bases: Mapping[str, Basis]) -> Iterator[tuple[str, Basis]]:
+        """Give the files of which more was taken than before, among those that were not resolved, with that.
+
+        Else nobody would know, when they change, that the links of others were worked out from it.
+        """
+        for path in sorted(bases.keys() & (self._received.keys() | self._pieces.keys())):
+            taken = self._join_taken(path, bases[path].taken)
+            if taken != bases[path].taken:
+                yield path, bases[path].take(taken)
+
+    def _join_taken(self, path: str, before: Taken) -> Taken:
+        """Join what was taken from a file before with what is taken now; of sets, what is known now counts."""
+        now = self._received.get(path, {})
+        sets = {place: _join(before.received.get(place, ()), found) for place, found in now.items()}
+        outside, elsewhere = self._pieces.get(path, ((), ()))
+        pieces = {*before.pieces, *outside}
+        own = {*before.own, *elsewhere} - pieces
+        return Taken({**before.received, **sets}, sorted(pieces), sorted(own))
+
+    def _list_imported(self, module: ModuleScopes) -> Iterator[str]:
+        for record in module.imports:
+            found = self._binder.map.find_import(module.path, record)
+            if found.module is not None:
+                yield found.module
+
+
+def _join(before: Iterable[Received], now: Iterable[Received]) -> list[Received]:
+    """Join what is known of sets; what is known now counts."""
+    known = {str(each.name): each for each in (*before, *now)}
+    return sorted(known.values(), key=str)

@@ -1,0 +1,112 @@
+"""Items of containers: under a key, in a loop, of generators and of objects with special methods (A-12)."""
+
+from __future__ import annotations
+
+import ast
+
+from pkg.resolve.containers import Containers
+from pkg.resolve.context import Context
+from pkg.resolve.methods import Methods
+from pkg.resolve.values import (
+    CLASS,
+    CLASSES,
+    CONSTANT,
+    CONTAINER,
+    EMPTY,
+    GENERATOR,
+    INSTANCE,
+    LIBRARY,
+    OBJECTS,
+    UNGIVEN,
+    Reason,
+    Value,
+    Values,
+    join,
+    library,
+    unknown,
+)
+
+MAX_KEYS = 8  # that are told apart
+
+
+class Items:
+    """Take items out of values."""
+
+    def __init__(self, context: Context, containers: Containers, methods: Methods) -> None:
+        self._hierarchy = context.hierarchy
+        self._solver = context.solver
+        self._containers = containers
+        self._methods = methods
+
+    def take(self, values: Values, key: Value | None) -> Values:
+        """Give an item of every value of a set; without a key, any."""
+        return join([self._take_one(value, key) for value in values])
+
+    def _take_one(self, value: Value, key: Value | None) -> Values:
+        kind = value[0]
+        if kind == CONTAINER:
+            return self._solver.get(("item", value[1], key))
+        if kind in OBJECTS:
+            return self._methods.call_special(value, "__getitem__", reason=Reason.ITEM)
+        if kind in CLASSES:
+            return frozenset({value})
+        return frozenset({library(f"{value[1]}[]")}) if kind == LIBRARY else unknown(Reason.ITEM)
+
+    def take_under(self, values: Values, keys: Values) -> Values:
+        """Give the items under keys; under one that cannot be told, or many, it may be any."""
+        found = unknown(Reason.ITEM) if UNGIVEN in keys else EMPTY
+        if len(keys) > MAX_KEYS:
+            return found | self.take(values, None)
+        for key in keys - {UNGIVEN}:
+            found |= self.take(values, key if key[0] == CONSTANT else None)
+        return found
+
+    def unpack(self, values: Values, step: int | str) -> Values:
+        """Give the part of values that a target of several takes: at a position, or for a starred one a slice."""
+        if isinstance(step, int):
+            return self.take(values, (CONSTANT, step))
+        return self._containers.slice_all(values, int(step.partition(":")[0]))
+
+    def iterate(self, values: Values) -> Values:
+        """Give what a loop over the values goes through."""
+        return join([self._iterate_one(value) for value in values])
+
+    def _iterate_one(self, value: Value) -> Values:
+        kind = value[0]
+        if kind == CONTAINER:
+            is_dict = isinstance(self._containers.find_expression(value), ast.Dict)
+            return self._solver.get(("keys", value[1]) if is_dict else ("item", value[1], None))
+        if kind == GENERATOR:
+            return self._solver.get(("yield", value[1]))
+        if kind in OBJECTS:
+            return self._iterate_object(value)
+        if kind == CLASS and self._hierarchy.is_enumeration(value[1]):
+            return frozenset({(INSTANCE, value[1])})
+        if kind in (LIBRARY, CONSTANT):
+            return frozenset({library(f"{value[1] if kind == LIBRARY else 'builtins.str()'}[]")})
+        return unknown(Reason.ITEM)
+
+    def _iterate_object(self, value: Value) -> Values:
+        for name in ("__iter__", "__aiter__"):
+            if self._hierarchy.find(value[1], name) is not None:
+                iterators = join(map(self._methods.call, self._methods.find_special(value, name)))
+                return join([self._advance(each) for each in iterators])
+        return self._take_one(value, None)
+
+    def _advance(self, iterator: Value) -> Values:
+        if iterator[0] in OBJECTS:
+            return join(map(self._methods.call, self._methods.find_special(iterator, "__next__")))
+        return self._iterate_one(iterator)
+
+    def enter(self, values: Values) -> Values:
+        """Give what a with statement binds its target to."""
+        return join([self._enter_one(value) for value in values])
+
+    def _enter_one(self, value: Value) -> Values:
+        if value[0] in OBJECTS:
+            return self._methods.call_special(value, "__enter__", "__aenter__", reason=Reason.RESULT)
+        if value[0] == GENERATOR:
+            return self._solver.get(("yield", value[1]))
+        if value[0] == LIBRARY:
+            return frozenset({library(f"{value[1]}.__enter__()")})
+        return unknown(Reason.RESULT)

@@ -1,0 +1,326 @@
+"""The nouns of resolution: modules with their scopes, what gives values to names, the sites that call (A-12)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from pkg.facts import Code
+from pkg.model import Class, Function, Import
+from pkg.resolve.heads import Head, Parameter, read_head
+
+STATIC, CLASS_METHOD = "staticmethod", "classmethod"
+
+_DELIVERING = (Code.RAISE, Code.DEFINITION)
+_TAKING = ("function", "lambda")  # scopes that have parameters
+
+_TEXT = rb"[rR]?(?P<quotes>\"{3}|'{3}|\"|')(?:(?!(?P=quotes)).)*(?P=quotes)\s*"
+_RAISING = re.compile(rb"\s*(?:" + _TEXT + rb")?raise\s+NotImplementedError\b", re.DOTALL)
+
+Path = tuple["int | str", ...]
+"""The way to a part of a value that is unpacked: positions, and "from:to" for what a starred target takes."""
+
+
+class Binding(NamedTuple):
+    """One way by which a name gets a value: a fact with the span of the value, a definition, or an import."""
+
+    code: Code | str
+    start: int = 0
+    end: int = 0
+    path: Path = ()
+    scope: Scope | None = None  # of a definition
+    record: Import | None = None
+    place: int = -1  # of the import among those of the module
+    at: int = 0  # where the statement begins
+
+
+class Store(NamedTuple):
+    """An assignment to an attribute or an item: the receiver's span, the key of an item, and the value."""
+
+    scope: Scope
+    start: int
+    end: int
+    binding: Binding
+
+    def stands_in(self, qualname: str) -> bool:
+        """Tell whether it stands somewhere inside a definition of this qualified name."""
+        return self.scope.qualname.startswith(qualname + ".")
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """A place that calls, or may call: a call, a read attribute, a loop, a context manager, a raise, a decorator."""
+
+    scope: Scope
+    code: Code
+    start: int
+    end: int
+    more: tuple[int, int] = (0, 0)  # of a call, its arguments; of an operator, its right side
+    name: str = ""  # of an attribute that is assigned to
+    definition: Scope | None = None  # that decorators stand before
+
+    @property
+    def text(self) -> bytes:
+        """Give what stands there; of a call, the callee."""
+        return self.scope.module.text[self.start : self.end]
+
+    @property
+    def delivers(self) -> bool:
+        """Tell whether it may hand something on: only what calls does, and a call that gives no arguments does not."""
+        if self.code == Code.CALL:
+            return self.more[1] - self.more[0] > len("()")
+        return self.code in _DELIVERING
+
+
+class Scope:
+    """A module, class, function, lambda or comprehension: names, and the sites whose code runs in it."""
+
+    __slots__ = (
+        "__dict__", "code_end", "definition", "global_names", "head", "kind", "module", "name", "names",
+        "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "top", "yields",
+    )  # fmt: skip
+
+    def __init__(
+        self, module: ModuleScopes, kind: str, name: str, parent: Scope | None, head: tuple[int, int], end: int
+    ) -> None:
+        self.module = module
+        self.kind = kind  # module, class, function, lambda or comprehension
+        self.name = name
+        self.parent = parent
+        self.qualname: str = f"{parent.qualname}.{name}" if parent is not None and parent.qualname else name
+        is_piece = parent is None or (kind == "function" and parent.top.parent is None)
+        self.top: Scope = self if is_piece or parent is None else parent.top  # the outermost function, else the module
+        self.head = head
+        self.code_end = end
+        self.definition = -1  # place among the definitions of the module
+        self.names: dict[str, list[Binding]] = {}
+        self.global_names: AbstractSet[str] = frozenset()
+        self.nonlocal_names: AbstractSet[str] = frozenset()
+        self.stars: list[Import] = []
+        self.returns: list[tuple[int, int]] = []
+        self.yields: list[tuple[int, int, bool]] = []  # span, and whether it delegates
+        self.sites: list[Site] = []
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.module.path}:{self.qualname}>"
+
+    @cached_property
+    def signature(self) -> Head:
+        """Read the head; a class or module has no parameters."""
+        if self.kind not in _TAKING:
+            return Head()
+        return read_head(self.module.text[slice(*self.head)])
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Give the parameters of a function or lambda."""
+        return self.signature.parameters
+
+    @cached_property
+    def parameter_names(self) -> frozenset[str]:
+        """Give the names of the parameters."""
+        return frozenset(parameter.name for parameter in self.parameters)
+
+    @property
+    def decorators(self) -> tuple[str, ...]:
+        """Give the decorators as they are written."""
+        return self.module.definitions[self.definition].decorators if self.definition >= 0 else ()
+
+    @cached_property
+    def decorator_names(self) -> frozenset[str]:
+        """Give the last names of the decorators."""
+        decorators = self.decorators
+        return frozenset(map(name_decorator, decorators)) if decorators else frozenset()
+
+    @cached_property
+    def is_property(self) -> bool:
+        """Tell whether reading it as an attribute calls it."""
+        return any(name.endswith("property") for name in self.decorator_names)
+
+    @cached_property
+    def is_abstract(self) -> bool:
+        """Tell whether a method is there to be overridden: it says so, or does nothing but raise."""
+        if "abstractmethod" in self.decorator_names:
+            return True
+        text, start, end = self.module.text, self.head[1], self.code_end
+        return text.find(b"NotImplementedError", start, end) >= 0 and _RAISING.match(text, start, end) is not None
+
+    @cached_property
+    def receiver(self) -> str | None:
+        """Give the name of self or cls: of the first parameter of a method that is not static."""
+        if self.kind != "function" or self.parent is None or self.parent.kind != "class":
+            return None
+        first = next(iter(self.parameters), None)
+        return first.name if first and not first.kind and STATIC not in self.decorator_names else None
+
+    @cached_property
+    def margin(self) -> int:
+        """Count the columns before the statements of the scope that stand in no branch."""
+        if self.parent is None:
+            return 0
+        body = self.head[1]
+        return body - self.module.text.rfind(b"\n", 0, body) - 1
+
+    @cached_property
+    def owner(self) -> Scope:
+        """Give the function or module whose code a site in this scope is of."""
+        scope = self
+        while scope.kind in ("class", "lambda", "comprehension") and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def find_owner(self, name: str) -> Scope:
+        """Find the scope that a name belongs to where it stands here; the module's where none binds it."""
+        each: Scope | None = self
+        while each is not None and each.parent is not None:
+            if name in each.global_names:
+                break
+            if (each.kind != "class" or each is self) and each.binds(name):
+                return each
+            each = each.parent
+        return self.module.root
+
+    def binds(self, name: str) -> bool:
+        """Tell whether a name is local here."""
+        if name in self.global_names or name in self.nonlocal_names:
+            return False
+        return name in self.names or (self.kind in _TAKING and name in self.parameter_names)
+
+
+Reference = tuple[str, str, int]
+"""A class or module: its file, its qualified name (none for the module), its number among those of that name there."""
+
+
+@dataclass(eq=False)
+class ModuleScopes:
+    """One file: its scopes in the order of the text, the module's own first."""
+
+    path: str
+    text: bytes
+    definitions: Sequence[Class | Function]
+    imports: Sequence[Import]
+    scopes: list[Scope] = field(default_factory=list)
+    lambdas: dict[int, Scope] = field(default_factory=dict)  # by the position of their body
+    comprehensions: dict[tuple[int, int], Scope] = field(default_factory=dict)  # by their span
+    stores: dict[str, list[Store]] = field(default_factory=dict)  # by attribute
+    item_stores: list[Store] = field(default_factory=list)
+
+    @cached_property
+    def namesakes(self) -> dict[tuple[str, str], list[Scope]]:
+        """The scopes of each kind and qualified name, in the order of the text."""
+        found: dict[tuple[str, str], list[Scope]] = {}
+        for scope in self.scopes:
+            found.setdefault((scope.kind, scope.qualname), []).append(scope)
+        return found
+
+    @cached_property
+    def _doubles(self) -> dict[Scope, int]:
+        """The place among its namesakes of each scope that is not the first of them."""
+        counts: Counter[tuple[str, str]] = Counter()
+        found = {}
+        for scope in self.scopes:
+            name = scope.kind, scope.qualname
+            if counts[name]:
+                found[scope] = counts[name]
+            counts[name] += 1
+        return found
+
+    def count_before(self, scope: Scope) -> int:
+        """Give the place of a scope among those of its kind and qualified name."""
+        return self._doubles.get(scope, 0)
+
+    @cached_property
+    def fields(self) -> dict[Scope | None, dict[str, list[Store]]]:
+        """The assignments by attribute, by the class whose methods make them to self; None for those elsewhere."""
+        found: dict[Scope | None, dict[str, list[Store]]] = {}
+        for name, stores in self.stores.items():
+            for store in stores:
+                found.setdefault(_find_class(store), {}).setdefault(name, []).append(store)
+        return found
+
+    @cached_property
+    def outermost(self) -> list[Scope]:
+        """The functions that stand in no other, in the order of the text."""
+        return [scope for scope in self.scopes if scope.top is scope and scope.parent is not None]
+
+    @cached_property
+    def _cuts(self) -> tuple[list[int], list[int]]:
+        """Where the outermost functions begin, and how much text those before each take up, and all of them."""
+        taken = accumulate((scope.code_end - scope.head[0] for scope in self.outermost), initial=0)
+        return [scope.head[0] for scope in self.outermost], list(taken)
+
+    def find_top(self, position: int) -> Scope:
+        """Find the outermost function around a position, else the module's own scope."""
+        place = bisect_right(self._cuts[0], position) - 1
+        found = self.outermost[place] if place >= 0 else self.root
+        return found if position < found.code_end else self.root
+
+    def find_base(self, top: Scope, position: int) -> int:
+        """Give from where positions in an outermost function count; in the module, as if there were no functions."""
+        if top.parent is not None:
+            return top.head[0]
+        starts, taken = self._cuts
+        place = bisect_left(starts, position)
+        return taken[place]
+
+    def find_position(self, top: Scope, offset: int) -> int:
+        """Give the position that an offset from such a base means."""
+        if top.parent is not None:
+            return top.head[0] + offset
+        starts, taken = self._cuts
+        place = bisect_left(range(len(starts)), offset, key=lambda each: starts[each] - taken[each])
+        return offset + taken[place]
+
+    @property
+    def root(self) -> Scope:
+        """Give the module's own scope."""
+        return self.scopes[0]
+
+    def find(self, kind: str, qualname: str, number: int) -> Scope | None:
+        """Find a scope by its kind and name, and by its number among those; nothing where it is no longer there."""
+        namesakes = self.namesakes.get((kind, qualname), ())
+        return namesakes[number] if number < len(namesakes) else None
+
+    def release(self) -> None:
+        """Take the scopes apart, which refer to one another; nothing can be asked afterwards."""
+        for scope in self.scopes:
+            scope.names.clear()
+            scope.sites.clear()
+            scope.__dict__.clear()  # the owner of a function is itself
+            del scope.top
+        for name in ("_doubles", "namesakes", "fields", "outermost"):
+            self.__dict__.pop(name, None)
+        for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
+            held.clear()
+
+
+def refer_to(scope: Scope) -> Reference:
+    """Name a class or module from outside of its file."""
+    return scope.module.path, scope.qualname, scope.module.count_before(scope)
+
+
+def refer_to_module(path: str) -> Reference:
+    """Name a module, whose file need not be read for it."""
+    return path, "", 0
+
+
+def _find_class(store: Store) -> Scope | None:
+    """Find the class whose method assigns to an attribute of its first parameter."""
+    text = store.scope.module.text[store.start : store.end]
+    if b"." in text or b"(" in text:
+        return None
+    receiver = text.decode("utf-8", "replace")
+    method = store.scope.find_owner(receiver)
+    return method.parent if method.receiver == receiver else None
+
+
+def name_decorator(text: str) -> str:
+    """Give the last name of a decorator, its arguments left out."""
+    return text.partition("(")[0].rpartition(".")[2].strip()

@@ -1,0 +1,80 @@
+"""What comes out at a call site: definitions of the repository, libraries, or why it could not be bound (A-12)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from pkg.confidence import CERTAIN, LIKELY, POSSIBLE, rank_confidence
+from pkg.facts import Code
+from pkg.resolve.model import Scope
+from pkg.resolve.values import Reason, Values
+
+MADE_DECORATOR = "result of a decorator's call"
+FEW = 4  # targets of one site that are each still likely
+
+
+class Target(NamedTuple):
+    """One function or class that a site calls."""
+
+    scope: Scope
+    rule: str
+    confidence: str
+
+
+class Library(NamedTuple):
+    """Something outside of the repository that a site calls."""
+
+    name: str
+
+
+class Unbound(NamedTuple):
+    """Why a site, or one of the values that it may call, could not be bound."""
+
+    reason: Reason
+
+
+Outcome = Target | Library | Unbound
+
+
+def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
+    """Settle how sure each target of a site is: many targets, or values that are not known, make all less sure.
+
+    What is around a definition is several sites in one, so that its targets say nothing of one another; but a call that
+    makes a decorator makes one: of several, the others are for other arguments, and of many nothing is told.
+    """
+    others = [each for each in outcomes if isinstance(each, Library | Unbound)]
+    best = _pick_best([each for each in outcomes if isinstance(each, Target)]) if len(others) < len(outcomes) else []
+    if code == Code.DEFINITION:
+        made = [target for target in best if target.rule == MADE_DECORATOR]
+        best = [target for target in best if target.rule != MADE_DECORATOR]
+        best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
+    sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)
+    if code in (Code.DEFINITION, Code.REQUEST):  # one decorator may have two definitions of its name
+        names = Counter(target.scope.name for target in best if target.rule != "constructor")
+        settled: list[Outcome] = [_lower(target, names[target.scope.name], bool(others)) for target in best]
+    else:
+        settled = [_lower(target, sure, bool(others)) for target in best]
+    return [*settled, *others] or ([Unbound(Reason.RESULT)] if code == Code.CALL else [])
+
+
+def _pick_best(targets: list[Target]) -> list[Target]:
+    """Give each definition once, by the rule that is surest."""
+    best: dict[Scope, Target] = {}
+    for target in sorted(targets, key=lambda each: (rank_confidence(each.confidence), each.rule)):
+        best.setdefault(target.scope, target)
+    return list(best.values())
+
+
+def _doubt(target: Target, count: int) -> Target:
+    return target if count == 1 else target._replace(confidence=POSSIBLE)
+
+
+def _lower(target: Target, sure: int, has_more: bool) -> Target:
+    """Make one of several targets less sure."""
+    confidence = target.confidence
+    if confidence == CERTAIN and (has_more or sure > 1):
+        confidence = LIKELY
+    if confidence == LIKELY and sure > FEW:
+        confidence = POSSIBLE
+    return target._replace(confidence=confidence) if confidence != target.confidence else target

@@ -1,0 +1,167 @@
+"""Parameters: what their annotation promises, their default, and what the known callers give them (A-12)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pkg.resolve.annotations import Annotations, is_silent
+from pkg.resolve.containers import REST, Containers, Rest
+from pkg.resolve.context import Context
+from pkg.resolve.expressions import Expressions
+from pkg.resolve.fixtures import Fixtures
+from pkg.resolve.given import Given
+from pkg.resolve.heads import Parameter
+from pkg.resolve.items import Items
+from pkg.resolve.model import CLASS_METHOD, Scope, Site
+from pkg.resolve.values import CONSTANT, EMPTY, SELF, SUBCLASS, UNGIVEN, UNKNOWN, Reason, Value, Values, unknown
+
+MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
+_TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
+_NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
+
+
+class Caller(NamedTuple):
+    """Where the arguments of a function come from: a call site, or values that a decorator is given."""
+
+    site: Site | None
+    shift: int  # parameters that are filled already: self
+    values: Values = EMPTY
+
+
+class Parameters:
+    """Follow arguments into parameters."""
+
+    def __init__(
+        self,
+        context: Context,
+        expressions: Expressions,
+        annotations: Annotations,
+        containers: Containers,
+        items: Items,
+        fixtures: Fixtures,
+    ) -> None:
+        self._fixtures = fixtures
+        self._expressions = expressions
+        self._annotations = annotations
+        self._containers = containers
+        self._items = items
+        self._deliveries = context.deliveries
+        self._callers: dict[Scope, dict[Caller, None]] = {}
+        self.uses = context.modules.totals.calls
+        self._most = 0 if context.is_plain else MAX_USES
+
+    def forget(self) -> None:
+        """Forget all callers."""
+        self._callers.clear()
+
+    def add_caller(self, function: Scope, caller: Caller) -> None:
+        """Note where arguments of a function come from."""
+        if self.is_used_widely(function) or (caller.site is not None and not caller.site.delivers):
+            return
+        callers = self._callers.setdefault(function, {})
+        self._deliveries.deliver(function)
+        if caller not in callers:
+            callers[caller] = None
+            self._deliveries.renew(function)
+
+    def is_used_widely(self, function: Scope) -> bool:
+        """Tell whether so many places call something of a function's name that their arguments say little."""
+        return self._count_uses_of(function) > self._most
+
+    def is_name_used_widely(self, name: str) -> bool:
+        """Tell whether so many places call or decorate by a name that their arguments say little."""
+        return self.uses.get(name, 0) > self._most
+
+    def _count_uses_of(self, function: Scope) -> int:
+        """Count the places that call something of a function's name; of a constructor, of its class's name.
+
+        A function inside others is made by their calls, under whatever name: it is used as widely as they are.
+        """
+        name = function.name
+        if name in _NAMED_BY_CLASS and function.parent is not None:
+            name = function.parent.name
+        count, each = self.uses.get(name, 0), function.parent
+        while each is not None:
+            if each.kind == "function":
+                count = max(count, self.uses.get(each.name, 0))
+            each = each.parent
+        return count
+
+    def read(self, scope: Scope, name: str) -> Values:
+        """Give the values of a parameter."""
+        if scope.receiver == name:
+            is_class = CLASS_METHOD in scope.decorator_names or scope.name in _TAKING_CLASS
+            return frozenset({(SUBCLASS if is_class else SELF, scope.parent)})
+        place, parameter = next((i, each) for i, each in enumerate(scope.parameters) if each.name == name)
+        if parameter.kind:
+            items = self._annotations.read(scope.parent or scope, parameter.annotation)
+            return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
+        if parameter.annotation is not None and not is_silent(parameter.annotation):
+            return self._annotations.read(scope.parent or scope, parameter.annotation)
+        given = self._fixtures.read(scope, name)
+        return given if given is not None else self._read_given(scope, place, parameter)
+
+    def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
+        self._deliveries.read(scope)
+        is_followed = 0 < self._count_uses_of(scope) <= self._most
+        found: set[Value] = {UNGIVEN if is_followed else (UNKNOWN, Reason.PARAMETER)}
+        if parameter.default is not None and scope.parent is not None:
+            found |= self._expressions.visit(scope.parent, parameter.default, scope.head[0] + 1)
+        for caller in list(self._callers.get(scope, ())):  # reading may add more
+            if caller.site is not None:
+                found |= self._read_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
+            elif place == caller.shift:
+                found |= caller.values
+        return frozenset(found)
+
+    def _read_argument(self, given: Given, index: int, parameter: Parameter) -> Values:
+        """Give what a call gives a parameter: by name, by position, or out of a starred argument."""
+        for keyword in given.keywords:
+            if keyword.arg == parameter.name:
+                return given.read_node(keyword.value)
+        if parameter.is_keyword_only or index < 0:
+            return EMPTY
+        starred = given.find_starred()
+        if starred is not None and starred <= index:
+            return self._items.take(given.read(starred), (CONSTANT, index - starred))
+        return given.read(index)
+
+    def read_rest(self, rest: Rest, key: Value | None) -> Values:
+        """Read what callers give to *args or **kwargs."""
+        self._deliveries.read(rest.scope)
+        parameters = rest.scope.parameters
+        known = frozenset(each.name for each in parameters)
+        is_named = parameters[rest.place].kind == "**"
+        found: set[Value] = set(unknown(Reason.PARAMETER))
+        for caller in list(self._callers.get(rest.scope, ())):
+            if caller.site is None:
+                continue
+            given = self._expressions.give(caller.site)
+            if is_named:
+                found |= _read_named_rest(given, known, key)
+            else:
+                found |= _read_placed_rest(given, rest.place - caller.shift, key)
+        return frozenset(found)
+
+
+def _read_named_rest(given: Given, known: frozenset[str], key: Value | None) -> Values:
+    found: set[Value] = set()
+    for keyword in given.keywords:
+        if keyword.arg not in known and (key is None or (CONSTANT, keyword.arg) == key):
+            found |= given.read_node(keyword.value)
+    return frozenset(found)
+
+
+def _read_placed_rest(given: Given, start: int, key: Value | None) -> Values:
+    nodes = given.nodes[start:]
+    if key is not None and isinstance(key[1], int):
+        nodes = nodes[key[1] : key[1] + 1 or None]
+    found: set[Value] = set()
+    for node in nodes:
+        found |= given.read_node(node)
+    return frozenset(found)
+
+
+def rate_uses(count: int) -> int:
+    """Tell calls of a name that count alike: 0 for none, 1 for those whose arguments are followed, 2 for too many."""
+    return (count > 0) + (count > MAX_USES)

@@ -1,0 +1,174 @@
+"""Resolve a repository: read scopes, order classes, bind sites; all of them, or those that a change reaches (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from itertools import chain
+
+from pkg.resolve.basis import Basis, hash_text
+from pkg.resolve.calls import Binder
+from pkg.resolve.changes import Past, Unforeseen, find_dependants, find_reached
+from pkg.resolve.files import Files
+from pkg.resolve.foundations import Foundations
+from pkg.resolve.model import Site
+from pkg.resolve.receivers import ask_again, find_known, find_receivers
+from pkg.resolve.sites import list_keys
+from pkg.resolve.solver import WorkExceeded
+from pkg.resolve.units import Units
+from pkg.resolve.versions import Parts
+from pkg.units import UnitText
+
+WORK, WORK_OF_SITE = 300_000, 10
+"""Sets that may be asked for, in all and for each site: django asks for 3 a site, pandas for 8, networkx for 13."""
+
+MOST = 0.5  # of the files, beyond which it is cheaper to resolve all
+
+
+@dataclass(slots=True)
+class Project:
+    """A repository whose names are resolved, in all of its files or in some."""
+
+    binder: Binder
+    sites: dict[str, list[Site]] = field(default_factory=dict)  # of the files that are resolved
+    parts: dict[str, Parts] = field(default_factory=dict)  # of those that are resolved in parts, which
+
+    @property
+    def whole(self) -> Set[str]:
+        """Give the files that are resolved as a whole."""
+        return self.sites.keys() - self.parts.keys()
+
+    def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
+        """Give what a site calls."""
+        found = self.binder.rest.get(site)
+        return self.binder.solver.get(("site", site)) if found is None else found
+
+    def list_sites(self) -> Iterator[Site]:
+        """Give the sites of the files that are resolved."""
+        return chain.from_iterable(self.sites.values())
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether arguments and results were not followed, because that would not have ended soon."""
+        return self.binder.context.is_plain
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether no bound was hit: then what is resolved again later comes out the same in any order."""
+        return not self.binder.solver.exhausted
+
+    def found(self) -> Foundations:
+        """Tell what the links of each file were worked out from, when all are resolved."""
+        self.binder.clear_caches()
+        return Foundations(self.binder)
+
+    def bind(self, paths: Iterable[str], parts: Mapping[str, Parts] | None = None) -> None:
+        """Resolve files, and parts of others; sites that deliver nothing come last, when hardly anything changes."""
+        solver, modules = self.binder.solver, self.binder.modules
+        chosen: dict[str, Parts | None] = dict(sorted({**dict.fromkeys(paths), **(parts or {})}.items()))
+        for path, some in chosen.items():
+            sites = self.binder.list_sites(path)
+            self.parts.pop(path, None)
+            if some is not None:
+                self.parts[path] = some
+                sites = [site for site in sites if some.covers(site.scope.top)]
+            self.sites[path] = sites
+            for key in list_keys(modules[path], sites, some):
+                solver.get(key)
+        solver.solve()
+        for path, some in chosen.items():
+            for top in (modules[path].root, *modules[path].outermost):
+                if some is None or some.covers(top):
+                    solver.get(("rest", top))
+        solver.solve()
+
+    def release(self) -> None:
+        """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
+        self.binder.release()
+        self.sites.clear()
+        self.parts.clear()
+        for module in self.binder.modules.list_read():
+            module.release()
+
+
+def resolve_project(units: Units) -> Project:
+    """Resolve files that know each other.
+
+    Where values spread so widely that following them would not end soon, arguments and results are not followed.
+    """
+    files = Files(units)
+    binder = Binder(files)
+    try:
+        return _bind_all(binder)
+    except WorkExceeded:
+        binder.release()
+    return _bind_all(Binder(files, is_plain=True))
+
+
+def _bind_all(binder: Binder) -> Project:
+    files = binder.modules
+    binder.order_classes(files.keys())
+    binder.find_patches(files, {})
+    project = Project(binder)
+    count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
+    with _limit_work(binder, count):
+        project.bind(files)
+    return project
+
+
+def _limit_work(binder: Binder, sites: int) -> AbstractContextManager[None]:
+    """Limit what following arguments and results takes, where they are followed."""
+    return nullcontext() if binder.context.is_plain else binder.solver.limit_work(WORK + WORK_OF_SITE * sites)
+
+
+def resolve_changes(
+    units: Units, before: Iterable[UnitText], bases: Mapping[str, Basis], changed: set[str]
+) -> Project | None:
+    """Resolve again what a change may reach: `changed` are files that are new, other than before, or gone.
+
+    `before` are the files that changed or went, as they were; `bases` what is known of every file that was there.
+    Nothing where that cannot be told, or is most of the repository. Arguments and results are followed as they were
+    last time: whether that would end soon is found out anew when everything is resolved.
+    """
+    files = Files(units, {path: bases[path].summary for path in units if path in bases and path not in changed})
+    files.fetch(_list_likely(files, bases, changed))
+    past = Past(bases, changed, Files(Units(before)))
+    binder = Binder(files, any(each.is_plain for each in bases.values()))
+    project = Project(binder)
+    try:
+        with _limit_work(binder, files.totals.calls.total()):
+            if _bind_reached(project, past, find_reached(binder, past)) and project.is_exact:
+                return project
+    except (Unforeseen, WorkExceeded):
+        pass
+    project.release()
+    return None
+
+
+def _list_likely(files: Files, bases: Mapping[str, Basis], changed: Iterable[str]) -> list[str]:
+    """Give the files that will be read: those from which the files that changed were worked out last time."""
+    wanted = {each for path in changed if path in bases for each in bases[path].reach}
+    return [path for path in files if hash_text(path) in wanted]
+
+
+def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
+    """Resolve files and what depends on them, until nothing is delivered elsewhere that was not before."""
+    modules, bases = project.binder.modules, past.bases
+    parts: Mapping[str, Parts] = past.parts
+    while reached or parts:
+        chosen = {path for path in reached | find_dependants(past, reached) if path in modules}
+        if len(chosen | project.whole) > MOST * len(modules):
+            return False
+        parts = {path: each for path, each in parts.items() if path not in chosen}
+        settled = (bases.keys() & modules.keys()) - chosen - project.whole
+        known = {path: bases[path] for path in settled}
+        project.binder.context.deliveries.know(find_known(project.binder, known))
+        new = chosen - project.whole
+        project.bind(new, parts)
+        for path in (new | parts.keys()) & bases.keys():
+            ask_again(project.binder, path, bases[path], parts.get(path))
+        reached, parts = find_receivers(project.binder, past, project.whole, project.parts), {}
+        for path in reached:
+            past.same.pop(path, None)
+    return True

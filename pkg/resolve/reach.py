@@ -1,0 +1,204 @@
+"""Which files the links of a file were worked out from: through every set that its sites read, at any distance."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from pkg.resolve.basis import hash_text
+from pkg.resolve.context import Context
+from pkg.resolve.model import ModuleScopes, Scope
+from pkg.resolve.pieces import Piece, find_top, name_piece
+from pkg.resolve.solver import Cell
+from pkg.resolve.values import (  # fmt: skip
+    CLASSES,
+    CONSTANT,
+    CONTAINER,
+    FOLDER,
+    LIBRARY,
+    METHOD,
+    MODULE,
+    OBJECTS,
+    SUPER,
+    UNKNOWN,
+    Value,
+)
+
+_NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
+_LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
+
+
+class Reach:
+    """The files behind every set, as numbers of one bit a file."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._hashes = [hash_text(path) for path in context.modules]
+        self._bits = {path: 1 << place for place, path in enumerate(context.modules)}
+        self._orders: dict[Scope, int] = {}
+        self._values: dict[Value, int] = {}
+        self._shared: dict[int, int] = {}  # of equal masks one is kept, for there are few others
+        self._given = self._map_deliveries()
+        for cell in context.solver.cells.values():
+            cell.top = find_top(cell.key[1], context.modules)
+            cell.mask = self._share(self._mask_cell(cell)) if cell.key[0] not in _LAST or cell in self._given else None
+        self._spread()
+        self._files = dict(self._bits)  # by file, those behind its sites, imports and assignments
+        self.pieces: dict[str, set[Piece]] = {}  # by file, that other files took
+        self.own: dict[str, set[Piece]] = {}  # that only other parts of the same file took
+        self._gather()
+        self._clear()
+
+    def _clear(self) -> None:
+        """Let go of what is known of single sets, whose memory is wanted for the links."""
+        for cell in self._context.solver.cells.values():
+            cell.mask = cell.top = None
+        self._given.clear()
+        self._values.clear()
+        self._shared.clear()
+
+    def _share(self, mask: int) -> int:
+        return self._shared.setdefault(mask, mask)
+
+    def list_paths(self, path: str, others: Iterable[str], classes: Iterable[Scope]) -> list[int]:
+        """Give the hashes of the files behind the sites of a file, behind classes, and those of others that exist."""
+        mask = self._files[path]
+        for other in others:
+            mask |= self._bits.get(other, 0)
+        for scope in classes:
+            mask |= self._mask_order(scope)
+        found = []
+        while mask:
+            lowest = mask & -mask
+            found.append(self._hashes[lowest.bit_length() - 1])
+            mask ^= lowest
+        return found
+
+    def _gather(self) -> None:
+        """Collect what the sets that nobody reads read, by file, and which sets others took; file by file."""
+        cells: dict[ModuleScopes | None, list[Cell]] = {}
+        for cell in self._context.solver.cells.values():
+            if cell.mask is not None:
+                cells.setdefault(cell.top.module if cell.top is not None else None, []).append(cell)
+        for home, inside in cells.items():
+            outside, elsewhere = self._find_taken(home, inside)
+            if home is not None:
+                self.pieces[home.path] = _name_pieces(outside)
+                self.own[home.path] = _name_pieces(elsewhere) - self.pieces[home.path]
+
+    def _find_taken(self, home: ModuleScopes | None, cells: Iterable[Cell]) -> tuple[set[Cell], set[Cell]]:
+        """Find the sets of a file that those of other files read, and those that other parts of the same file read."""
+        files = self._files
+        read_inside: dict[Cell, list[Cell]] = {}  # by set, what it reads of its own file
+        outside: set[Cell] = set()
+        elsewhere: set[Cell] = set()
+        for cell in cells:
+            mask, top = cell.mask or 0, cell.top
+            if home is not None and (cell.key[0] in _LAST or cell.key[0] == "imported"):
+                files[home.path] |= mask
+            for reader in cell.list_readers():
+                its_top = reader.top
+                is_inside = its_top is top or (its_top is not None and its_top.module is home)
+                if not is_inside:
+                    outside.add(cell)
+                elif its_top is not top:
+                    elsewhere.add(cell)
+                if reader.mask is None:
+                    if its_top is not None:
+                        files[its_top.module.path] |= mask
+                elif is_inside:
+                    read_inside.setdefault(reader, []).append(cell)
+        _spread_to_read(outside, read_inside)
+        _spread_to_read(elsewhere, read_inside)
+        return outside, elsewhere
+
+    def _spread(self) -> None:
+        """Hand the files behind each set on to the sets that read it, until nothing is new."""
+        given = self._given
+        # What was asked for last is read by what was asked for before.
+        cells = reversed(self._context.solver.cells.values())
+        waiting = deque(cell for cell in cells if cell.mask is not None and (cell.readers is not None or cell in given))
+        for cell in waiting:
+            cell.is_queued = True
+        while waiting:
+            cell = waiting.popleft()
+            cell.is_queued = False
+            mask = cell.mask or 0
+            for reader in (*cell.list_readers(), *given.get(cell, ())):
+                before = reader.mask
+                if before is not None and before | mask != before:
+                    reader.mask = self._share(before | mask)
+                    if not reader.is_queued and (reader.readers is not None or reader in given):
+                        reader.is_queued = True
+                        waiting.append(reader)
+
+    def _map_deliveries(self) -> dict[Cell, set[Cell]]:
+        """Give for each set whose rule delivers what is made of that: it depends on who delivers."""
+        given: dict[Cell, set[Cell]] = {}
+        deliveries = self._context.deliveries
+        for place, readers in deliveries.readers.items():
+            for origin in deliveries.origins.get(place, ()):
+                given.setdefault(origin, set()).update(readers)
+        return given
+
+    def _mask_cell(self, cell: Cell) -> int:
+        """Give the files that the rule of a set looks into, and those of its values."""
+        kind, first, top = cell.key[0], cell.key[1], cell.top
+        mask = self._bits[top.module.path] if top is not None else 0
+        if kind in _LAST:
+            return mask  # what it found stands in the sets that it read
+        if isinstance(first, Scope) and first.kind == "class":
+            mask |= self._mask_order(first)
+        elif kind in ("object attribute", "class attribute"):
+            mask |= self._mask_value(cast(Value, first))
+        for value in cell.values:
+            mask |= self._mask_value(value)
+        return mask
+
+    def _mask_value(self, value: Value) -> int:
+        kind = value[0]
+        if kind in _NOWHERE:
+            return 0
+        found = self._values.get(value)
+        if found is None:
+            found = self._values[value] = self._mask_new(kind, value)
+        return found
+
+    def _mask_new(self, kind: str, value: Value) -> int:
+        if kind == CONTAINER:
+            top = find_top(value[1], self._context.modules)
+            return self._bits[top.module.path] if top is not None else 0
+        if kind == MODULE:
+            return self._bits.get(value[1], 0)
+        if kind in OBJECTS or kind in CLASSES:
+            return self._mask_order(value[1])
+        if kind == SUPER:
+            return self._mask_order(value[1]) | self._mask_value(value[2])
+        mask = self._bits[value[1].module.path] if value[1] is not None else 0
+        return mask | self._mask_value(value[2]) if kind == METHOD else mask
+
+    def _mask_order(self, scope: Scope) -> int:
+        found = self._orders.get(scope)
+        if found is None:
+            found = 0
+            for each in self._context.hierarchy.order(scope):
+                found |= self._bits[each.module.path]
+            self._orders[scope] = found
+        return found
+
+
+def _spread_to_read(taken: set[Cell], read: Mapping[Cell, Iterable[Cell]]) -> None:
+    """Let what taken sets are made of in their file count as taken, at any distance."""
+    waiting = list(taken)
+    while waiting:
+        for cell in read.get(waiting.pop(), ()):
+            if cell not in taken:
+                taken.add(cell)
+                waiting.append(cell)
+
+
+def _name_pieces(cells: Iterable[Cell]) -> set[Piece]:
+    """Give the pieces of a file that some of its sets are about."""
+    named = (name_piece(cell.key, cell.top) for cell in cells if cell.top is not None)
+    return {piece for piece in named if piece is not None}

@@ -1,0 +1,59 @@
+"""The sites of a repository: every place whose code calls something, or may (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from pkg.facts import Code
+from pkg.resolve.model import ModuleScopes, Site
+from pkg.resolve.operators import read_sign
+from pkg.resolve.requests import list_requests
+from pkg.resolve.solver import Key
+from pkg.resolve.versions import Parts
+
+
+def list_sites(module: ModuleScopes, properties: frozenset[str], operators: frozenset[bytes]) -> Iterator[Site]:
+    """Give the sites of a file by scope; those of decorators stand in the scope around, of fixtures in who asks.
+
+    Attributes that no class of the repository defines as a property are not looked at, nor are operators that none
+    answers.
+    """
+    read, text = _encode(properties), module.text
+    for scope in module.scopes:
+        for site in scope.sites:
+            if site.code == Code.READ:
+                if text[text.rfind(b".", 0, site.end) + 1 : site.end].strip() in read:
+                    yield site
+            elif site.code != Code.OPERATE or read_sign(site) in operators:
+                yield site
+    yield from _list_writes(module, properties)
+    for scope in module.scopes:
+        if scope.decorators and scope.parent is not None:
+            yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
+        if list_requests(scope):
+            yield Site(scope, Code.REQUEST, *scope.head)
+
+
+def list_keys(module: ModuleScopes, sites: Iterable[Site], parts: Parts | None = None) -> Iterator[Key]:
+    """Give the sets by which a file is resolved: of sites that deliver, of what it puts into items, of its imports."""
+    for site in sites:
+        if site.delivers:
+            yield "site", site
+    for store in module.item_stores:
+        if parts is None or parts.covers(store.scope.top):
+            yield "store", store
+    for place in range(len(module.imports)) if parts is None or not parts.is_local else ():
+        yield "imported", module.root, place
+
+
+@lru_cache(maxsize=1)
+def _encode(names: frozenset[str]) -> frozenset[bytes]:
+    return frozenset(name.encode("utf-8", "replace") for name in names)
+
+
+def _list_writes(module: ModuleScopes, properties: frozenset[str]) -> Iterator[Site]:
+    """Give the assignments to attributes that are properties somewhere."""
+    for name, stores in module.stores.items():
+        for store in stores if name in properties else ():
+            yield Site(store.scope, Code.ASSIGN, store.start, store.end, name=name)

@@ -1,0 +1,109 @@
+"""What resolution wants to know of every file before it looks into any: told from the text of the file alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from pkg.facts import Code
+from pkg.resolve.model import ModuleScopes, Scope, name_decorator
+from pkg.resolve.operators import SPECIAL
+from pkg.resolve.requests import is_test_file, list_requests
+
+
+class Summary(NamedTuple):
+    """The names that a file shows to others, each kind as one text with spaces between; a text is quick to read."""
+
+    methods: str  # functions that stand in classes
+    others: str  # other functions, and classes
+    properties: str
+    operators: str  # special methods of operators
+    calls: str  # the last names of what is called or decorates, as often as that is done
+    foreign: str  # attributes of something else than self, as often as they are assigned to
+    imports: str  # names that are imported, and parts of names of modules
+    requests: str  # of functions to pytest, for fixtures
+    has_stars: bool  # star imports
+
+
+class Totals(NamedTuple):
+    """The names in those texts of summaries, counted over files."""
+
+    methods: Counter[str]
+    others: Counter[str]
+    properties: Counter[str]
+    operators: Counter[str]
+    calls: Counter[str]
+    foreign: Counter[str]
+
+    @classmethod
+    def of(cls, summaries: Iterable[Summary]) -> Totals:
+        """Count the names of files."""
+        listed = list(summaries)
+        return cls(*(Counter(" ".join(getattr(each, name) for each in listed).split()) for name in cls._fields))
+
+    def exchange(self, some: Totals, others: Totals) -> Totals:
+        """Give the counts with those of some files exchanged for those of others."""
+        return Totals(*(_exchange(*counts) for counts in zip(self, some, others, strict=True)))
+
+
+def has_one_method(totals: Totals, name: str) -> bool:
+    """Tell whether a method alone has a name: a call of it on something unknown is then bound to it by a guess."""
+    return (totals.methods[name], totals.others[name]) == (1, 0)
+
+
+def _exchange(counts: Counter[str], some: Counter[str], others: Counter[str]) -> Counter[str]:
+    found = counts.copy()
+    found.subtract(some)
+    found.update(others)
+    return found
+
+
+def summarise(module: ModuleScopes) -> Summary:
+    """Sum up a file."""
+    functions = [scope for scope in module.scopes if scope.kind == "function"]
+    classes = [scope for scope in module.scopes if scope.kind == "class"]
+    return Summary(
+        _join(scope.name for scope in functions if is_method(scope)),
+        _join(scope.name for scope in (*functions, *classes) if not is_method(scope)),
+        _join({scope.name for scope in functions if scope.is_property}),
+        _join({name for scope in classes for name in SPECIAL & scope.names.keys()}),
+        _join(_list_called(module)),
+        _join(name for name, stores in module.fields.get(None, {}).items() for _ in stores),
+        _join(set(_list_imported(module))),
+        _join(set(_list_requested(module))),
+        bool(module.root.stars),
+    )
+
+
+def is_method(scope: Scope) -> bool:
+    """Tell whether a function stands in a class."""
+    return scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class"
+
+
+def _join(names: Iterator[str] | set[str]) -> str:
+    return " ".join(sorted(names))
+
+
+def _list_called(module: ModuleScopes) -> Iterator[str]:
+    text = module.text
+    for scope in module.scopes:
+        for site in scope.sites:
+            if site.code == Code.CALL:
+                name = text[site.start : site.end].rpartition(b".")[2].strip().decode("utf-8", "replace")
+                if name.isidentifier():
+                    yield name
+        yield from map(name_decorator, scope.decorators)
+
+
+def _list_requested(module: ModuleScopes) -> Iterator[str]:
+    if b"fixture" in module.text or is_test_file(module.path):
+        for scope in module.scopes:
+            yield from list_requests(scope)
+
+
+def _list_imported(module: ModuleScopes) -> Iterator[str]:
+    for record in module.imports:
+        yield from record.module.split(".")
+        if record.name is not None:
+            yield record.name

@@ -1,0 +1,139 @@
+"""The backend for machines without namespaces of their own: each worker is the first process of a container.
+
+The container has no network, a read-only root, one small folder in memory to write in, no capability, no way to gain
+one, and limits on memory and processes; inside, the worker adds Landlock and its own filter of system calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from pkg.errors import MissingExtraError, SandboxError
+from pkg.sandbox.launch import ENVIRONMENT, Isolation, build_command
+from pkg.sandbox.places import BOX, BOX_ROOM
+from pkg.sandbox.worker import Worker
+
+IMAGE = "pkg-sandbox"
+MEMORY = 2 << 30  # bytes of a container: its supervisor, its files, and more than a run may have
+PROCESSES = 64  # of a container: a second wall behind the limit of each run
+FIRST_USER, USERS = (
+    2_000_000,
+    1_000_000,
+)  # numbers that belong to nobody, one for each worker: processes are counted by user
+HEAD = 8  # bytes before each piece of the stream: which output it is of, three of nothing, its length
+STANDARD_OUTPUT = 1
+
+_numbers = itertools.count()
+
+
+def connect_docker(image: str | None = None) -> Callable[[], Worker]:
+    """Find the daemon and the image; give what starts a worker."""
+    docker = _import_docker()
+    name = image or IMAGE
+    try:
+        client = docker.from_env()
+        client.images.get(name)
+    except docker.errors.ImageNotFound:
+        raise SandboxError(
+            f"no Docker image {name!r} here, expected one with Python; docs/security.md has a recipe"
+        ) from None
+    except (docker.errors.DockerException, OSError) as error:
+        raise SandboxError(f"no Docker daemon answers ({error}); start it, or run the static stages alone") from None
+    return lambda: _start_worker(client, name)
+
+
+def _import_docker() -> Any:
+    try:
+        docker = import_module("docker")
+    except ImportError:
+        docker = None
+    if not hasattr(docker, "from_env"):  # a folder of that name on the path, as this project has one, is a package too
+        raise MissingExtraError("docker", "docker", "the docker sandbox")
+    return docker
+
+
+def _start_worker(client: Any, image: str) -> Worker:
+    """Start a container and the worker in it."""
+    user = FIRST_USER + (os.getpid() * 97 + next(_numbers)) % USERS
+    isolation = Isolation(enter=False, confine=True, count=True, box=BOX)
+    return Worker(ContainerStream(_create_container(client, image, user)), isolation)
+
+
+def _create_container(client: Any, image: str, user: int) -> Any:
+    """Describe the container: nothing that it does not need."""
+    return client.containers.create(
+        image,
+        build_command("python3"),
+        user=f"{user}:{user}",
+        environment=ENVIRONMENT,
+        working_dir=BOX,
+        hostname="sandbox",
+        stdin_open=True,
+        auto_remove=True,
+        network_mode="none",
+        ipc_mode="none",
+        read_only=True,
+        tmpfs={BOX: f"{BOX_ROOM},mode=0700,uid={user},gid={user},noexec,nosuid,nodev"},
+        mem_limit=MEMORY,
+        memswap_limit=MEMORY,
+        pids_limit=PROCESSES,
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges"],
+        oom_score_adj=1000,
+        log_config={"type": "none"},  # what comes back is for this process alone
+    )
+
+
+class ContainerStream:
+    """The attached standard descriptors of a container; once they are let go, the worker ends and the container too."""
+
+    def __init__(self, container: Any) -> None:
+        self._container = container
+        self._attached = container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
+        self._socket = getattr(self._attached, "_sock", self._attached)
+        self._received = bytearray()
+        container.start()
+
+    def write(self, data: bytes) -> None:
+        """Send all of it; an OSError says that the worker is gone."""
+        self._socket.settimeout(None)
+        self._socket.sendall(data)
+
+    def read(self, seconds: float) -> bytes | None:
+        """Take what has come on the standard output: nothing at the end, None when the time is over."""
+        end = time.monotonic() + seconds
+        while (piece := self._cut_piece()) is None:
+            self._socket.settimeout(max(0.001, end - time.monotonic()))
+            try:
+                received = self._socket.recv(1 << 20)
+            except TimeoutError:
+                return None
+            if not received:
+                return b""
+            self._received += received
+        return piece
+
+    def close(self) -> None:
+        """Let go and remove the container with all that runs in it."""
+        with contextlib.suppress(Exception):  # it may have removed itself already
+            self._container.remove(force=True)
+        self._attached.close()
+        self._socket.close()
+
+    def _cut_piece(self) -> bytes | None:
+        """Take the next whole piece of the standard output out of what was received."""
+        while len(self._received) >= HEAD:
+            end = HEAD + int.from_bytes(self._received[4:HEAD], "big")
+            if len(self._received) < end:
+                return None
+            kind, piece = self._received[0], bytes(self._received[HEAD:end])
+            del self._received[:end]
+            if kind == STANDARD_OUTPUT and piece:
+                return piece
+        return None

@@ -1,0 +1,179 @@
+"""What happens in the process of one candidate, from the fork to its end.
+
+Everything in this process belongs to the candidate as soon as its code runs: it can change every function here and
+write on every descriptor that is left. So nothing here decides anything; the supervisor does, from outside.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import json
+import math
+import os
+import random
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from pkg.sandbox.ending import NO_MEMORY, NO_START, STARTED
+from pkg.sandbox.frames import pack_frame, receive_bytes, send_bytes
+from pkg.sandbox.inside.box import open_input
+from pkg.sandbox.inside.faults import CODE, classify_fault, describe_fault
+from pkg.sandbox.protocol import Kind, Limits, Step
+from pkg.sandbox.values import render_value
+
+REPORT, STEP_OUTPUT = 3, 4  # descriptors: what the process came to, and what the step prints
+OPEN_FILES = 64
+STACK = 8 << 20  # bytes; a recursion in C ends here
+STEP = "<step>"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one process shall do within which limits: the code and the step lie in the control pipe still."""
+
+    size: int  # bytes to read there
+    limits: Limits
+    box: str
+    control: int
+    processes: int | None  # the limit to set, what runs already included; None where it cannot be set
+
+
+def run_candidate(job: Job, output: int, report: int, step_output: int) -> None:
+    """Turn this freshly forked process into the candidate's and end it; nothing after the call is reached.
+
+    It reads its code and its one step itself: the supervisor, from which the next candidate is forked, never knew them.
+    """
+    try:
+        task = json.loads(receive_bytes(job.control, job.size) or b"")
+        os.write(report, STARTED)
+        os.chdir(job.box)
+        _leave_supervisor(
+            open_input(job.box, task["step"]["stdin"] if task["step"] else ""), output, report, step_output
+        )
+        set_limits(job)
+        _do(task["code"], Step(**task["step"]) if task["step"] else None, job.limits)
+    except MemoryError:  # not even a report can be made
+        os._exit(NO_MEMORY)
+    except BaseException:
+        os._exit(NO_START)
+    os._exit(0)
+
+
+def _leave_supervisor(stdin: int, output: int, report: int, step_output: int) -> None:
+    """Start a session of its own, keep five descriptors and forget what the supervisor knew."""
+    os.setsid()
+    given = (stdin, output, os.open(os.devnull, os.O_WRONLY), report, step_output)
+    for target, source in enumerate([fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in given]):
+        os.dup2(source, target)
+    os.closerange(STEP_OUTPUT + 1, 256)
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGPIPE, signal.SIG_IGN),
+        (signal.SIGXFSZ, signal.SIG_IGN),
+    ):
+        signal.signal(number, handler)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pkg"]:
+        del sys.modules[name]
+    sys.breakpointhook = _refuse_breakpoint
+    random.seed(0)  # the same run twice gives the same values
+    gc.enable()
+
+
+def _refuse_breakpoint(*_: object, **__: object) -> None:
+    raise PermissionError("breakpoint() asks for a person, and there is none")
+
+
+def set_limits(job: Job) -> None:
+    """Set what the kernel limits for this process and all that it starts; none can be raised again."""
+    limits = job.limits
+    seconds = math.ceil(limits.cpu_seconds) + 1  # the supervisor looks more closely; this holds if it looks too late
+    bounds = {
+        "RLIMIT_CPU": seconds,
+        "RLIMIT_AS": limits.memory_bytes,
+        "RLIMIT_FSIZE": limits.file_bytes,
+        "RLIMIT_NOFILE": OPEN_FILES,
+        "RLIMIT_STACK": STACK,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_MEMLOCK": 0,
+        "RLIMIT_MSGQUEUE": 0,
+    } | ({} if job.processes is None else {"RLIMIT_NPROC": job.processes})
+    for name, bound in bounds.items():
+        if hasattr(resource, name):
+            _lower(getattr(resource, name), bound)
+
+
+def _lower(kind: int, bound: int) -> None:
+    """Set a limit, or what is allowed of it where the machine's own is smaller."""
+    _, most = resource.getrlimit(kind)
+    bound = bound if most == resource.RLIM_INFINITY else min(bound, most)
+    try:
+        resource.setrlimit(kind, (bound, bound))
+    except (ValueError, OSError):
+        if sys.platform == "linux":  # others refuse some kinds altogether
+            raise
+
+
+def _do(code: str, step: Step | None, limits: Limits) -> None:
+    """Load the code, then do the step; report after each."""
+    module = ModuleType("candidate")
+    sys.modules["candidate"] = module
+    if _attempt(lambda: _load(code, module.__dict__)) and step is not None:
+        os.dup2(STEP_OUTPUT, 1)
+        _attempt(lambda: _take_step(step, module.__dict__, limits))
+
+
+def _load(code: str, names: dict[str, Any]) -> str | None:
+    """Run the code as a module that is not the main one (A-08: its definitions)."""
+    try:
+        program = compile(code, CODE, "exec", dont_inherit=True)
+    except (UnicodeError, ValueError, RecursionError) as error:  # lone surrogates, NUL bytes, too deep
+        raise SyntaxError(f"{type(error).__name__}: {error}"[:200]) from None
+    exec(program, names)
+    return None
+
+
+def _take_step(step: Step, names: dict[str, Any], limits: Limits) -> str | None:
+    """Do one step; give the text of its value if it is an expression."""
+    if step.is_expression:
+        return render_value(eval(compile(step.source, STEP, "eval", dont_inherit=True), names), limits.output_bytes)
+    exec(compile(step.source, STEP, "exec", dont_inherit=True), names)
+    return None
+
+
+def _attempt(act: Callable[[], str | None]) -> bool:
+    """Do one thing and report how it ended; tell whether it went well."""
+    start = time.process_time()
+    kind, detail, value = Kind.OK, "", None
+    try:
+        value = act()
+    except BaseException as error:
+        kind, detail = _explain(error)
+    _flush()
+    seconds = time.process_time() - start
+    send_bytes(REPORT, pack_frame({"kind": kind.value, "detail": detail, "seconds": seconds, "value": value}))
+    return kind is Kind.OK
+
+
+def _explain(error: BaseException) -> tuple[Kind, str]:
+    """Name the fault, even where memory or stack are used up."""
+    if isinstance(error, MemoryError):
+        error.__traceback__ = None  # lets go of what fills the memory
+    try:
+        return classify_fault(error), describe_fault(error)
+    except BaseException:
+        return Kind.OTHER, "an exception that cannot be described"
+
+
+def _flush() -> None:
+    """Send what was printed on its way; the code may have put anything in the place of the standard output."""
+    try:
+        sys.stdout.flush()
+    except BaseException:
+        return

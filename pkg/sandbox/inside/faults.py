@@ -1,0 +1,74 @@
+"""Say in one word and one line why code failed (P-24, U-09)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import traceback
+
+from pkg.sandbox.protocol import Kind
+
+CODE = "<candidate>"
+LONGEST = 400  # characters of a message: enough for a person, and an exception can hold gigabytes
+
+_KINDS: tuple[tuple[type[BaseException], Kind], ...] = (
+    (IndentationError, Kind.INDENTATION),
+    (SyntaxError, Kind.SYNTAX),
+    (NameError, Kind.NAME),
+    (TypeError, Kind.TYPE),
+    (AssertionError, Kind.ASSERTION),
+    (MemoryError, Kind.MEMORY),
+    (PermissionError, Kind.FORBIDDEN),
+    (SystemExit, Kind.EXIT),
+    (KeyboardInterrupt, Kind.EXIT),
+    (GeneratorExit, Kind.EXIT),
+)
+_REFUSALS = {errno.EROFS, errno.EXDEV, errno.EBUSY, errno.EFBIG, errno.ENOSPC, errno.EMFILE, errno.EAGAIN, errno.ENOSYS}
+
+
+def classify_fault(error: BaseException) -> Kind:
+    """Choose the kind of an exception."""
+    for fault, kind in _KINDS:
+        if isinstance(error, fault):
+            return kind
+    if isinstance(error, OSError) and (error.errno in _REFUSALS or _is_outside(error)):
+        return Kind.FORBIDDEN
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return Kind.FORBIDDEN
+    return Kind.OTHER
+
+
+def _is_outside(error: OSError) -> bool:
+    """Tell whether a file that is not there was asked for outside the folder of the run."""
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, (str, bytes)):
+        return False
+    name = os.fsdecode(error.filename)
+    here = os.getcwd()
+    return os.path.commonpath([os.path.realpath(os.path.join(here, name)), here]) != here
+
+
+def describe_fault(error: BaseException) -> str:
+    """Give the exception with its message and its last line in the code; never more than one short line."""
+    try:
+        message = " ".join(_read_message(error)[:LONGEST].split())
+    except BaseException:  # the message itself may be hostile code
+        message = "(no message can be read)"
+    name = type(error).__name__[:LONGEST]
+    return (f"{name}: {message}" if message else name) + _describe_place(error)
+
+
+def _read_message(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        text = f": {error.text.strip()[:120]}" if isinstance(error.text, str) else ""
+        return f"{error.msg}{text}"
+    return str(error)
+
+
+def _describe_place(error: BaseException) -> str:
+    """Name the line (and the position of a syntax error) in the code."""
+    if isinstance(error, SyntaxError):
+        if error.filename != CODE or not isinstance(error.lineno, int):
+            return ""
+        return f" (line {error.lineno}, column {error.offset})" if error.offset else f" (line {error.lineno})"
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == CODE]
+    return f" (line {lines[-1]})" if lines else ""

@@ -1,0 +1,97 @@
+"""The backend for Linux: namespaces, a private root, Landlock and a filter of system calls, without any service.
+
+It is not a virtual machine: code inside talks to the machine's own kernel, and a fault of that kernel is a way out. See
+docs/security.md.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from pkg.errors import SandboxError
+from pkg.sandbox.launch import ENVIRONMENT, Isolation, build_command, find_libraries, find_packages
+from pkg.sandbox.places import BOX, DEVICES, LIBRARIES
+from pkg.sandbox.streams import ProcessStream
+from pkg.sandbox.worker import Worker
+
+BOX_BYTES = 64 << 20
+
+_SWITCHES = (
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"),
+    ("/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or install bubblewrap with its AppArmor profile",
+    ),
+)
+"""Files of the kernel that forbid namespaces to ordinary users, the value that does, and what to do."""
+
+
+def start_process_worker() -> Worker:
+    """Start a worker in namespaces: through bubblewrap where it is installed, else by our own hand.
+
+    Root's workers always start by our own hand: bubblewrap can only map root to root, for whom the kernel counts no
+    processes.
+    """
+    if sys.platform != "linux":
+        raise SandboxError(
+            f"the process sandbox needs Linux, this is {sys.platform}; install Docker for the docker one"
+        )
+    bubblewrap = shutil.which("bwrap") if os.geteuid() else None
+    if bubblewrap:
+        try:
+            return start_bubblewrap_worker(bubblewrap)
+        except SandboxError:
+            return start_own_worker()  # bubblewrap may be too old, or namespaces be closed to it alone
+    return start_own_worker()
+
+
+def start_own_worker() -> Worker:
+    """Start a worker that makes its namespaces itself."""
+    isolation = Isolation(True, True, True, BOX, find_libraries(), find_packages())
+    try:
+        return Worker(ProcessStream(build_command(sys.executable)), isolation)
+    except SandboxError as error:
+        raise SandboxError(f"no sandbox of namespaces here ({error}); {_suggest_switch()}") from None
+
+
+def start_bubblewrap_worker(bubblewrap: str) -> Worker:
+    """Start a worker in namespaces that bubblewrap makes."""
+    isolation = Isolation(False, True, True, BOX, find_libraries(), find_packages())
+    return Worker(ProcessStream(_build_bubblewrap_command(bubblewrap, isolation)), isolation)
+
+
+def _build_bubblewrap_command(bubblewrap: str, isolation: Isolation) -> list[str]:
+    """Write the command: the same private root that pkg.sandbox.inside.root builds."""
+    python = os.path.realpath(sys.executable)
+    command = [bubblewrap, "--unshare-all", "--unshare-user", "--disable-userns", "--new-session", "--as-pid-1"]
+    command += ["--cap-drop", "ALL", "--uid", "1", "--gid", "1", "--clearenv"]
+    for name, value in ENVIRONMENT.items():
+        command += ["--setenv", name, value]
+    for path in (*LIBRARIES, *isolation.libraries, *isolation.packages, python):
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            command += ["--ro-bind", path, path]
+    for path in DEVICES:
+        command += ["--dev-bind", path, path]
+    command += ["--proc", "/proc", "--perms", "0700", "--size", str(BOX_BYTES), "--tmpfs", BOX]
+    return [*command, "--remount-ro", "/", "--chdir", BOX, *build_command(python)]
+
+
+def _suggest_switch() -> str:
+    """Say which setting of the kernel closes namespaces to this user."""
+    for path, closed, remedy in _SWITCHES:
+        try:
+            if Path(path).read_text(encoding="ascii").strip() == closed:
+                return f"{path} is {closed}; ask your administrator for: {remedy}"
+        except OSError:
+            continue
+    return (
+        "expected a kernel and a container that let this user make namespaces (Linux 5.3 or newer);"
+        " choose the docker sandbox, or run the static stages alone"
+    )

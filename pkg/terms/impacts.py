@@ -1,0 +1,150 @@
+"""The terms of nodes as a store keeps them: numbers with their impacts, in one blob for each fragment of text.
+
+An impact tells how much a node is about a term, whatever else the graph holds: the weighted, length-normalised count of
+the term over the fields of the node (the pseudo-frequency of BM25F, over k1), on a logarithmic scale of 8 bits. How
+rare a term is in the graph comes in when a question is asked, so that a change of one file stays local.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.errors import StoreCorruptError
+from pkg.model import Label
+
+OCTAVE = 16  # levels of impact from one frequency to its double: 4.4 % each, which changes no order that matters
+_STEP = 1.0442737824274138  # the 16th root of 2
+_LOWEST = 2.0**-10  # frequency of level 0: a word once in a long body; that of level 255 is above 60, a name is at 7
+_HEADER = 16  # bytes: how many functions, imports and terms, and a zero
+GROUP_BYTES = 4_000_000  # expanded blobs that are read at a time
+_PACKED_FROM = 512  # bytes; smaller blobs do not shrink enough to pay for the time
+
+Numbers = npt.NDArray[np.int64]
+
+
+class TermRows(NamedTuple):
+    """The terms of n nodes: how many each has [n], and one node after another its terms, ascending, and impacts."""
+
+    counts: Numbers
+    hashes: npt.NDArray[np.uint32]  # pkg.terms.numbers.hash_term
+    impacts: npt.NDArray[np.uint8]
+
+
+class NodeKeys(NamedTuple):
+    """What tells n nodes apart: their ids [n], and the hashes of their contents [n]."""
+
+    ids: npt.NDArray[np.uint64]
+    contents: npt.NDArray[np.uint64]
+
+
+Unpacked = tuple[Numbers, NodeKeys, TermRows]
+"""How many nodes each blob has, and what they are, one blob after another."""
+
+
+@lru_cache(maxsize=1)
+def _frequencies() -> npt.NDArray[np.float64]:
+    """Give the frequency of each level [256]; products alone, which are the same on every machine."""
+    return np.multiply.accumulate(np.array([_LOWEST] + [_STEP] * 255))
+
+
+def quantise(frequencies: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+    """Round weighted frequencies down to the nearest level of impact."""
+    return np.clip(np.searchsorted(_frequencies(), frequencies, "right") - 1, 0, 255).astype(np.uint8)
+
+
+@lru_cache(maxsize=1)
+def saturations() -> npt.NDArray[np.float32]:
+    """Give the share of a term's full score that each level of impact earns: x / (1 + x), float32 [256]."""
+    frequencies = _frequencies()
+    return (frequencies / (1 + frequencies)).astype(np.float32)
+
+
+def pack_terms(functions: int, keys: NodeKeys, rows: TermRows) -> bytes:
+    """Pack the terms of a fragment's functions and then of its imports, so that many blobs are read at once."""
+    counts, hashes, impacts = rows
+    sizes = np.array([functions, len(counts) - functions, len(hashes), 0], "<u4")
+    columns = keys.ids.astype("<u8"), keys.contents.astype("<u8"), hashes.astype("<u4"), counts.astype("<u4"), impacts
+    plain = b"".join(column.tobytes() for column in (sizes, *columns))
+    plain += bytes(-len(plain) % 8)
+    return b"\1" + zlib.compress(plain, 1) if len(plain) >= _PACKED_FROM else b"\0" + plain
+
+
+def unpack_terms(blobs: Iterable[bytes], label: Label) -> Unpacked:
+    """Unpack the nodes of a label, one blob after another: the number of nodes of each blob, and what they are."""
+    try:
+        groups = [_read_joined(plain, label) for plain in _group(map(_unpack, blobs))]
+        return _join_columns(groups) if len(groups) > 1 else groups[0]
+    except (zlib.error, TypeError, ValueError, IndexError) as fault:
+        raise StoreCorruptError(
+            f"the store holds terms that cannot be read ({fault}); move it away and run pkg build again"
+        ) from fault
+
+
+def _group(plain: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Cut expanded blobs into groups, at least one: what is computed of a group takes many times its memory."""
+    group: list[bytes] = []
+    size = 0
+    for each in plain:
+        group.append(each)
+        size += len(each)
+        if size > GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    yield group
+
+
+def _join_columns(groups: list[Unpacked]) -> Unpacked:
+    counts, keys, rows = zip(*groups, strict=True)
+    return (
+        np.concatenate(counts),
+        NodeKeys(*map(np.concatenate, zip(*keys, strict=True))),
+        TermRows(*map(np.concatenate, zip(*rows, strict=True))),
+    )
+
+
+def _unpack(blob: bytes) -> bytes:
+    """Expand a blob; that of a fragment made without terms is empty."""
+    if not blob:
+        return bytes(_HEADER)
+    return zlib.decompress(blob[1:]) if blob[:1] == b"\1" else blob[1:]
+
+
+def _read_joined(plain: list[bytes], label: Label) -> Unpacked:
+    """Read all columns of all blobs, each by one gathering of its runs, and keep the nodes of the label."""
+    sizes = np.array([len(each) for each in plain], np.int64)
+    starts = np.cumsum(sizes) - sizes
+    joined = np.frombuffer(b"".join(plain), np.uint8)
+    words, longs = joined.view("<u4"), joined.view("<u8")
+    functions, imports, terms = (words[starts // 4 + place].astype(np.int64) for place in range(3))
+    nodes = functions + imports
+    ids = starts + _HEADER
+    contents, hashes = ids + 8 * nodes, ids + 16 * nodes
+    counts = hashes + 4 * terms
+    impacts = counts + 4 * nodes
+    ends = impacts + terms
+    if (ends + -ends % 8 != starts + sizes).any():
+        raise ValueError("a blob is not as long as its header tells")
+    found = words[expand_runs(counts // 4, nodes)].astype(np.int64)
+    if found.sum() != terms.sum():
+        raise ValueError("the nodes of a blob have more or fewer terms than it holds")
+    is_function = expand_runs(0 * nodes, nodes) < np.repeat(functions, nodes)
+    keep = is_function if label is Label.FUNCTION else ~is_function
+    kept = np.repeat(keep, found)
+    return (
+        functions if label is Label.FUNCTION else imports,
+        NodeKeys(longs[expand_runs(ids // 8, nodes)][keep], longs[expand_runs(contents // 8, nodes)][keep]),
+        TermRows(found[keep], words[expand_runs(hashes // 4, terms)][kept], joined[expand_runs(impacts, terms)][kept]),
+    )
+
+
+def expand_runs(starts: Numbers, counts: Numbers) -> Numbers:
+    """Write runs out, one after another: counts[i] numbers from starts[i] on."""
+    ends = np.cumsum(counts)
+    numbers: Numbers = np.repeat(starts - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
+    return numbers

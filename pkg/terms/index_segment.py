@@ -1,0 +1,133 @@
+"""The nodes of one label as lexical search sees them: an inverted index beside columns that tell nodes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.errors import NodeNotFoundError
+from pkg.model import Label, Match, Matches
+from pkg.terms.impacts import unpack_terms
+from pkg.terms.inverted_index import LexicalIndex, Mask, Scores, TextParts, find_top
+from pkg.vectors.folding import Rows, count_equal, pick_leaders
+
+FIRST_LOOK = 64  # nodes beyond k that are looked at first; more follow when folding eats them up
+
+StoredTerms = tuple[int, str, bytes]  # number of a fragment, its source, its packed terms
+
+
+@dataclass(frozen=True)
+class TextSegment:
+    """The terms of n nodes; row i of the index is the node of entry i of each column."""
+
+    index: LexicalIndex
+    ids: npt.NDArray[np.uint64]
+    contents: npt.NDArray[np.uint64]  # hashes of the contents
+    fragments: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int32]  # places in names
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return self.index.total
+
+    def filter(self, source: str | None, fragments: Collection[int] | None) -> Mask | None:
+        """Tell which nodes are of a source and of some fragments; None when all are."""
+        if source is None and fragments is None:
+            return None
+        keep = np.ones(len(self), bool)
+        if source is not None:
+            keep &= self.sources == (self.names.index(source) if source in self.names else -1)
+        if fragments is not None:
+            keep &= np.isin(self.fragments, np.fromiter(fragments, np.int64, len(fragments)))
+        return keep
+
+    def search(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> Matches:
+        """Find the k nodes of highest score and distinct content that hold any of the terms, ties by id."""
+        total = len(self)
+        filtered = 0 if keep is None else total - int(keep.sum())
+        if k < 1 or filtered == total:
+            return Matches((), total, filtered, 0)
+        scores = self.index.score(terms)
+        leaders = self._find_leaders(scores, k, keep)
+        counts = count_equal(
+            self.contents, leaders, lambda near: (scores[near] > 0) & (True if keep is None else keep[near])
+        )
+        found = zip(self.ids[leaders].tolist(), scores[leaders].tolist(), counts, strict=True)
+        matches = tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
+        return Matches(matches, total, filtered, sum(match.same_content for match in matches))
+
+    def list_best(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> list[tuple[str, float]]:
+        """Give id and score of the k best nodes, best first, ties by id, equal content not folded."""
+        scores = self.index.score(terms)
+        top = find_top(scores, k, keep)
+        top = top[np.lexsort((self.ids[top], -scores[top]))][:k]
+        return [
+            (f"{number:016x}", score)
+            for number, score in zip(self.ids[top].tolist(), scores[top].tolist(), strict=True)
+        ]
+
+    def split_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the score of each of some nodes; an unknown id is a NodeNotFoundError."""
+        return self.index.split(self._find_rows(ids), terms)
+
+    def _find_rows(self, ids: Sequence[str]) -> Rows:
+        order = self._order
+        asked = np.array([_parse(each) for each in ids], np.uint64)
+        places = np.minimum(np.searchsorted(self.ids, asked, sorter=order), max(len(order) - 1, 0))
+        rows: Rows = order[places] if len(order) else places
+        known = self.ids[rows] == asked if len(order) else np.zeros(len(ids), bool)
+        if not known.all():
+            unknown = ids[int(np.argmin(known))]
+            raise NodeNotFoundError(f"no terms of a node '{unknown}'; expected the id of a node that a search gave")
+        return rows
+
+    @cached_property
+    def _order(self) -> Rows:
+        return np.argsort(self.ids, kind="stable")
+
+    def _find_leaders(self, scores: Scores, k: int, keep: Mask | None) -> Rows:
+        """Give the rows of the k best nodes of distinct content, best first."""
+        look = k + FIRST_LOOK
+        while True:
+            top = find_top(scores, look, keep)
+            leaders = top[pick_leaders(self.ids[top], scores[top], self.contents[top])]
+            if len(leaders) >= k or len(top) < look:
+                return leaders[:k]
+            look *= 4
+
+
+def _parse(identity: str) -> int:
+    """Read an id; what is none is 0, which no node has."""
+    is_id = len(identity) == 16 and identity.isascii() and identity.isalnum()
+    try:
+        return int(identity, 16) if is_id else 0
+    except ValueError:
+        return 0
+
+
+def make_text_segment(stored: Iterable[StoredTerms], label: Label) -> TextSegment:
+    """Make the segment of functions or of imports from the terms of all fragments."""
+    fragments: list[int] = []
+    owners: list[str] = []
+
+    def take_blobs() -> Iterator[bytes]:  # one after another, for together they fill the memory
+        for number, source, blob in stored:
+            fragments.append(number)
+            owners.append(source)
+            yield blob
+
+    counts, keys, rows = unpack_terms(take_blobs(), label)
+    names = tuple(sorted(set(owners)))
+    places = {name: place for place, name in enumerate(names)}
+    return TextSegment(
+        LexicalIndex.from_postings(rows),
+        keys.ids,
+        keys.contents,
+        np.repeat(np.array(fragments, np.int64), counts),
+        np.repeat(np.array([places[name] for name in owners], np.int32), counts),
+        names,
+    )

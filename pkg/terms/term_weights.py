@@ -1,0 +1,89 @@
+"""What lexical search knows before it sees a graph: how much a field of a function counts, and a word of a question.
+
+Both are learned (training/), and lie beside this file: weights/lexical.json for the fields, weights/term_weights.npy
+for terms that tell more or less than their rarity does. A question is mostly words that no code holds on purpose
+(`how`, `way`), and which they are, pairs of questions and functions say better than counts in code.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.terms.numbers import hash_term
+from pkg.terms.stems import split_terms
+from pkg.trained import WEIGHTS
+
+TERM_WEIGHT = np.dtype([("term", "<u4"), ("weight", "<f4")])
+
+
+class Field(IntEnum):
+    """Name the fields of a function, in the order of their columns."""
+
+    NAME = 0
+    SCOPE = 1  # class and module path
+    SIGNATURE = 2  # from the first decorator to the colon
+    DOCSTRING = 3
+    COMMENTS = 4
+    BODY = 5
+
+
+FieldRow = npt.NDArray[np.float64]  # one number for each field
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWeights:
+    """How the fields of a function add up: BM25F with fixed average lengths (A-01).
+
+    The averages are of the training packages, not of the graph: so an impact depends on its function alone.
+    """
+
+    weights: FieldRow
+    lengths: FieldRow  # how much a field's length counts, 0 to 1 (b of BM25)
+    averages: FieldRow  # terms that the field has on average where it is not empty
+    saturation: float  # k1 of BM25
+
+    def factors(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Give what one occurrence in each field counts, over k1: [n, fields]; lengths of the fields in terms."""
+        relative = 1 - self.lengths + self.lengths * lengths / self.averages
+        return np.asarray(self.weights / (self.saturation * np.maximum(relative, 1e-9)), np.float64)
+
+
+@lru_cache(maxsize=1)
+def load_field_weights() -> FieldWeights:
+    """Read the weights of the fields."""
+    return parse_field_weights((WEIGHTS / "lexical.json").read_text("utf-8"))
+
+
+def parse_field_weights(text: str) -> FieldWeights:
+    """Read weights of fields from JSON: k1, and weight, b and average of each field."""
+    found = json.loads(text)
+    rows = {key: np.array([found["fields"][each.name.lower()][key] for each in Field], float) for key in _KEYS}
+    return FieldWeights(rows["weight"], rows["b"], rows["average"], float(found["k1"]))
+
+
+_KEYS = ("weight", "b", "average")
+
+
+def weigh_terms(question: str) -> dict[str, float]:
+    """Give the terms of a question with their learned weights; a term that was never learned has 1.
+
+    Whatever is not Unicode in the question is left out; a term counts once, however often it is said.
+    """
+    terms = sorted(set(split_terms(question.encode("utf-8", "ignore"))))
+    table, numbers = _load_term_weights(), np.array([hash_term(term) for term in terms], np.uint32)
+    places = np.minimum(np.searchsorted(table["term"], numbers), len(table) - 1)
+    weights = np.where(table["term"][places] == numbers, table["weight"][places], np.float32(1))
+    return dict(zip(terms, weights.tolist(), strict=True))
+
+
+@lru_cache(maxsize=1)
+def _load_term_weights() -> npt.NDArray[np.void]:
+    """Map the learned weights: (number of the term, weight), ascending by number."""
+    table: npt.NDArray[np.void] = np.asarray(np.load(WEIGHTS / "term_weights.npy", mmap_mode="r"))
+    return table

@@ -1,0 +1,91 @@
+"""Split text into identifiers, and identifiers into the words that they are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain, groupby, pairwise
+
+from pkg.terms.compounds import LONGEST, load_compounds
+
+MAX_WORD = LONGEST  # longer runs are encoded data, not words
+
+_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
+_SEPARATORS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PARTS_AND_ENDS = re.compile(rf"{_PARTS.pattern}| ")
+_UNSPACED = r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts written without spaces
+_RUNS = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})[^\W\d_])+")
+
+
+def blank_separators(text: bytes) -> bytes:
+    """Replace every byte that is not part of an identifier by a space; the length stays."""
+    return text.translate(_SEPARATORS)
+
+
+def split_identifier(identifier: bytes) -> tuple[str, ...]:
+    """Split an identifier where words meet, marked or not: ``getHTMLNames_2`` -> get, html, name."""
+    return tuple(map(fold_case, list_parts(identifier)))
+
+
+def list_parts(identifier: bytes) -> list[str]:
+    """List the words of an identifier as they are written, told apart or not: ``getrowView`` -> get, row, View."""
+    return _split_compounds(list_marked_parts(identifier))
+
+
+def list_marked_parts(identifier: bytes) -> list[str]:
+    """List what underscores, digits and changes of case tell apart: ``getHTMLNames_2`` -> get, HTML, Names."""
+    text = identifier.decode("utf-8", "ignore")
+    parts = (
+        _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
+    )
+    return parts if len(text) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
+
+
+def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:
+    """List the words of identifiers as they are written, each identifier ended by a space.
+
+    Words that are too long to be any are among them. Identifiers in ASCII that follow one another take one pass.
+    """
+    parts: list[str] = []
+    for is_plain, some in groupby(identifiers, bytes.isascii):
+        if is_plain:
+            parts += _PARTS_AND_ENDS.findall(b" ".join((*some, b"")).decode())
+        else:
+            parts += chain.from_iterable((*list_marked_parts(each), " ") for each in some)
+    return _split_compounds(parts)
+
+
+def _split_compounds(parts: list[str]) -> list[str]:
+    """Split the words that are made of others."""
+    return list(chain.from_iterable(map(load_compounds().__getitem__, parts)))
+
+
+def fold_case(part: str) -> str:
+    """Give a word in small letters and in the singular."""
+    word = part.lower()
+    return fold_plural(word) if word[-1] == "s" else word
+
+
+def _split_case(run: str) -> list[str]:
+    """Split letters of any script where _PARTS would: before a capital that begins a word."""
+    starts = [
+        index
+        for index in range(1, len(run))
+        if run[index].isupper() and (run[index - 1].islower() or run[index + 1 : index + 2].islower())
+    ]
+    return [run[start:end] for start, end in pairwise([0, *starts, len(run)])]
+
+
+def split_words(text: bytes) -> list[str]:
+    """List the words of a text in order, repeats included."""
+    return [word for identifier in blank_separators(text).split() for word in split_identifier(identifier)]
+
+
+def fold_plural(word: str) -> str:
+    """Give the singular of a regular English plural, so that a question for numbers finds a number."""
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("sses", "shes", "xes")) else word[:-1]

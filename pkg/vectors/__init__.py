@@ -1,0 +1,1 @@
+"""Vector files and exact search, the same for every store."""

@@ -1,0 +1,201 @@
+"""Exact nearest neighbours by a scan of signed bytes and a rerank of the few that can still win (P-14, P-17).
+
+The bytes of all vectors lie in a file beside the database, memory-mapped, one segment for each label. For the scan the
+question is rounded to bytes as well; how far that moves it bounds how far a scanned score can be off, so the rerank of
+everything within that bound, by the question as it is, gives exactly the result of a full float scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import simsimd
+
+from pkg.model import Match, Matches
+from pkg.vectors.best import bound_best
+from pkg.vectors.folding import count_equal, find_firsts, pick_leaders
+from pkg.vectors.quantised import unpack_codes
+
+COLUMNS = {
+    "number": "<i4",
+    "id": "<i8",
+    "hash": "<i8",
+    "equal": "<i4",  # entries of the same content, this one included
+    "source": "<i4",
+    "fragment": "<i4",
+    "kind": "u1",
+    "scale": "<f4",
+}
+FIRST_LOOK = 64  # candidates beyond k that are looked at first; more follow when folding eats them up
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]  # of different types, so known at run time only: see COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The vectors of one label: columns of n entries each, and the codes [n, dimension]."""
+
+    columns: Columns
+    codes: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def keep_fragments(self, fragments: npt.NDArray[np.int64]) -> Columns:
+        """Give the entries of some fragments, codes included, as encode_rows takes them."""
+        keep = np.isin(self.columns["fragment"], fragments)
+        kept = {name: values[keep] for name, values in self.columns.items() if name != "equal"}
+        return {**kept, "codes": self.codes[keep]}
+
+    def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None) -> Matches:
+        """Find the k entries of highest cosine with distinct content; query [dimension] may have any length."""
+        total = len(self)
+        allowed = total if keep is None else int(keep.sum())
+        if not allowed or k < 1:
+            return Matches((), total, total - allowed, 0)
+        scores, error = self._scan(normalise(query[None, :])[0])
+        if keep is not None:
+            scores[~keep] = -np.inf
+        candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
+        if len(candidates) > k + FIRST_LOOK:  # fewer are not worth it
+            candidates = self._drop_beaten(candidates, scores, 2 * error)
+        matches = self._rank(candidates, query, k, keep)
+        return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
+
+    def search_among(self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int) -> Matches | None:
+        """Rank the entries that an approximate index has found; None where fewer than k contents are among them."""
+        if len(places) < k:
+            return None
+        matches = self._rank(places, query, k, None)
+        folded = sum(match.same_content for match in matches)
+        return Matches(matches, len(self), 0, folded, is_approximate=True) if len(matches) == k else None
+
+    def score(self, numbers: Sequence[int], query: npt.NDArray[np.float32]) -> dict[int, float]:
+        """Compute the true cosines of entries by their numbers, which ascend; unknown ones are left out."""
+        held, asked = self.columns["number"], np.array(numbers, np.int32)
+        places = np.searchsorted(held, asked)
+        known = places < len(held)
+        known[known] = held[places[known]] == asked[known]
+        cosines = score_vectors(self.codes[places[known]], query)
+        return dict(zip(asked[known].tolist(), cosines.tolist(), strict=True))
+
+    def _rank(
+        self, candidates: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, keep: Mask | None
+    ) -> tuple[Match, ...]:
+        """Score candidates by their true cosines, fold equal content, and keep the k best."""
+        exact = score_vectors(self.codes[candidates], query)
+        hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
+        leaders = pick_leaders(numbers, exact, hashes[candidates])[:k]
+        best = candidates[leaders]
+        counts = self.columns["equal"][best].tolist() if keep is None else count_equal(hashes, best, keep.__getitem__)
+        ids = numbers[leaders].tolist()
+        found = zip(ids, exact[leaders].tolist(), counts, strict=True)
+        return tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
+
+    def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
+        """Score all entries by a rounded query, of length 1 or 0: float32 [n], and how far off a score can be.
+
+        The scores are cosines times a number that is the same for all of them.
+        """
+        codes, scale = quantise(query[None, :])
+        # Not into an array of ours: simsimd 6.5 then takes a reference to None away each time, until Python ends.
+        scores = np.asarray(simsimd.dot(self.codes, codes[0], out_dtype="float32")).reshape(-1)
+        scores *= self.columns["scale"]
+        return scores, (float(np.linalg.norm(query - codes[0] * scale[0])) + 1e-6) / float(scale[0])
+
+    def _find_candidates(
+        self, scores: npt.NDArray[np.float32], k: int, allowed: int, margin: float
+    ) -> npt.NDArray[np.int64]:
+        """Give every entry that can be among the k best of distinct content, whatever rounding did to its score."""
+        look = k + FIRST_LOOK
+        while look < allowed:
+            bound = bound_best(scores, look)
+            near = np.flatnonzero(scores >= bound - margin)
+            top = near[scores[near] >= bound]
+            top = top[np.argsort(-scores[top], kind="stable")]
+            firsts = find_firsts(self.columns["hash"][top])
+            if len(firsts) >= k:
+                candidates: npt.NDArray[np.int64] = near[scores[near] >= scores[top[firsts[k - 1]]] - margin]
+                return candidates
+            look *= 4
+        return np.flatnonzero(scores > -np.inf)
+
+    def _drop_beaten(
+        self, candidates: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], margin: float
+    ) -> npt.NDArray[np.int64]:
+        """Leave out what another of equal content beats, whatever rounding did: a crowd need not be fetched."""
+        _, groups = np.unique(self.columns["hash"][candidates], return_inverse=True)
+        best = np.full(len(candidates), -np.inf, np.float32)
+        np.maximum.at(best, groups, scores[candidates])
+        return candidates[scores[candidates] >= best[groups] - margin]
+
+
+Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, source, fragment, kind, vector
+
+
+def make_segment(rows: Iterator[Row], dimension: int) -> Segment:
+    """Make the segment of a label in memory."""
+    batches: dict[str, list[npt.NDArray[Any]]] = {}
+    for columns in encode_rows(rows, dimension):
+        for name, values in columns.items():
+            batches.setdefault(name, []).append(values)
+    if not batches:
+        return Segment({name: np.zeros(0, kind) for name, kind in COLUMNS.items()}, np.zeros((0, dimension), np.int8))
+    whole = {name: np.concatenate(parts) for name, parts in batches.items()}
+    return Segment(whole, whole.pop("codes"))
+
+
+def encode_rows(rows: Iterator[Row], dimension: int, kept: Columns | None = None) -> Iterator[Columns]:
+    """Turn rows into columns, in batches, behind those that are kept; what takes all to tell comes last, whole."""
+    names = [name for name in COLUMNS if name not in ("scale", "equal")]
+    hashes: list[npt.NDArray[np.int64]] = []
+    if kept is not None:
+        hashes.append(kept["hash"])
+        yield kept
+    for batch in _batched(rows, 4096):
+        *values, data = zip(*batch, strict=True)
+        columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
+        codes, _ = unpack_codes(data, dimension)
+        norms = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))
+        hashes.append(columns["hash"])
+        yield {**columns, "scale": 1 / np.maximum(norms, 1), "codes": codes}
+    if hashes:
+        _, contents, counts = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+        yield {"equal": counts.astype(COLUMNS["equal"])[contents]}
+
+
+def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+def quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Round each row to signed bytes with a scale of its own: int8 [n, dimension], float32 [n]."""
+    scale = (np.abs(vectors).max(axis=1) / 127).astype(np.float32)
+    scale[scale == 0] = 1
+    return np.rint(vectors / scale[:, None]).astype(np.int8), scale
+
+
+def normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Bring each row to length 1; a zero row stays zero."""
+    norms = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    norms[norms == 0] = 1
+    return np.asarray(vectors / norms, np.float32)
+
+
+def score_vectors(vectors: npt.NDArray[Any], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Compute the true cosine of each row with the query; 0 where one of them is zero (P-14).
+
+    The rows may be the bytes of vectors without their scales, powers of two: the cosine is the same to the last bit.
+    """
+    rows, asked = vectors.astype(np.float64), query.astype(np.float64)
+    norms = np.sqrt((rows * rows).sum(axis=1) * (asked * asked).sum())
+    norms[norms == 0] = 1
+    cosines: npt.NDArray[np.float64] = (rows * asked).sum(axis=1) / norms
+    return cosines

@@ -1,0 +1,89 @@
+"""Waiting for changes: when polling calls a change settled, and what is said where the system gives no notices."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import watchfiles
+
+from pkg.errors import MissingExtraError, PathError
+from pkg.indexing import wakes
+from pkg.indexing.wakes import await_notices, check_notices, poll_files
+
+
+def poll(looks: str) -> str:
+    """Poll what looks see, one letter each; give a letter for each look at which a change counted."""
+    seen = iter(looks)
+    woken = poll_files(lambda: next(seen), lambda seconds: None)
+    return "".join("!" if each else "." for each in islice(woken, len(looks) - 1))
+
+
+@pytest.mark.parametrize(
+    ("looks", "expected"),
+    [
+        ("aaaa", "..."),
+        ("abbb", ".!."),
+        ("abcddd", "...!."),
+        ("abab", "..."),
+        ("abbbccaa", ".!..!.!"),
+        ("abaa", "..."),
+        ("abcdefghijkl", "....!....!."),
+    ],
+)
+def test_a_change_counts_once_it_has_come_to_rest(looks: str, expected: str) -> None:
+    assert poll(looks) == expected
+
+
+def test_a_look_that_takes_long_comes_more_rarely() -> None:
+    clock, naps = iter([0.0, 3.0, 40.0, 40.01, 50.0, 50.0]), list[float]()
+    woken = poll_files(lambda: "a", naps.append, lambda: next(clock))
+    assert [next(woken) for _ in range(3)] == [False] * 3
+    assert naps == [1.0, 30.0, 1.0]
+
+
+def test_without_the_package_the_command_is_named_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    with pytest.raises(MissingExtraError, match=r"--poll.*pip install 'programming-knowledge-graph\[watch\]'"):
+        check_notices()
+
+
+@pytest.mark.parametrize("fault", [OSError("OS file watch limit reached."), RuntimeError("Too many open files")])
+def test_where_the_system_has_no_watches_left_the_way_out_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fault: Exception
+) -> None:
+    def refuse(*_: object, **__: object) -> Iterator[object]:
+        yield set()
+        raise fault
+
+    monkeypatch.setattr(watchfiles, "watch", refuse)
+    woken = await_notices(str(tmp_path), lambda place: True, is_recursive=True)
+    assert next(woken) is False
+    with pytest.raises(PathError, match=f"{fault}.*--poll.*sysctl"):
+        next(woken)
+
+
+@pytest.fixture
+def hasten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakes, "QUIET_MS", 20)
+    monkeypatch.setattr(wakes, "MOMENT_MS", 20)
+
+
+@pytest.mark.usefixtures("hasten")
+def test_only_notices_that_are_kept_wake(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def keep(name: str) -> Callable[[str], bool]:
+        return lambda place: asked.append(place) or place.endswith(name)  # type: ignore[func-returns-value]
+
+    woken = await_notices(str(tmp_path), keep("b.py"), is_recursive=True)
+    assert next(woken) is False  # the watch has begun
+    (tmp_path / "a.py").write_text("")
+    while not asked:
+        assert next(woken) is False
+    (tmp_path / "b.py").write_text("")
+    assert any(next(woken) for _ in range(1000))
+    assert set(asked) == {str(tmp_path / "a.py"), str(tmp_path / "b.py")}

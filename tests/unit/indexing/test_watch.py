@@ -1,0 +1,253 @@
+"""A watch is ordinary builds, round by round: what gives a report, what is only said, and what ends it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import watchfiles
+from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
+
+from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
+from pkg.graph.embedded import opening
+from pkg.indexing import BuildReport, build
+from pkg.indexing import watch as watching
+from pkg.indexing.watch import watch
+
+Step = Callable[[], object]
+
+
+@dataclass
+class Scene:
+    """A repository, a store, and what a watch says of its failures."""
+
+    tree: Path
+    store: Path
+    monkeypatch: pytest.MonkeyPatch
+    said: list[str] = field(default_factory=list)
+
+    def watch(self, *steps: Step | None, path: Path | None = None) -> list[BuildReport]:
+        """Watch while steps are taken, each followed by a wake; None is a moment without news."""
+
+        def take_steps(look: Callable[[], str]) -> Iterator[bool]:
+            for step in steps:
+                if step is not None:
+                    step()
+                yield step is not None
+
+        self.monkeypatch.setattr(watching, "poll_files", take_steps)
+        return list(watch(str(path or self.tree), f"sqlite:///{self.store}", poll=True, say=self.note))
+
+    def note(self, fault: PkgError) -> None:
+        self.said.append(str(fault))
+
+    def write(self, name: str, text: str = "def new():\n    return 1\n") -> Step:
+        return lambda: write_tree(self.tree, {name: text})
+
+    def export(self) -> list[str]:
+        with closing(open_graph_at(self.store)) as opened:
+            return export_lines(opened)
+
+    def export_afresh(self) -> list[str]:
+        with closing(open_graph_at(self.store.with_name("fresh.db"))) as fresh:
+            build(str(self.tree), fresh)
+            return export_lines(fresh)
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    monkeypatch.setattr(opening, "LOCK_SECONDS", 0.05)
+    return Scene(write_tree(tmp_path / "repo", SHOP), tmp_path / "graph.db", monkeypatch)
+
+
+def count(reports: list[BuildReport]) -> list[tuple[int, int, int]]:
+    return [(report.written, report.removed, report.generation) for report in reports]
+
+
+def test_each_change_gives_one_report_and_the_graph_of_a_fresh_build(scene: Scene) -> None:
+    reports = scene.watch(
+        scene.write("shop/new.py"),
+        lambda: os.rename(scene.tree / "shop/cart.py", scene.tree / "shop/basket.py"),
+        lambda: (scene.tree / "shop/old.py").unlink(),
+    )
+    assert count(reports) == [(3, 0, 1), (1, 0, 2), (1, 1, 3), (0, 1, 4)]
+    assert scene.export() == scene.export_afresh()
+
+
+def test_edits_made_while_nobody_watched_are_in_the_first_report(scene: Scene) -> None:
+    scene.watch()
+    scene.write("shop/new.py")()
+    assert count(scene.watch()) == [(1, 0, 2)]
+    assert count(scene.watch()) == [(0, 0, 2)]
+
+
+def test_an_edit_between_the_first_build_and_the_start_of_the_watch_is_caught(scene: Scene) -> None:
+    scene.monkeypatch.setattr(watching, "poll_files", lambda look: iter([False, False]))
+    reports = watch(str(scene.tree), f"sqlite:///{scene.store}", poll=True)
+    assert next(reports).written == 3
+    scene.write("shop/new.py")()
+    assert [report.written for report in reports] == [1]
+
+
+def test_a_round_that_finds_nothing_new_gives_no_report(scene: Scene) -> None:
+    assert len(scene.watch(lambda: os.utime(scene.tree / "shop/cart.py", (1, 1)), lambda: None, None)) == 1
+
+
+def test_what_is_left_out_from_now_on_is_told(scene: Scene) -> None:
+    reports = scene.watch(lambda: (scene.tree / "shop/broken.py").symlink_to("nowhere"), lambda: None)
+    assert [[skip.path for skip in report.skipped] for report in reports] == [[], ["shop/broken.py"]]
+    assert not reports[-1].changed
+
+
+def test_the_lock_of_an_editor_is_not_told(scene: Scene) -> None:
+    assert len(scene.watch(lambda: (scene.tree / "shop/.#cart.py").symlink_to("nowhere"))) == 1
+
+
+def test_a_failing_build_is_said_once_and_made_good_later(scene: Scene) -> None:
+    with closing(sqlite3.connect(scene.store, isolation_level=None)) as writer:
+        reports = scene.watch(
+            lambda: (scene.write("shop/new.py")(), writer.execute("BEGIN IMMEDIATE")),
+            lambda: None,
+            lambda: writer.execute("ROLLBACK"),
+        )
+    assert count(reports) == [(3, 0, 1), (1, 0, 2)]
+    assert len(scene.said) == 1
+    assert "another process is writing" in scene.said[0]
+
+
+def test_a_failed_build_is_tried_again_without_news(scene: Scene) -> None:
+    scene.monkeypatch.setattr(watching, "RETRY_SECONDS", 0.0)
+    with closing(sqlite3.connect(scene.store, isolation_level=None)) as writer:
+        steps = iter([lambda: writer.execute("ROLLBACK")])
+
+        def say(fault: PkgError) -> None:
+            next(steps)()
+
+        scene.monkeypatch.setattr(watching, "poll_files", lambda look: iter([False, False]))
+        reports = watch(str(scene.tree), f"sqlite:///{scene.store}", poll=True, say=say)
+        next(reports)
+        scene.write("shop/new.py")()
+        writer.execute("BEGIN IMMEDIATE")
+        assert [report.written for report in reports] == [1]
+
+
+def test_a_store_that_was_deleted_is_made_anew(scene: Scene) -> None:
+    def delete() -> None:
+        for file in scene.store.parent.glob("graph.db*"):
+            file.unlink()
+
+    assert count(scene.watch(delete)) == [(3, 0, 1), (3, 0, 1)]
+    assert scene.export() == scene.export_afresh()
+
+
+def test_a_first_build_that_fails_is_the_callers(scene: Scene) -> None:
+    with pytest.raises(PathError, match="no such file or folder"):
+        scene.watch(path=scene.tree / "nowhere")
+    assert scene.said == []
+
+
+@pytest.mark.parametrize("has_successor", [False, True])
+def test_a_folder_that_is_gone_or_replaced_ends_the_watch(scene: Scene, has_successor: bool) -> None:
+    def take_away() -> None:
+        scene.tree.rename(scene.tree.with_name("moved"))
+        if has_successor:
+            write_tree(scene.tree, SHOP)
+
+    with pytest.raises(PathError, match=r"repo was deleted, moved or replaced.*run the command again"):
+        scene.watch(take_away)
+    assert scene.said == []
+    assert scene.export()
+
+
+def test_a_tree_that_lost_all_its_files_goes_on_being_watched(scene: Scene) -> None:
+    reports = scene.watch(lambda: shutil.rmtree(scene.tree / "shop"), scene.write("shop/new.py"))
+    assert count(reports) == [(3, 0, 1), (0, 3, 2), (1, 0, 3)]
+
+
+def test_a_single_file_may_vanish_for_a_while(scene: Scene) -> None:
+    file = scene.tree / "shop/cart.py"
+    reports = scene.watch(file.unlink, scene.write("shop/cart.py"), path=file)
+    assert count(reports) == [(1, 0, 1), (1, 0, 2)]
+    assert len(scene.said) == 1
+    assert "no such file" in scene.said[0]
+
+
+def test_a_corpus_is_built_again_when_rows_are_added(scene: Scene) -> None:
+    rows = write_rows(scene.tree / "rows.jsonl", "def a():\n    return 1\n")
+    reports = scene.watch(
+        lambda: write_rows(rows, "def a():\n    return 1\n", "def b():\n    return 2\n"),
+        lambda: rows.write_text("{"),
+        path=rows,
+    )
+    assert count(reports) == [(1, 0, 1), (1, 0, 2)]
+    assert len(scene.said) == 1
+
+
+def test_nothing_is_written_into_the_tree(scene: Scene) -> None:
+    before = {path: path.stat().st_mtime_ns for path in scene.tree.rglob("*")}
+    scene.watch(lambda: None)
+    assert {path: path.stat().st_mtime_ns for path in scene.tree.rglob("*")} == before
+
+
+@pytest.mark.parametrize("path", ["-", "shop.zip", "repo@main"])
+def test_what_cannot_change_is_refused(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    (tmp_path / "shop.zip").write_bytes(b"")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"--watch follows a folder.* leave out --watch"):
+        next(watch(path, f"sqlite:///{scene.store}", poll=True))
+    assert not scene.store.exists()
+
+
+def test_a_store_that_looks_like_a_python_file_is_refused(scene: Scene) -> None:
+    with pytest.raises(UsageError, match=r"expected another, such as graph\.db"):
+        next(watch(str(scene.tree), f"sqlite:///{scene.tree}/graph.py", poll=True))
+    assert not (scene.tree / "graph.py").exists()
+
+
+def test_a_missing_extra_is_told_before_anything_is_built(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "watchfiles", None)
+    with pytest.raises(MissingExtraError):
+        next(watch(str(scene.tree), f"sqlite:///{scene.store}"))
+    assert not scene.store.exists()
+
+
+def test_where_the_system_gives_no_notices_the_files_are_looked_at(scene: Scene) -> None:
+    def refuse(*_: object, **__: object) -> Iterator[object]:
+        raise OSError("OS file watch limit reached.")
+
+    scene.monkeypatch.setattr(watchfiles, "watch", refuse)
+    scene.monkeypatch.setattr(watching, "poll_files", lambda look: iter([scene.write("shop/other.py")() is not None]))
+    reports = watch(str(scene.tree), f"sqlite:///{scene.store}", say=scene.note)
+    next(reports)
+    scene.write("shop/new.py")()
+    assert [report.written for report in reports] == [1, 1]
+    assert len(scene.said) == 1
+    assert "limit reached" in scene.said[0]
+    assert "as with --poll" in scene.said[0]
+
+
+def test_polling_sees_changes_and_faults(scene: Scene) -> None:
+    looks: list[str] = []
+
+    def look_around(look: Callable[[], str]) -> Iterator[bool]:
+        looks.append(look())
+        scene.write("shop/new.py")()
+        looks.append(look())
+        yield True
+        shutil.rmtree(scene.tree)
+        looks.append(look())
+
+    scene.monkeypatch.setattr(watching, "poll_files", look_around)
+    reports = list(watch(str(scene.tree), f"sqlite:///{scene.store}", poll=True))
+    assert [report.written for report in reports] == [3, 1]
+    assert len(set(looks)) == 3
+    assert "no such file or folder" in looks[-1]

@@ -1,0 +1,74 @@
+"""Batches in one process or in several: the same graph, in the same order, with bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
+
+from pkg.indexing import BuildOptions, build, workers
+from pkg.indexing.inputs import LoadedUnit, hash_text
+from pkg.indexing.workers import prepare_all
+from pkg.model import Label
+
+
+def make_units(count: int) -> Iterator[LoadedUnit]:
+    for number in range(count):
+        text = f"def f{number}(x):\n    return g{number % 3}(x)\n".encode()
+        yield LoadedUnit(f"{number:03}.py", "1", Label.FILE, hash_text(text), text)
+
+
+def export_with(jobs: int, path: Path, place: Path) -> list[str]:
+    with closing(open_graph_at(place)) as store:
+        build(str(path), store, BuildOptions(jobs=jobs))
+        return export_lines(store)
+
+
+def test_two_workers_build_the_graph_that_one_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "BATCH_UNITS", 4)
+    many = {f"many/m{number}.py": f"import os\n\ndef f{number}(): return os\n" for number in range(30)}
+    tree = write_tree(tmp_path / "repo", SHOP | many)
+    assert export_with(1, tree, tmp_path / "1.db") == export_with(2, tree, tmp_path / "2.db")
+
+
+def test_two_workers_store_equal_rows_once_as_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "BATCH_UNITS", 7)
+    rows = [f"def f{number % 11}(x):\n    return {number % 22}\n" for number in range(100)]
+    corpus = write_rows(tmp_path / "c.jsonl", *rows)
+    assert export_with(1, corpus, tmp_path / "1.db") == export_with(2, corpus, tmp_path / "2.db")
+
+
+def test_units_come_back_in_their_order_whatever_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})]
+    monkeypatch.setattr(workers, "BATCH_UNITS", 3)
+    assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})] == expected
+    monkeypatch.setattr(workers, "BATCH_BYTES", 1)
+    assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})] == expected
+
+
+def test_no_more_than_a_batch_is_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "BATCH_UNITS", 4)
+    read: list[str] = []
+
+    def watch() -> Iterator[LoadedUnit]:
+        for unit in make_units(20):
+            read.append(unit.path)
+            yield unit
+
+    prepared = prepare_all("lib", watch(), "static", 1, {})
+    assert next(prepared).path == "000.py"
+    assert len(read) == 4
+
+
+def test_seconds_are_added_up_by_stage() -> None:
+    seconds = {"extract": 5.0}
+    assert len(list(prepare_all("lib", make_units(3), "static", 1, seconds))) == 3
+    assert seconds.keys() == {"extract", "encode"}
+    assert seconds["extract"] >= 5
+
+
+def test_nothing_to_prepare_gives_nothing() -> None:
+    assert list(prepare_all("lib", [], "static", 1, {})) == []

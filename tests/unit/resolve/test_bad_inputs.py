@@ -1,0 +1,49 @@
+"""Trees that are hard on a resolver come to an end, and to the same end whatever the order of the files."""
+
+from __future__ import annotations
+
+import pytest
+from unit.resolve.bad_inputs import make_bad_inputs
+from unit.resolve.resolving import resolve_tree
+
+from pkg.model import RelationType
+from pkg.resolve import project
+
+TREES = make_bad_inputs()
+MADE = """
+def make():
+    return Thing()
+
+class Thing:
+    def work(self):
+        self.rest()
+
+    def rest(self):
+        pass
+
+make().work()
+"""
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_bad_tree_is_resolved(name: str) -> None:
+    files = TREES[name]
+    resolved = resolve_tree(files)
+    assert resolved.links.keys() == {path for path in files if path.endswith((".py", ".pyi"))}
+    ends = {end for links in resolved.links.values() for edge in links.edges for end in (edge.start, edge.end)}
+    assert ends <= resolved.names.keys()
+
+
+@pytest.mark.parametrize("name", [name for name, files in TREES.items() if 1 < len(files) < 60])
+def test_the_order_of_the_files_does_not_matter(name: str) -> None:
+    files = TREES[name]
+    assert resolve_tree(dict(reversed(files.items()))) == resolve_tree(files)
+
+
+def test_values_that_spread_too_widely_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = resolve_tree({"main.py": MADE}).pairs(RelationType.CALLS)
+    monkeypatch.setattr(project, "WORK", 0)
+    monkeypatch.setattr(project, "WORK_OF_SITE", 1)
+    plain = resolve_tree({"main.py": MADE}).pairs(RelationType.CALLS)
+    assert followed["main", "main.Thing.work"].confidence == "certain"
+    assert followed.keys() - plain.keys() == {("main", "main.Thing.work")}

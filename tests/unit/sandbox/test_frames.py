@@ -1,0 +1,41 @@
+"""Messages survive the pipe; what is no message is not taken for one."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.sandbox.frames import pack_frame, receive_frame, send_bytes, split_frames
+
+TEXTS = st.text(st.characters(exclude_categories=()))
+MESSAGES = st.dictionaries(TEXTS, st.lists(TEXTS | st.integers() | st.booleans() | st.none()))
+
+
+@given(st.lists(MESSAGES))
+def test_messages_are_split_as_they_were_packed(messages: list[dict[str, Any]]) -> None:
+    assert split_frames(b"".join(map(pack_frame, messages))) == messages
+
+
+@given(MESSAGES, st.integers(1, 3))
+def test_a_message_cut_short_is_left_out(message: dict[str, Any], missing: int) -> None:
+    assert split_frames(pack_frame(message)[:-missing]) == []
+
+
+@given(st.binary())
+def test_nonsense_never_raises(data: bytes) -> None:
+    split_frames(data)
+
+
+def test_a_message_longer_than_a_pipe_arrives_whole() -> None:
+    reading, writing = os.pipe()
+    sender = threading.Thread(target=send_bytes, args=(writing, pack_frame({"text": "x" * 3_000_000})))
+    sender.start()
+    assert receive_frame(reading) == {"text": "x" * 3_000_000}
+    sender.join()
+    os.close(writing)
+    assert receive_frame(reading) is None
+    os.close(reading)

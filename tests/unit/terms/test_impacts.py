@@ -1,0 +1,72 @@
+"""Terms of nodes: levels of impact, and blobs that give back what was packed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.errors import StoreCorruptError
+from pkg.model import Label
+from pkg.terms.impacts import NodeKeys, TermRows, pack_terms, quantise, saturations, unpack_terms
+
+NODES = st.lists(st.dictionaries(st.integers(0, 2**32 - 1), st.integers(0, 255), max_size=200), max_size=6)
+KEY = st.integers(0, 2**64 - 1)
+
+
+def make_rows(nodes: list[dict[int, int]]) -> TermRows:
+    pairs = [pair for node in nodes for pair in sorted(node.items())]
+    return TermRows(
+        np.array([len(node) for node in nodes], np.int64),
+        np.array([term for term, _ in pairs], np.uint32),
+        np.array([impact for _, impact in pairs], np.uint8),
+    )
+
+
+def make_keys(count: int, first: int) -> NodeKeys:
+    ids = np.arange(first, first + count, dtype=np.uint64)
+    return NodeKeys(ids, ids * np.uint64(3))
+
+
+@given(st.lists(st.tuples(NODES, NODES, st.integers(0, 2**40)), max_size=5))
+def test_what_is_packed_is_unpacked_functions_and_imports_apart(
+    fragments: list[tuple[list[dict[int, int]], list[dict[int, int]], int]],
+) -> None:
+    blobs = [
+        pack_terms(len(functions), make_keys(len(functions) + len(imports), first), make_rows(functions + imports))
+        for functions, imports, first in fragments
+    ]
+    for label, place in ((Label.FUNCTION, 0), (Label.IMPORT, 1)):
+        counts, keys, rows = unpack_terms(blobs, label)
+        expected = make_rows([node for fragment in fragments for node in (fragment[0], fragment[1])[place]])
+        assert counts.tolist() == [len((fragment[0], fragment[1])[place]) for fragment in fragments]
+        assert [column.tolist() for column in rows] == [column.tolist() for column in expected]
+        skipped = [0 if label is Label.FUNCTION else len(fragment[0]) for fragment in fragments]
+        ids = [
+            fragment[2] + skip + number
+            for fragment, skip, count in zip(fragments, skipped, counts.tolist(), strict=True)
+            for number in range(count)
+        ]
+        assert keys.ids.tolist() == ids
+        assert keys.contents.tolist() == [3 * each for each in ids]
+
+
+@given(NODES.filter(bool), st.data())
+def test_a_blob_cut_short_is_refused(nodes: list[dict[int, int]], data: st.DataObject) -> None:
+    blob = pack_terms(len(nodes), make_keys(len(nodes), 1), make_rows(nodes))
+    size = data.draw(st.integers(1, len(blob) - 1))
+    with pytest.raises(StoreCorruptError, match="pkg build again"):
+        unpack_terms([blob, blob[:size]], Label.FUNCTION)
+
+
+def test_impacts_grow_with_frequency_and_never_leave_their_range() -> None:
+    levels = quantise(np.array([0.0, 1e-9, 0.001, 0.01, 0.1, 0.11, 1, 8, 60, 1e9]))
+    assert (np.diff(levels.astype(int)) >= 0).all()
+    assert levels[[0, -1]].tolist() == [0, 255]
+
+
+@given(st.floats(0.001, 60))
+def test_a_level_is_at_most_a_twentieth_below_what_was_rounded(frequency: float) -> None:
+    share = float(saturations()[quantise(np.array([frequency]))][0])
+    assert 0.95 * frequency / (1 + frequency) <= share <= frequency / (1 + frequency) + 1e-6

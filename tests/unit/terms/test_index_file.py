@@ -1,0 +1,87 @@
+"""The file of a text segment gives back what was written, or nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.model import Label
+from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
+from pkg.terms.index_file import read_text_segment, write_text_segment
+from pkg.terms.index_segment import TextSegment, make_text_segment
+from pkg.terms.numbers import hash_term
+from pkg.vectors.vector_file import LEFTOVER_SECONDS
+
+TERMS = {"read": 1.0, "write": 0.5, "file": 2.0}
+NODES = st.lists(st.dictionaries(st.sampled_from([*TERMS, "other"]), st.integers(0, 255)), max_size=8)
+
+
+def make_segment(fragments: list[tuple[str, list[dict[str, int]]]]) -> TextSegment:
+    stored, number = [], 1
+    for place, (source, nodes) in enumerate(fragments):
+        pairs = [sorted((hash_term(term), impact) for term, impact in node.items()) for node in nodes]
+        rows = TermRows(
+            np.array([len(each) for each in pairs], np.int64),
+            np.array([term for each in pairs for term, _ in each], np.uint32),
+            np.array([impact for each in pairs for _, impact in each], np.uint8),
+        )
+        ids = np.arange(number, number + len(nodes), dtype=np.uint64)
+        number += len(nodes)
+        stored.append((place, source, pack_terms(len(nodes), NodeKeys(ids, ids % np.uint64(3)), rows)))
+    return make_text_segment(stored, Label.FUNCTION)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["one", "two", "größe\n"]), NODES), max_size=5), st.text(max_size=20))
+def test_what_is_written_is_read(fragments: list[tuple[str, list[dict[str, int]]]], stamp: str) -> None:
+    made = make_segment(fragments)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "terms")
+        write_text_segment(path, stamp, made)
+        read = read_text_segment(path, stamp)
+        assert read is not None
+        assert read_text_segment(path, f"{stamp}!") is None
+        assert (len(read), read.names) == (len(made), made.names)
+        for source in (None, "one", "nowhere"):
+            for found in (None, [0, 2]):
+                keeps = [segment.filter(source, found) for segment in (read, made)]
+                assert read.search(TERMS, 3, keeps[0]) == made.search(TERMS, 3, keeps[1])
+        ids = [f"{number:016x}" for number in made.ids.tolist()]
+        assert np.array_equal(read.split_ids(ids, TERMS).scores, made.split_ids(ids, TERMS).scores)
+        assert [each.name for each in Path(folder).iterdir()] == ["terms"]
+
+
+def test_a_file_cut_short_anywhere_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "terms"
+    write_text_segment(path, "stamp", make_segment([("one", [{"read": 5, "file": 9}] * 40)]))
+    whole = path.read_bytes()
+    for size in [*range(0, 200), *range(200, len(whole) - 64, 41)]:
+        path.write_bytes(whole[:size])
+        assert read_text_segment(path, "stamp") is None
+
+
+@pytest.mark.parametrize(
+    "header", [b"{}", b"[]", b"7", b'{"stamp": "stamp"}', b"\xff", b'{"stamp": "stamp", "counts": 1}']
+)
+def test_a_file_of_another_program_is_not_read(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "terms"
+    for start in (b"", b"PKG terms 1\n"):
+        path.write_bytes(start + header + b"\n" + bytes(500))
+        assert read_text_segment(path, "stamp") is None
+    assert read_text_segment(tmp_path / "missing", "stamp") is None
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    path, left = tmp_path / "terms", tmp_path / "terms.99.tmp"
+    left.write_bytes(b"half")
+    write_text_segment(path, "stamp", make_segment([]))
+    assert left.exists()  # its process may be at work still
+    long_ago = left.stat().st_mtime - LEFTOVER_SECONDS - 1
+    os.utime(left, (long_ago, long_ago))
+    write_text_segment(path, "stamp", make_segment([]))
+    assert [each.name for each in tmp_path.iterdir()] == ["terms"]

@@ -1,0 +1,131 @@
+"""Identifiers and the words that they are made of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.terms.words import (
+    MAX_WORD,
+    blank_separators,
+    fold_case,
+    fold_plural,
+    list_all_parts,
+    list_parts,
+    split_identifier,
+    split_words,
+)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "words"),
+    [
+        ("parse_file", ["parse", "file"]),
+        ("parseFile", ["parse", "file"]),
+        ("ParseFile", ["parse", "file"]),
+        ("PARSE_FILE", ["parse", "file"]),
+        ("getHTMLNames_2", ["get", "html", "name"]),
+        ("HTTPServer", ["http", "server"]),
+        ("utf8Decoder", ["utf", "decoder"]),
+        ("x1y2", ["x", "y"]),
+        ("__init__", ["init"]),
+        ("A", ["a"]),
+        ("aB", ["a", "b"]),
+        ("getrowview", ["get", "row", "view"]),
+        ("Showtraceback_fileNames", ["show", "traceback", "file", "name"]),
+        ("_", []),
+        ("_2", []),
+        ("", []),
+    ],
+)
+def test_identifiers_split_at_marks_and_where_words_meet(identifier: str, words: list[str]) -> None:
+    assert list(split_identifier(identifier.encode())) == words
+
+
+@pytest.mark.parametrize(
+    ("identifier", "words"),
+    [
+        ("été", ["été"]),
+        ("GrößeÄndern", ["größe", "ändern"]),
+        ("größe_ändern", ["größe", "ändern"]),
+        ("ŁódźName", ["łódź", "name"]),
+        ("прочитатьФайл", ["прочитать", "файл"]),
+        ("ДНКФайл", ["днк", "файл"]),
+        ("μ2σ", ["μ", "σ"]),
+        ("читать数据", ["читать", "数", "据"]),
+        ("get数据List", ["get", "数", "据", "list"]),
+        ("データ", ["デ", "ー", "タ"]),
+    ],
+)
+def test_words_of_other_scripts_stay_whole_and_unspaced_scripts_count_by_character(
+    identifier: str, words: list[str]
+) -> None:
+    assert list(split_identifier(identifier.encode())) == words
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"),
+    [
+        ("numbers", "number"),
+        ("entries", "entry"),
+        ("classes", "class"),
+        ("hashes", "hash"),
+        ("boxes", "box"),
+        ("files", "file"),
+        ("caches", "cache"),
+    ],
+)
+def test_a_regular_plural_folds_into_its_singular(plural: str, singular: str) -> None:
+    assert fold_plural(plural) == singular
+
+
+@pytest.mark.parametrize("word", ["is", "gas", "this", "status", "class", "axis", "process", "number"])
+def test_words_that_are_no_plural_stay(word: str) -> None:
+    assert fold_plural(word) == word
+
+
+@given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12))
+def test_what_was_folded_never_grows(word: str) -> None:
+    folded = fold_plural(word)
+    assert len(folded) <= len(word)
+    assert folded[: len(word) - 3] == word[: len(word) - 3]
+
+
+def test_runs_too_long_to_be_words_are_left_out() -> None:
+    assert split_identifier(b"q" * MAX_WORD) == ("q" * MAX_WORD,)
+    assert split_identifier(b"data_" + b"q" * (MAX_WORD + 1)) == ("data",)
+
+
+def test_bytes_that_are_not_utf_8_are_passed_over() -> None:
+    assert split_identifier(b"caf\xe9_name") == ("caf", "name")
+
+
+def test_the_words_of_a_text_come_in_order_with_their_repeats() -> None:
+    text = b"def read_rows(path): # rows of a path\n    return [row for row in path]"
+    assert " ".join(split_words(text)) == "def read row path row of a path return row for row in path"
+
+
+@given(st.binary(max_size=200))
+def test_blanking_keeps_the_length_and_every_byte_of_identifiers(text: bytes) -> None:
+    blanked = blank_separators(text)
+    assert len(blanked) == len(text)
+    for before, after in zip(text, blanked, strict=True):
+        is_letter = before >= 0x80 or chr(before).isalnum() or before == ord("_")
+        assert after == (before if is_letter else ord(" "))
+
+
+@given(st.from_regex(r"[A-Za-z_0-9]{0,20}", fullmatch=True))
+def test_no_letter_of_an_identifier_is_lost_but_the_end_of_a_plural(identifier: str) -> None:
+    letters = "".join(letter for letter in identifier.lower() if letter.isalpha())
+    words = "".join(split_identifier(identifier.encode()))
+    assert len(letters) - 3 * len(split_identifier(identifier.encode())) <= len(words) <= len(letters)
+
+
+@given(st.lists(st.one_of(st.from_regex(r"[A-Za-z0-9_]{1,50}", fullmatch=True), st.text(max_size=9)), max_size=6))
+def test_many_identifiers_are_split_in_one_pass_like_each_alone(identifiers: list[str]) -> None:
+    tokens = [token for each in identifiers for token in blank_separators(each.encode("utf-8", "ignore")).split()]
+    parts = [part for part in list_all_parts(tokens) if len(part) <= MAX_WORD]
+    assert parts == [part for token in tokens for part in (*list_parts(token), " ")]
+    words = tuple(fold_case(part) for part in parts if part != " ")
+    assert words == tuple(word for token in tokens for word in split_identifier(token))

@@ -1,0 +1,85 @@
+"""The file of vector codes gives back what was written, or nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.vectors.exact import Row, make_segment
+from pkg.vectors.quantised import pack_vectors
+from pkg.vectors.vector_file import LEFTOVER_SECONDS, read_index, write_index
+
+
+def make_rows(count: int, dimension: int) -> list[Row]:
+    random = np.random.default_rng(count)
+    packed = pack_vectors(random.normal(size=(count, dimension)))
+    return [(n + 1, -n * 2**50, n * 2**40, n % 300, n // 3, n % 9, data) for n, data in enumerate(packed)]
+
+
+def write(path: Path, counts: dict[str, int], dimension: int, stamp: str = "stamp") -> None:
+    write_index(path, stamp, dimension, counts, lambda label: iter(make_rows(counts[label], dimension)), {})
+
+
+@given(
+    counts=st.dictionaries(st.sampled_from(["Function", "Block", "Import"]), st.sampled_from([0, 1, 2, 63, 64, 5000])),
+    dimension=st.integers(1, 40),
+    stamp=st.text(max_size=40),
+)
+def test_what_is_written_is_read(counts: dict[str, int], dimension: int, stamp: str) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "codes")
+        write(path, counts, dimension, stamp)
+        index = read_index(path)
+        assert index is not None
+        assert (index.stamp, set(index.segments)) == (stamp, set(counts))
+        for label, segment in index.segments.items():
+            made = make_segment(iter(make_rows(counts[label], dimension)), dimension)
+            assert np.array_equal(segment.codes, made.codes)
+            assert all(np.array_equal(segment.columns[name], made.columns[name]) for name in made.columns)
+
+
+@pytest.mark.parametrize("counts", [{"Function": 100, "Block": 50}, {"Function": 3}, {"Function": 100, "Block": 0}])
+def test_a_file_cut_short_anywhere_is_not_read_or_is_whole(tmp_path: Path, counts: dict[str, int]) -> None:
+    path = tmp_path / "codes"
+    write(path, counts, 7)
+    whole = path.read_bytes()
+    for size in [*range(0, 8192, 977), *range(8192, len(whole), 37)]:
+        path.write_bytes(whole[:size])
+        index = read_index(path)
+        if index is not None:  # only the room after the last column is missing
+            columns = [column for segment in index.segments.values() for column in segment.columns.values()]
+            assert sorted({len(column) for column in columns}) == sorted(set(counts.values()))
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "codes"
+    write(path, {"Function": 3}, 7)
+    before = path.read_bytes()
+
+    def fail(label: str) -> Iterator[Row]:
+        yield from make_rows(2, 7)
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        write_index(path, "new", 7, {"Function": 3}, fail, {})
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["codes"]
+
+
+def test_what_a_killed_process_left_is_removed_and_the_rest_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "graph[1].db-vectors"
+    names = ["graph[1].db-vectors.17.tmp", "graph[1].db-vectors.18.tmp", "graph1.db-vectors.17.tmp", "graph[1].db"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"half")
+        if ".18." not in name:
+            past = (tmp_path / name).stat().st_mtime - LEFTOVER_SECONDS - 60
+            os.utime(tmp_path / name, (past, past))
+    write(path, {"Function": 3}, 7)
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*names[1:], path.name])
