@@ -33,8 +33,8 @@ from shared_data import read_questions
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder
 from pkg.graph.embedded import sql
 from pkg.model import Label
+from pkg.vectors.best import pick_leaders
 from pkg.vectors.exact import FIRST_LOOK, Row, Segment, normalise, quantise, score_vectors
-from pkg.vectors.folding import pick_leaders
 from pkg.vectors.quantised import pack_vectors, unpack_vectors
 from pkg.vectors.vector_file import read_index, write_index
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pkg.encode.encoder import Encoder, Vectors
-from pkg.encode.headings import Headings
+from pkg.encode.encoder import Encoder, Headings, Vectors
 from pkg.graph.store import GraphStore
 from pkg.model import Label, Match, Matches, Node, NodeFilter, Outline
 

@@ -17,7 +17,7 @@ from shared_data import CORPORA, find_files, read_questions
 
 from pkg.api import Graph, open_graph
 from pkg.errors import QueryError
-from pkg.retrieval.options import DEFAULT_BUDGET
+from pkg.retrieval.query_options import DEFAULT_BUDGET
 
 MODES = ("block", "function")
 SIZES = (1, 10)

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from neo4j_settings import Sizing
 
     from pkg.encode.encoder import Encoder
-    from pkg.graph.neo4j.bulk import BulkWriter
-    from pkg.graph.neo4j.store import Neo4jStore
-    from pkg.graph.neo4j.writing import Neo4jWriter
+    from pkg.graph.neo4j.bulk_import import BulkWriter
+    from pkg.graph.neo4j.neo4j_store import Neo4jStore
+    from pkg.graph.neo4j.neo4j_writing import Neo4jWriter
     from pkg.indexing.inputs import Input
     from pkg.units import UnitGraph
 
@@ -125,7 +125,7 @@ def open_server(version: str, folder: Path, graph: Graph) -> Iterator[tuple[Neo4
     """Start an empty server, and open a store on it that has its schema; both end here."""
     from neo4j_process import start_server
 
-    from pkg.graph.neo4j.store import Neo4jStore
+    from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
     server = start_server(version, folder, make_sizing())
     os.environ.update(PKG_NEO4J_USER=server.user, PKG_NEO4J_PASSWORD=server.password)
@@ -196,10 +196,8 @@ def import_files(version: str, folder: Path, graph: Graph) -> Figures:
     from neo4j_process import LaunchedServer
     from recorded import read_units
 
-    from pkg.graph.neo4j.bulk import BulkWriter
-    from pkg.graph.neo4j.csv_files import CsvFiles
-    from pkg.graph.neo4j.import_guide import list_arguments
-    from pkg.graph.neo4j.store import SCHEMA_VERSION
+    from pkg.graph.neo4j.bulk_import import BulkWriter, CsvFiles, list_arguments
+    from pkg.graph.neo4j.neo4j_store import SCHEMA_VERSION
 
     clock, place = Clock(0), folder / "import"
     place.mkdir(parents=True)
@@ -226,7 +224,7 @@ def import_files(version: str, folder: Path, graph: Graph) -> Figures:
 
 def load_second(store: Neo4jStore, clock: Clock, corpus: Path) -> Figures:
     """Build a small corpus beside the first source, as `pkg build` does, into indexes that stand."""
-    from pkg.indexing import build
+    from pkg.indexing.build import build
 
     before = store.stats()
     clock.lap()
@@ -240,8 +238,8 @@ def load_second(store: Neo4jStore, clock: Clock, corpus: Path) -> Figures:
 
 def update_source(address: str, pid: int, tree: Path) -> Figures:
     """Build django as a source of its own, then again with nothing changed, and with two of its files changed."""
-    from pkg.graph.neo4j.store import Neo4jStore
-    from pkg.indexing import build
+    from pkg.graph.neo4j.neo4j_store import Neo4jStore
+    from pkg.indexing.build import build
 
     figures: Figures = {}
     with closing(Neo4jStore(address)) as store:

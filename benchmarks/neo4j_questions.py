@@ -13,7 +13,7 @@ from server_clock import Clock, read_cpu
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
-    from pkg.graph.neo4j.store import Neo4jStore
+    from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
 MODES = ("block", "function")
 TIMED = 250  # questions; all others are asked before in each mode, because a server that runs on has compiled its code
@@ -95,7 +95,7 @@ def time_bare_searches(address: str, encoder: Encoder, questions: list[str]) -> 
 def ask_all(address: str, pid: int, encoder_name: str, source: str, questions: list[str]) -> Figures:
     """Time some questions over the whole graph, and count the short answers of all questions in one source."""
     from pkg.encode.registry import load_encoder
-    from pkg.graph.neo4j.store import Neo4jStore
+    from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
     timed = questions[:: max(len(questions) // TIMED, 1)][:TIMED]
     others, clock, encoder = sorted(set(questions) - set(timed)), Clock(pid), load_encoder(encoder_name)

@@ -19,8 +19,8 @@ from typing import Any
 from measure import Figures, make_parser, read_options, write_result
 from shared_data import PYCG, find_files, read_rows
 
-from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
+from pkg.model import POSSIBLE
 from pkg.resolve.model import Scope
 from pkg.resolve.outcomes import Library, Outcome, Target, settle
 from pkg.resolve.project import resolve_project

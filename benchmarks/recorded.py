@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fakes import FakeStore, FakeWriter
 
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.model import Label
 from pkg.units import UnitGraph, UnitLinks
 

@@ -23,10 +23,9 @@ from hidden_tests import FORMS, Problem, judge_all, mean, read_forms, share_of_g
 from measure import Figures, make_parser, read_options, write_result
 from shared_data import read_rows
 
-from pkg.rerank.nouns import Name, Ranking, Task
-from pkg.rerank.options import STAGES, RerankOptions, paper_options
+from pkg.rerank.candidates import STAGES, Name, Ranking, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
-from pkg.sandbox.opening import open_sandbox
+from pkg.sandbox.pool import open_sandbox
 from pkg.sandbox.protocol import Sandbox
 
 SHARES = {"humaneval": 0.70, "mbpp_one_assert": 0.60, "mbpp_text_alone": 0.30}  # of the gap, at least

@@ -21,10 +21,9 @@ from hidden_tests import FORMS, Problem, judge_kinds, mean, read_forms, share_of
 from measure import Figures, make_parser, read_options, write_result
 from mutants import choose_mutants
 
-from pkg.rerank.nouns import Task
-from pkg.rerank.options import STAGES, RerankOptions, paper_options
+from pkg.rerank.candidates import STAGES, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
-from pkg.sandbox.opening import open_sandbox
+from pkg.sandbox.pool import open_sandbox
 from pkg.sandbox.protocol import Kind, Limits, Sandbox
 
 WRONG = 3  # mutants a task

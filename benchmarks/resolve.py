@@ -20,15 +20,13 @@ from measure import Figures, make_parser, open_folder, read_line, read_options, 
 from packages import DJANGO, unpack_package
 
 from pkg.api import open_graph
-from pkg.confidence import POSSIBLE
 from pkg.extract.python import extract_unit
-from pkg.facts import Code
 from pkg.graph.store import GraphStore
-from pkg.model import Edge, Label, Node, RelationType
+from pkg.model import POSSIBLE, Edge, Label, Node, RelationType
 from pkg.resolve.outcomes import Target, Unbound, settle
 from pkg.resolve.project import resolve_project
 from pkg.resolve.units import Units
-from pkg.units import UnitText, describe_code
+from pkg.units import Code, UnitText, describe_code
 
 FILES, CHANGED = (
     ("django/db/models/query.py", "django/http/request.py"),

@@ -15,12 +15,12 @@ from hidden_tests import Problem, read_forms
 from measure import Figures, make_parser, read_options, write_result
 
 from pkg.rerank.batches import Inquiry, ask_all
+from pkg.rerank.candidates import Example
 from pkg.rerank.comparison import passes
-from pkg.rerank.examples.example import Example
 from pkg.rerank.examples.find import find_examples
-from pkg.rerank.question import read_question
-from pkg.rerank.stages.smoke import make_step
-from pkg.sandbox.opening import open_sandbox
+from pkg.rerank.stages.running import make_step
+from pkg.rerank.wanted import read_question
+from pkg.sandbox.pool import open_sandbox
 from pkg.sandbox.protocol import Limits, Sandbox
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)

@@ -27,8 +27,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from neo4j_servers import VERSIONS, LaunchedServer, start_server  # noqa: E402
 
 from pkg.graph.neo4j.guide import START, STYLE, SavedQuery, link_query, read_queries  # noqa: E402
-from pkg.graph.stores import open_store  # noqa: E402
-from pkg.indexing import build  # noqa: E402
+from pkg.graph.opening import open_store  # noqa: E402
+from pkg.indexing.build import build  # noqa: E402
 
 WIDTH, HEIGHT = 1440, 810
 LARGEST = 300_000  # bytes of a picture

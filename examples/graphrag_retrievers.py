@@ -20,8 +20,8 @@ import pkg
 from pkg.encode.encoder import Encoder
 from pkg.encode.registry import load_encoder
 from pkg.graph.neo4j.address import parse_address
-from pkg.graph.neo4j.connection import open_driver
 from pkg.graph.neo4j.cypher import name_text_index, name_vector_index
+from pkg.graph.neo4j.session import open_driver
 from pkg.model import Label
 from pkg.terms.words import split_words
 

@@ -8,9 +8,9 @@
 
 from pkg.api import Graph, build, open_graph, rerank, rerank_stream, restore, verify
 from pkg.errors import PkgError
-from pkg.indexing import BuildReport
+from pkg.indexing.build import BuildReport
 from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
-from pkg.rerank.nouns import Candidate, Ranked, Ranking, Task
+from pkg.rerank.candidates import Candidate, Ranked, Ranking, Task
 
 __version__ = "0.1.0"
 

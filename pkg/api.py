@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.config import default_store
 from pkg.errors import StoreChangedError, UsageError
-from pkg.graph.stores import open_store
-from pkg.indexing import BuildOptions, BuildReport, Progress, build_export
-from pkg.indexing import build as run_build
-from pkg.rerank.nouns import Ranking
+from pkg.graph.opening import open_store
+from pkg.indexing.build import BuildOptions, BuildReport, Progress, build_export
+from pkg.indexing.build import build as run_build
+from pkg.rerank.candidates import Ranking
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.verify import Verification
     from pkg.model import Node, QueryResult, Skip
-    from pkg.rerank.nouns import Candidate, Task
+    from pkg.rerank.candidates import Candidate, Task
     from pkg.retrieval.deps import Answer
-    from pkg.retrieval.options import QueryOptions
+    from pkg.retrieval.query_options import QueryOptions
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -92,9 +92,9 @@ def rerank(
 
     candidates: texts, or objects with a text and perhaps an id; one is enough, none is an InputError.
     examples: what is known beside the query, as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
-    options: the fields of pkg.rerank.options.RerankOptions. For many queries keep a pkg.rerank.reranker.Reranker.
+    options: the fields of pkg.rerank.candidates.RerankOptions. For many queries keep a pkg.rerank.reranker.Reranker.
     """
-    from pkg.rerank.options import RerankOptions
+    from pkg.rerank.candidates import RerankOptions
     from pkg.rerank.reranker import Reranker
 
     with Reranker(_make_options(RerankOptions, options)) as reranker:
@@ -105,9 +105,9 @@ def rerank_stream(
     tasks: AsyncIterable[Task | Skip] | Iterable[Task | Skip], **options: Any
 ) -> AsyncIterator[Ranking | Skip]:
     """Rank tasks as they come, one after the other; a task that cannot be ranked comes out as a Skip."""
-    from pkg.rerank.options import RerankOptions
+    from pkg.rerank.candidates import RerankOptions
     from pkg.rerank.reranker import Reranker
-    from pkg.rerank.stream import rank_stream
+    from pkg.rerank.tasks import rank_stream
 
     chosen = _make_options(RerankOptions, options)
     return rank_stream(lambda: Reranker(chosen), tasks)

@@ -17,8 +17,6 @@ import click
 
 from pkg import __version__
 from pkg.config import read_settings
-from pkg.console.emit import emit, show
-from pkg.console.interrupts import keep_interrupts
 from pkg.console.options import (
     browser_options,
     build_options,
@@ -30,16 +28,19 @@ from pkg.console.options import (
     json_option,
     open_output,
     query_options,
+    rerank_options,
     store_options,
     verify_options,
 )
-from pkg.console.options_rerank import rerank_options
-from pkg.console.terminal import (
+from pkg.console.streams import (
     OUTPUT_FAULTS,
     choose_ask,
     discard_output,
+    emit,
+    keep_interrupts,
     plain_warnings,
     prepare_streams,
+    show,
     show_controls,
 )
 from pkg.errors import PkgError, UsageError
@@ -124,7 +125,7 @@ def build(
     (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only what changed since
     the last build is read again.
     """
-    from pkg.console.run_build import run_build, run_watch
+    from pkg.console.build_command import run_build, run_watch
 
     check_build_options(is_watched, poll, from_export, remove)
     if is_watched:
@@ -141,7 +142,7 @@ def build(
 def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input."""
     from pkg.api import open_graph
-    from pkg.console import render
+    from pkg.console import tables
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -151,7 +152,7 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
             answer = graph.prompt(result)
             click.echo(show_controls(answer) if sys.stdout.isatty() else answer)
         else:
-            emit(as_json, render.query_lines(result, explain), lambda: render.view_query(result, explain))
+            emit(as_json, tables.query_lines(result, explain), lambda: tables.view_query(result, explain))
 
 
 @main.command(epilog="Example:  pkg stats --json")
@@ -160,11 +161,11 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
 def stats(store: str, as_json: bool) -> None:
     """Count nodes and relationships, and list what was left out and what each stage cost."""
     from pkg.api import open_graph
-    from pkg.console import render
+    from pkg.console import tables
 
     with open_graph(store, ask=choose_ask()) as graph:
         found = graph.stats()
-    emit(as_json, [render.stats_line(found)], lambda: render.view_stats(found))
+    emit(as_json, [tables.stats_line(found)], lambda: tables.view_stats(found))
 
 
 @main.command(epilog="Example:  pkg export > graph.jsonl   and back:  pkg build graph.jsonl --from-export")
@@ -187,7 +188,7 @@ def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> N
 
 def _export_bulk(store: str, folder: str) -> None:
     from pkg.api import open_graph
-    from pkg.indexing.bulk import export_bulk
+    from pkg.indexing.bulk_export import export_bulk
 
     with open_graph(store, ask=choose_ask()) as graph:
         report = export_bulk(graph.store, folder, jobs=0)
@@ -207,25 +208,25 @@ def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: 
     the calls that really happened with the CALLS relationships of one store:  pkg verify --trace "python -m pytest -q"
     """
     from pkg.api import verify as run_verify
-    from pkg.console import render
+    from pkg.console import tables
 
     if command is not None:
         _trace(stores[0], command, source, as_json)
         return
     a, b = stores
     found = run_verify(a, b, vectors=vectors, ask=choose_ask())
-    emit(as_json, render.verification_lines(found), lambda: render.view_verification(found))
+    emit(as_json, tables.verification_lines(found), lambda: tables.view_verification(found))
     if not found.is_equal:
         raise SystemExit(1)
 
 
 def _trace(store: str, command: str, source: str | None, as_json: bool) -> None:
     from pkg.api import open_graph
-    from pkg.console import render_trace
+    from pkg.console import trace_tables
 
     with open_graph(store, ask=choose_ask()) as graph:
         found = graph.trace(command, source=source)
-    emit(as_json, render_trace.trace_lines(found), lambda: render_trace.view_trace(found))
+    emit(as_json, trace_tables.trace_lines(found), lambda: trace_tables.view_trace(found))
 
 
 @main.command(epilog="Example:  pkg doctor")
@@ -236,11 +237,11 @@ def doctor(store: str, as_json: bool) -> None:
 
     Exits 1 when something that PKG needs is broken; missing optional tools are only told.
     """
-    from pkg.console import render
+    from pkg.console import tables
     from pkg.doctor import examine
 
     findings = examine(store, choose_ask())
-    emit(as_json, map(asdict, findings), lambda: [render.view_findings(findings)])
+    emit(as_json, map(asdict, findings), lambda: [tables.view_findings(findings)])
     if any(finding.state == "broken" for finding in findings):
         raise SystemExit(1)
 
@@ -296,7 +297,7 @@ def deps(
     the call sites in reach are bound.
     """
     from pkg.api import open_graph
-    from pkg.console import render_deps
+    from pkg.console import trees
 
     if as_json and form not in (None, "json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
@@ -304,11 +305,11 @@ def deps(
     with open_graph(store, ask=choose_ask()) as graph:
         answer = graph.deps(name, question=question, to=end, **options)
     if as_json or form in (None, "json"):
-        emit(as_json or form == "json", render_deps.deps_lines(answer), lambda: render_deps.view_deps(answer))
+        emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":
-        show(render_deps.view_deps(answer))
+        show(trees.view_deps(answer))
     else:
-        from pkg.console.draw_deps import draw_deps
+        from pkg.console.drawings import draw_deps
 
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
 
@@ -323,7 +324,7 @@ def rerank(path: str, as_json: bool, **options: Any) -> None:
     FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Candidates run in a sandbox, and
     count by the examples that the query shows, by their agreement with each other, and by their likeness to the query.
     """
-    from pkg.console.run_rerank import run_rerank
+    from pkg.console.rerank_command import run_rerank
 
     run_rerank(path, as_json, options)
 

@@ -120,3 +120,8 @@ class MissingExtraError(PkgError):
             f"{purpose} needs the package '{package}', which is not installed;"
             f" run: pip install 'programming-knowledge-graph[{extra}]'"
         )
+
+
+def shorten(text: str, longest: int) -> str:
+    """Cut a text at a number of characters, and show that it was cut."""
+    return text if len(text) <= longest else text[: longest - 3] + "..."

@@ -157,7 +157,7 @@ class CodeUnit:
     blocks: tuple[Block, ...] = ()
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
-    facts: bytes = b""  # what gives values to names, packed as pkg.facts says
+    facts: bytes = b""  # what gives values to names, packed as pkg.units says
     comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
 
 
@@ -354,3 +354,20 @@ class QueryResult:
     hits: tuple[Hit, ...]
     coverage: Coverage
     explain: tuple[str, ...] = ()  # every decision in words: folds, cuts kept and refused, helpers, budget
+
+
+CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
+BOUND = (CERTAIN, LIKELY)
+"""A call site with such a link counts as bound."""
+CONFIDENCES = (*BOUND, POSSIBLE)
+"""Surest first."""
+
+
+def rank_confidence(confidence: str | None) -> int:
+    """Order confidences, the surest first; a link that carries none is a fact."""
+    return CONFIDENCES.index(confidence or CERTAIN)
+
+
+def is_bound(confidence: str | None) -> bool:
+    """Tell whether a link is certain or likely."""
+    return confidence != POSSIBLE

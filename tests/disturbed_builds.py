@@ -15,8 +15,8 @@ from typing import Any
 from neo4j import Driver
 from trees import export_lines, open_graph_at, write_tree
 
-from pkg.graph.neo4j.store import Neo4jStore
-from pkg.indexing import BuildReport, build
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
+from pkg.indexing.build import BuildReport, build
 
 FILES = 16
 PATIENCE = 60  # seconds for what takes a few

@@ -25,9 +25,8 @@ from fake_state import (
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
-from pkg.graph.floor import drop_below
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import list_nested, read_import
+from pkg.graph.texts import drop_below, list_nested, read_import
 from pkg.model import (
     UNFOLDED_TYPES,
     Call,

@@ -8,8 +8,7 @@ import numpy as np
 from fakes import FakeEncoder, FakeStore
 
 from pkg.extract.python import extract_unit
-from pkg.indexing.field_spans import FieldSpans, read_terms
-from pkg.indexing.fields import FieldReader
+from pkg.indexing.fields import FieldReader, FieldSpans, read_terms
 from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Function, Label, Source
 from pkg.terms.impacts import NodeKeys, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key

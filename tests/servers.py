@@ -9,7 +9,7 @@ from functools import cache
 from neo4j import Driver
 from neo4j_servers import Server, empty_database, open_server
 
-from pkg.graph.neo4j.store import Neo4jStore
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
 
 @cache

@@ -16,7 +16,7 @@ from mining import mine_file
 from shared_data import QUESTIONS, SPYDER_QUESTIONS, find_files, read_questions, read_rows
 
 from pkg.terms.compounds import FILE
-from pkg.terms.stems import split_terms
+from pkg.terms.words import split_terms
 from pkg.trained import WEIGHTS, read_weights
 
 

@@ -12,8 +12,7 @@ from question_sets import DEVELOPMENT, QuestionSet, hash_text
 from shared_data import read_rows
 
 from pkg.extract.python import extract_unit
-from pkg.indexing.field_spans import FieldSpans, JoinedFields
-from pkg.indexing.fields import FieldCounts, FieldReader
+from pkg.indexing.fields import FieldCounts, FieldReader, FieldSpans, JoinedFields
 from pkg.model import CodeUnit, Function
 from pkg.terms.term_weights import Field
 

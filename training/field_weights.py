@@ -13,8 +13,8 @@ from scores import DEPTH, average_reciprocals
 from term_weights import TermWeights
 
 from pkg.terms.inverted_index import LexicalIndex
-from pkg.terms.stems import split_terms
 from pkg.terms.term_weights import Field, FieldRow, FieldWeights
+from pkg.terms.words import split_terms
 
 START = FieldWeights(  # where an earlier run ended
     weights=np.array([8, 2, 0.5, 2.5, 0.15, 0.3]),

@@ -14,8 +14,7 @@ from matrices import Floats
 from mining import Mined
 
 from pkg.encode.minilm import MiniLM, find_files
-from pkg.terms.stems import stem_cached
-from pkg.terms.words import split_words
+from pkg.terms.words import split_words, stem_cached
 
 AT_ONCE = 64
 

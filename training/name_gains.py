@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from matrices import Numbers, Pairs, weigh_packages
 
-from pkg.encode.name_gains import NAME_GAIN
-from pkg.terms.numbers import hash_term
+from pkg.terms.term_weights import NAME_GAIN
+from pkg.terms.words import hash_term
 
 ROUNDS = 5  # more change little
 SUPPORT = 3.0  # times that a word is taken to be asked for without a name behind it: rare words promise less
@@ -36,7 +36,7 @@ class _Links:
 
 
 def learn_name_gains(pairs: Pairs, packages: list[str]) -> npt.NDArray[np.void]:
-    """Give the table of gains, sorted as pkg.encode.name_gains reads it."""
+    """Give the table of gains, sorted as pkg.terms.term_weights reads it."""
     links, size = _link(pairs, packages), len(pairs.words)
     counts = np.bincount(links.slot_words, links.worth, minlength=size)
     usual: Chances = counts / links.worth.sum()

@@ -11,10 +11,10 @@ from matrices import Functions, Matrix, Pairs, Questions
 from mining import Mined
 from scipy import sparse
 
-from pkg.encode.headings import make_heading
-from pkg.encode.identifiers import MAX_WORDS
+from pkg.encode.encoder import make_heading
 from pkg.encode.static import split_heading
-from pkg.terms.stems import split_terms, stem_cached
+from pkg.encode.word_table import MAX_WORDS
+from pkg.terms.words import split_terms, stem_cached
 
 FEWEST_TERMS = 4  # of a function's code: shorter ones say nothing
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from matrices import Pairs
 
-from pkg.terms.numbers import hash_term
 from pkg.terms.term_weights import TERM_WEIGHT
+from pkg.terms.words import hash_term
 
 SUPPORT = 10.0  # questions that the rate of a rare word stands for, beside those that hold the word
 RARE = 5  # questions with a word, at most, for it to tell of words that were never seen

@@ -13,10 +13,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from pkg.encode.answer import check_answer
+from pkg.encode.embedding_model import TextModel, TooLongError, call_patiently, check_answer
 from pkg.encode.encoder import Vectors
-from pkg.encode.model import TextModel, TooLongError
-from pkg.encode.retry import call_patiently
 from pkg.encode.vector_cache import VectorCache, find_cache_path, make_key
 from pkg.errors import EncoderError
 

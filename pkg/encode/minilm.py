@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
 from pkg.errors import EncoderError, MissingExtraError
-from pkg.parallel import count_cores
+from pkg.resources import count_cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

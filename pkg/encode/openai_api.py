@@ -8,10 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.model import TooLongError, estimate_tokens
-from pkg.encode.prefixes import find_prefix
-from pkg.encode.retry import read_wait
-from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
+from pkg.encode.embedding_model import TooLongError, estimate_tokens, read_wait
+from pkg.encode.service import SERVICES, TIMEOUT_SECONDS, find_prefix
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
 
 if TYPE_CHECKING:

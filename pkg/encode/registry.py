@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pkg.encode.service import SERVICES, Service, is_here, split_address
 from pkg.errors import MissingExtraError, UsageError
-from pkg.terms.stems import forget_stems
+from pkg.terms.words import forget_stems
 from pkg.trained import read_revision
 
 if TYPE_CHECKING:

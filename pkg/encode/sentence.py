@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.prefixes import find_prefix
+from pkg.encode.service import find_prefix
 from pkg.errors import EncoderError, MissingExtraError
 
 if TYPE_CHECKING:

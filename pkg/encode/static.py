@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Spans, Vectors
-from pkg.encode.identifiers import IdentifierTable, number_identifiers
-from pkg.encode.word_table import NAME, PLACE, WordTable, load_word_table
+from pkg.encode.word_table import NAME, PLACE, IdentifierTable, WordTable, load_word_table, number_identifiers
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController

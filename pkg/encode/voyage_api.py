@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.model import TooLongError, estimate_tokens
-from pkg.encode.retry import read_wait
+from pkg.encode.embedding_model import TooLongError, estimate_tokens, read_wait
 from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
 

@@ -10,12 +10,9 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Tree
 
-from pkg.extract.code_lines import BEGINS, DEFINES, PROMPT, dedent, has_prose, strip_prompts
-from pkg.extract.fences import find_fences, keep_tagged
-from pkg.extract.parser import parse
-from pkg.extract.prose import is_sound_text, pick_code, trim_prose
-from pkg.extract.repairs import repair
-from pkg.extract.soundness import holds_code, is_sound
+from pkg.extract.fences import BEGINS, DEFINES, PROMPT, dedent, find_fences, has_prose, keep_tagged, strip_prompts
+from pkg.extract.parser import holds_code, is_sound, parse
+from pkg.extract.prose import is_sound_text, pick_code, repair, trim_prose
 from pkg.model import Status
 
 _BOM = b"\xef\xbb\xbf"

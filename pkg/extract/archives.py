@@ -1,15 +1,212 @@
-"""Read wheels, source distributions and plain zip and tar files where they lie; nothing is unpacked by name."""
+"""Read wheels, source distributions and plain zip and tar files where they lie; nothing is unpacked by name.
+
+A compressed tar can only be read from its beginning, while files are asked for in the order of their paths. So the one
+pass that lists it also copies the Python files into a spool: in memory while small, then in an unnamed temporary file.
+Reading is then free in any order.
+"""
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import re
-from collections.abc import Iterable
+import stat
+import struct
+import tarfile
+import tempfile
+import weakref
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 
-from pkg.extract.entries import Discovery, Entry, print_path, sort_skips
-from pkg.extract.left_out import choose_files
-from pkg.extract.members import Member
+from pkg.errors import PathError
+from pkg.extract.files import SUFFIXES, Discovery, Entry, describe_oversize, print_path, sort_skips
+from pkg.extract.ignore import choose_files
 from pkg.model import Skip
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file in an archive; without ``read`` it is either no Python or there is a reason not to read it."""
+
+    name: str  # as the archive spells it
+    size: int
+    fingerprint: str = ""
+    read: Callable[[], bytes] | None = field(default=None, repr=False, compare=False)
+    reason: str | None = None
+
+
+# What zipfile lets out when bytes are damaged: it trusts lengths, dates and names of the archive.
+_ZIP_DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError)
+_ZIP_DAMAGE += (RuntimeError, OverflowError)  # an unknown compression or a password; a number out of range
+with suppress(ImportError):  # an optional part of Python, like the compression itself
+    from lzma import LZMAError
+
+    _ZIP_DAMAGE += (LZMAError,)
+
+_ENCRYPTED = 0x1  # bit of the general purpose flags
+
+
+def list_zip(place: str, max_file_size: int) -> list[Member]:
+    """List the files of a zip or wheel from its directory; contents stay packed until they are asked for.
+
+    The archive stays open as long as one of the members lives.
+    """
+    try:
+        archive = zipfile.ZipFile(place)
+    except _ZIP_DAMAGE as error:
+        raise PathError(
+            f"{print_path(place)}: not a readable archive ({error}); expected a .zip or .whl file; fetch it again"
+        ) from error
+    return [_make_zip_member(archive, info, max_file_size) for info in archive.infolist() if not info.is_dir()]
+
+
+def _make_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_file_size: int) -> Member:
+    name = info.filename
+    if not name.endswith(SUFFIXES):
+        return Member(name, info.file_size)
+    reason = _find_zip_obstacle(info, max_file_size)
+    if reason is not None:
+        return Member(name, info.file_size, reason=reason)
+    fingerprint = f"{info.CRC:08x}-{info.file_size}"
+    return Member(name, info.file_size, fingerprint, partial(_read_member, archive, info))
+
+
+def _find_zip_obstacle(info: zipfile.ZipInfo, max_file_size: int) -> str | None:
+    if info.flag_bits & _ENCRYPTED:
+        return "encrypted; unpack it with its password first"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "link; links in archives are not followed"
+    return describe_oversize(info.file_size, max_file_size) if info.file_size > max_file_size else None
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """Unpack one member, never further than the size that its header promised; the checksum is verified."""
+    try:
+        with archive.open(info) as file:
+            data = file.read(info.file_size + 1)
+    except _ZIP_DAMAGE as error:
+        raise PathError(_describe_damage(archive, info, str(error))) from error
+    if len(data) != info.file_size:
+        raise PathError(_describe_damage(archive, info, f"{len(data):,} bytes seen, {info.file_size:,} expected"))
+    return data
+
+
+def _describe_damage(archive: zipfile.ZipFile, info: zipfile.ZipInfo, what: str) -> str:
+    filename = print_path(os.path.basename(archive.filename or "archive"))
+    return f"{filename}: {print_path(info.filename)}: damaged ({what}); fetch the archive again"
+
+
+_SPOOL_IN_MEMORY = 64_000_000  # the Python of all but the largest source distributions
+_SPOOL_LIMIT = 2_000_000_000  # a packed bomb must not fill the disk
+_MAX_HEADER = 16_000_000  # a real extended header has some hundred bytes
+_MAX_MEMBERS = 300_000  # the Linux kernel has 90,000; headers pack so well that a bomb could fill the memory
+
+_TAR_DAMAGE = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError)
+
+
+def list_tar(place: str, max_file_size: int) -> list[Member]:
+    """List the files of a .tar, .tar.gz or .tar.bz2; the compression is known by its first bytes."""
+    spool = _Spool()
+    try:
+        with _open_packed(place) as packed:
+            reader = _BoundedReader(packed, max(max_file_size + 1, _MAX_HEADER))
+            with tarfile.TarFile(fileobj=reader) as archive:  # type: ignore[arg-type]
+                return [_make_tar_member(archive, info, spool, max_file_size) for info in _list_headers(archive)]
+    except _TAR_DAMAGE as error:
+        raise PathError(
+            f"{print_path(place)}: not a readable archive ({error}); expected a .tar, .tar.gz,"
+            " .tgz or .tar.bz2 file; fetch it again"
+        ) from error
+
+
+def _list_headers(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    for count, info in enumerate(archive):
+        if count == _MAX_MEMBERS:
+            raise tarfile.ReadError(f"more than {_MAX_MEMBERS:,} members")
+        if not info.isdir():
+            yield info
+
+
+def _open_packed(place: str) -> io.BufferedIOBase:
+    with open(place, "rb") as file:
+        magic = file.read(3)
+    if magic.startswith(b"\x1f\x8b"):
+        return gzip.open(place)
+    if magic.startswith(b"BZh"):
+        import bz2  # an optional part of Python: absent where it was built without the library
+
+        return bz2.open(place)
+    return open(place, "rb")
+
+
+def _make_tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo, spool: _Spool, max_file_size: int) -> Member:
+    if not info.name.endswith(SUFFIXES):
+        return Member(info.name, info.size)
+    reason = _find_tar_obstacle(info, spool, max_file_size)
+    file = archive.extractfile(info) if reason is None else None
+    if file is None:
+        return Member(info.name, info.size, reason=reason)
+    data = file.read(max_file_size + 1)
+    if len(data) != info.size:
+        raise tarfile.ReadError(f"{info.name}: {len(data):,} bytes seen, {info.size:,} expected")
+    return Member(info.name, info.size, f"{zlib.crc32(data):08x}-{info.size}", spool.put(data))
+
+
+def _find_tar_obstacle(info: tarfile.TarInfo, spool: _Spool, max_file_size: int) -> str | None:
+    if info.islnk():
+        return f"same file as {print_path(info.linkname)}"
+    if info.issym():
+        return "link; links in archives are not followed"
+    if not info.isreg():
+        return "not a regular file"
+    if info.size > max_file_size:
+        return describe_oversize(info.size, max_file_size)
+    if spool.size + info.size > _SPOOL_LIMIT:
+        return f"the archive holds more than {_SPOOL_LIMIT / 1e9:.0f} GB of Python; unpack it and read the folder"
+    return None
+
+
+class _Spool:
+    """Texts put one behind the other, each given back by its place; closed when the last reader is gone."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_IN_MEMORY)  # noqa: SIM115 - it outlives this call
+        weakref.finalize(self, self._file.close)
+
+    def put(self, data: bytes) -> partial[bytes]:
+        """Keep a text and give the function that reads it."""
+        self._file.seek(self.size)
+        self._file.write(data)
+        reader = partial(self._read, self.size, len(data))
+        self.size += len(data)
+        return reader
+
+    def _read(self, start: int, size: int) -> bytes:
+        self._file.seek(start)
+        return self._file.read(size)
+
+
+class _BoundedReader:
+    """A file that refuses a single read beyond a bound: tarfile reads extended headers whole, at any claimed size."""
+
+    def __init__(self, file: io.BufferedIOBase, bound: int) -> None:
+        self._file = file
+        self._bound = bound
+        self.seek = file.seek
+        self.tell = file.tell
+
+    def read(self, size: int) -> bytes:
+        """Read as the file does, up to the bound."""
+        if not 0 <= size <= self._bound:
+            raise tarfile.ReadError(f"a piece of {size:,} bytes seen, at most {self._bound:,} expected")
+        return self._file.read(size)
+
 
 _MAX_NAME = 4_096  # PATH_MAX; no file system would hold a longer name, so only an attack has one
 
@@ -45,11 +242,7 @@ def name_archive(filename: str) -> str:
 
 def _list_members(place: str, max_file_size: int) -> Iterable[Member]:
     if place.lower().endswith((".zip", ".whl")):
-        from pkg.extract.zips import list_zip
-
         return list_zip(place, max_file_size)
-    from pkg.extract.tars import list_tar
-
     return list_tar(place, max_file_size)
 
 

@@ -4,12 +4,243 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pkg.errors import PathError
-from pkg.extract.entries import DEFAULT_MAX_FILE_SIZE, SUFFIXES, Discovery, Entry, print_path, sort_skips
+from pkg.extract.files import (
+    DEFAULT_MAX_FILE_SIZE,
+    SUFFIXES,
+    Discovery,
+    Entry,
+    find_obstacle,
+    make_entry,
+    print_path,
+    read_file,
+    sort_skips,
+)
+from pkg.extract.ignore import (
+    BUILD_REASON,
+    IGNORE_FILES,
+    MAX_IGNORE_FILE_SIZE,
+    PROJECT_FILES,
+    SITE_PACKAGES,
+    VENV_FILE,
+    VENV_REASON,
+    IgnoreRules,
+    is_build_output,
+    is_left_out,
+    load_outer_rules,
+)
 from pkg.model import Skip
 
-__all__ = ["DEFAULT_MAX_FILE_SIZE", "Discovery", "Entry", "discover", "looks_minified"]
+_MARKERS = PROJECT_FILES | {VENV_FILE}
+
+
+def discover_folder(folder: str, max_file_size: int) -> Discovery:
+    """Find the Python files of a folder (P-02); the folder itself is read whatever its name or the rules above say."""
+    root = os.path.abspath(folder)
+    walk = _FolderWalk(root, max_file_size)
+    walk.run()
+    entries = walk.collect_entries()
+    name = print_path(os.path.basename(root)) or "root"
+    return Discovery(print_path(root), name, "repository", None, entries, sort_skips(walk.skipped))
+
+
+class _Folder(NamedTuple):  # a tree has thousands, and a frozen dataclass takes four times as long to make
+    """A folder to be listed: its place on disk, its path below the root ("" or "a/b/"), the rules from above."""
+
+    place: str
+    path: str
+    rules: IgnoreRules
+    linked: bool  # reached through a link to a folder
+
+
+class _Found(NamedTuple):
+    """A Python file that may be read."""
+
+    path: str
+    place: str
+    linked: bool
+    info: os.stat_result
+
+
+@dataclass(slots=True)
+class _Listing:
+    """What one folder holds, as far as discovery cares."""
+
+    folders: list[os.DirEntry[str]] = field(default_factory=list)
+    files: list[os.DirEntry[str]] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)  # links to folders
+    ignore_files: list[str] = field(default_factory=list)
+    markers: list[str] = field(default_factory=list)
+
+
+def _list_folder(place: str) -> _Listing:
+    """List a folder without a system call for an entry: most of a tree is neither Python nor a folder."""
+    listing = _Listing()
+    with os.scandir(place) as entries:
+        for entry in entries:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                listing.folders.append(entry)
+            elif entry.is_symlink() and _leads_to_folder(entry):
+                listing.links.append(name)
+            elif name.endswith(SUFFIXES):
+                listing.files.append(entry)
+                if name in _MARKERS:
+                    listing.markers.append(name)
+            elif name in IGNORE_FILES and entry.is_file(follow_symlinks=False):
+                listing.ignore_files.append(name)
+            elif name in _MARKERS:
+                listing.markers.append(name)
+    return listing
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, or through a folder that may not be searched
+        return False
+
+
+class _FolderWalk:
+    """One walk: folders first, then round by round the links to folders that the round before brought up."""
+
+    def __init__(self, root: str, max_file_size: int) -> None:
+        self.skipped: list[Skip] = []
+        self._root = root
+        self._max_file_size = max_file_size
+        self._found: list[_Found] = []
+        self._links: list[_Folder] = []
+        self._walked: dict[str, str] = {os.path.realpath(root): "the root"}
+        self._is_venv = os.path.lexists(os.path.join(root, VENV_FILE))
+
+    def run(self) -> None:
+        """Walk the root, then what its links lead to."""
+        # A virtual environment brings a .gitignore that hides all of it; who names it as the root wants it read.
+        rules = IgnoreRules() if self._is_venv else load_outer_rules(self._root)
+        self._walk(_Folder(self._root, "", rules, linked=False))
+        while self._links:
+            links, self._links = sorted(self._links, key=lambda link: link.path), []
+            for link in links:
+                self._follow(link)
+
+    def collect_entries(self) -> tuple[Entry, ...]:
+        """Take every real file once, by its own path rather than a link's, then by the first path in order."""
+        paths: dict[tuple[int, int], str] = {}
+        entries = []
+        for found in sorted(self._found, key=lambda found: (found.linked, found.path)):
+            path = print_path(found.path)
+            file_id = (found.info.st_dev, found.info.st_ino)
+            first = paths.setdefault(file_id, path) if found.info.st_ino else path  # 0: the system has no such number
+            if first != path:
+                self.skipped.append(Skip(path, f"same file as {first}"))
+            else:
+                entries.append(make_entry(path, found.place, found.info, self._max_file_size))
+        return tuple(sorted(entries, key=lambda entry: entry.path))
+
+    def _walk(self, start: _Folder) -> None:
+        pending = [start]
+        while pending:
+            folder = pending.pop()
+            try:
+                listing = _list_folder(folder.place)
+            except OSError as error:
+                self._skip_folder(folder, error)
+                continue
+            if folder.path and VENV_FILE in listing.markers:
+                self._skip(folder.path, VENV_REASON)
+                continue
+            rules = self._add_rules(folder, listing.ignore_files)
+            self._take_files(folder, listing.files, rules)
+            self._take_links(folder, listing.links, rules)
+            pending += self._enter_folders(folder, listing, rules)
+
+    def _add_rules(self, folder: _Folder, names: list[str]) -> IgnoreRules:
+        rules = folder.rules
+        if self._is_venv:
+            return rules
+        for name in names:
+            try:
+                text = read_file(os.path.join(folder.place, name), MAX_IGNORE_FILE_SIZE)
+            except PathError as error:
+                self._skip(folder.path + name, f"its rules are not applied: {error}")
+            else:
+                rules = rules.add(folder.path, name, text)
+        return rules
+
+    def _enter_folders(self, folder: _Folder, listing: _Listing, rules: IgnoreRules) -> list[_Folder]:
+        entered = []
+        for entry in listing.folders:
+            path = f"{folder.path}{entry.name}/"
+            if self._is_left_out(entry.name) or rules.ignores(path):
+                continue
+            if is_build_output(path, listing.markers):
+                self._skip(path, BUILD_REASON)
+                continue
+            if not (folder.linked and entry.path in self._walked):
+                entered.append(_Folder(entry.path, path, rules, folder.linked))
+        return entered
+
+    def _take_files(self, folder: _Folder, files: list[os.DirEntry[str]], rules: IgnoreRules) -> None:
+        for entry in files:
+            path = folder.path + entry.name
+            if rules.ignores(path):
+                continue
+            try:
+                info = entry.stat()
+            except OSError as error:
+                self._skip(path, _describe_failure(entry, error))
+                continue
+            obstacle = find_obstacle(info, self._max_file_size)
+            if obstacle is not None:
+                self._skip(path, obstacle)
+            else:
+                linked = folder.linked or entry.is_symlink()
+                self._found.append(_Found(path, entry.path, linked, info))
+
+    def _take_links(self, folder: _Folder, names: list[str], rules: IgnoreRules) -> None:
+        for name in names:
+            path = f"{folder.path}{name}/"
+            real = os.path.realpath(os.path.join(folder.place, name))
+            if not (self._is_left_out(name) or self._is_left_out(os.path.basename(real)) or rules.ignores(path)):
+                self._links.append(_Folder(real, path, rules, linked=True))
+
+    def _follow(self, link: _Folder) -> None:
+        for walked, label in self._walked.items():
+            if link.place == walked or link.place.startswith(walked.rstrip(os.sep) + os.sep):
+                self._skip(link.path, f"link to a folder inside {label}, which is not read twice")
+                return
+        if next(iter(self._walked)).startswith(link.place.rstrip(os.sep) + os.sep):
+            self._skip(link.path, "link to a folder that holds the root, which is not read twice")
+            return
+        self._walked[link.place] = print_path(link.path.rstrip("/"))
+        self._walk(link)
+
+    def _is_left_out(self, name: str) -> bool:
+        return is_left_out(name) and not (self._is_venv and name == SITE_PACKAGES)
+
+    def _skip_folder(self, folder: _Folder, error: OSError) -> None:
+        if not folder.path:
+            raise PathError(
+                f"{print_path(folder.place)}: the folder cannot be read ({error.strerror}); check its permissions"
+            ) from error
+        self._skip(folder.path, f"the folder cannot be read ({error.strerror})")
+
+    def _skip(self, path: str, reason: str) -> None:
+        self.skipped.append(Skip(print_path(path.removesuffix("/")), reason))
+
+
+def _describe_failure(entry: os.DirEntry[str], error: OSError) -> str:
+    if not entry.is_symlink():
+        return f"cannot be read ({error.strerror})"
+    try:
+        target = print_path(os.readlink(entry))
+    except OSError:
+        target = "nowhere"
+    return f"broken link to {target} ({error.strerror})"
+
 
 ARCHIVE_SUFFIXES = (".zip", ".whl", ".tar.gz", ".tgz", ".tar", ".tar.bz2")
 
@@ -30,8 +261,6 @@ def discover(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Discovery
     except FileNotFoundError:
         raise PathError(f"cannot read {path}: the working folder was deleted; change to one that exists") from None
     if os.path.isdir(path):
-        from pkg.extract.folders import discover_folder
-
         return discover_folder(path, max_file_size)
     if os.path.lexists(path):
         return _discover_file(path, max_file_size)

@@ -7,8 +7,8 @@ from itertools import chain
 
 from tree_sitter import Node
 
-from pkg.extract.patterns import Match
-from pkg.facts import Code, Fact, pack_facts
+from pkg.extract.parser import Match
+from pkg.units import Code, Fact, pack_facts
 
 PATTERNS = (
     ("lambda", "(lambda body: (_) @body) @whole"),
@@ -57,7 +57,7 @@ Found = Mapping[str, list[Match]]  # by kind: definitions, calls and PATTERNS
 
 
 def find_facts(found: Found) -> bytes:
-    """Make facts of the matches of a text, packed as pkg.facts says."""
+    """Make facts of the matches of a text, packed as pkg.units says."""
     calls, bindings = list(_list_calls(found)), list(_list_bindings(found))
     taken = {(start, end) for _, _, start, end, _, _ in chain(calls, bindings)}
     facts = chain(calls, bindings, _list_reads(found, taken), _list_scopes(found), _list_items(found))

@@ -6,7 +6,122 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pkg.extract.code_lines import take_indent
+_NAME = rb"[\w\x80-\xff]+"
+_MODULE = rb"[\w.\x80-\xff]+(?:[ \t]+as[ \t]+" + _NAME + rb")?"
+
+_KEYWORDS = (
+    rb"and|as|assert|async|await|case|class|def|del|elif|else|except|exec|finally|for|from|global|if|import|in|is"
+    rb"|lambda|match|nonlocal|not|or|pass|print|raise|return|try|type|while|with|yield"
+)
+
+DEFINES = re.compile(
+    rb"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+" + _NAME + rb"[ \t]*[(\[]"
+    rb"|class[ \t]+" + _NAME + rb"[ \t]*[(:\[]"
+    rb"|from[ \t]+[\w.\x80-\xff]+[ \t]+import\b"
+    rb"|import[ \t]+" + _MODULE + rb"(?:[ \t]*,[ \t]*" + _MODULE + rb")*[ \t]*(?:[;\#].*)?\r?$)",
+    re.MULTILINE,
+)
+"""A line that prose does not begin with: a definition or an import."""
+
+BEGINS = re.compile(
+    DEFINES.pattern + rb"|^[ \t]*(?:@[A-Za-z_]"
+    rb"|(?:if|for|while|with|try|async|match)\b.*:"
+    rb"|(?:return|raise|assert|del|global|print)\b"
+    rb"|[\w*'\"\[\x80-\xff][\w.,'\"\[\]\x80-\xff \t*]*(?::[^=:\n]+)?[-+*/%&|^@<>]{0,2}=[^=]"
+    rb"|[\w.\x80-\xff]+\()",
+    re.MULTILINE,
+)
+"""A line that a statement may begin with; whether it does, the parser says."""
+
+_WORD = rb"(?!(?:" + _KEYWORDS + rb")\b)[A-Za-z]+"
+_PROSE = re.compile(rb"^" + _WORD + rb"(?:[ ]" + _WORD + rb"[ ,.:;!]|:[ \t\r]*$)", re.MULTILINE)
+
+CLASS = re.compile(rb"[ \t]*class\b")
+DEFINITION = re.compile(rb"[ \t]*(?:async[ \t]+def|def|class)\b")
+CLAUSE = re.compile(rb"[ \t]*(?:(?:elif|else|except|finally|case)\b|\#)")
+PROMPT = re.compile(rb"^[ \t]*>>>(?: |\r?$)", re.MULTILINE)
+_PROMPTED = re.compile(rb"[ \t]*(>>>|\.\.\.)(?: |\r?$)")
+_INDENT = re.compile(rb"[ \t]*")
+
+_TOKEN = re.compile(
+    rb"(?P<comment>\#[^\n]*)"
+    rb'|(?P<text>"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"""|\\?\Z)'
+    rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'''|\\?\Z)"
+    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
+    rb"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?)"
+    rb"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\\?\r?\n)",
+    re.DOTALL,
+)
+
+
+def has_prose(code: bytes) -> bool:
+    """Tell whether a line begins with two words that are no keywords, or is one word with a colon: no Python is.
+
+    The parser lets `Then:` pass, as a name whose annotation stands on the next line.
+    It spares parsing prose, the slowest text to parse. A triple-quoted string may hold such lines: then it says no.
+    """
+    return _PROSE.search(code) is not None and b'"""' not in code and b"'''" not in code
+
+
+def measure_indent(line: bytes) -> int:
+    """Count the columns before the first character; a tab goes to the next multiple of eight, as for Python."""
+    return len(take_indent(line).expandtabs(8))
+
+
+def take_indent(line: bytes) -> bytes:
+    """Cut the white space that a line begins with."""
+    found = _INDENT.match(line)
+    return found.group() if found else b""
+
+
+def dedent(lines: list[bytes]) -> list[bytes]:
+    """Remove the white space that all lines have in common."""
+    indents = [take_indent(line) for line in lines if line.strip()]
+    common = min(indents, key=len, default=b"")
+    while not all(indent.startswith(common) for indent in indents):
+        common = common[:-1]
+    return [line[len(common) :] if line.strip() else line.lstrip(b" \t") for line in lines] if common else lines
+
+
+def strip_prompts(lines: list[bytes]) -> list[bytes]:
+    """Turn a console session into its code: prompts are removed, output is blanked, lines keep their number."""
+    code = []
+    entering = False
+    for line in lines:
+        found = _PROMPTED.match(line)
+        entering = found is not None and (entering or found.group(1) == b">>>")
+        code.append(line[found.end() :] if found is not None and entering else b"")
+    return code
+
+
+def find_continued(lines: list[bytes]) -> set[int]:
+    """Find the rows that begin inside a string or bracket, or behind a backslash.
+
+    A bracket that is still open where a definition begins, or a statement behind a blank line, was prose or was
+    never closed: it ends there.
+    """
+    continued: set[int] = set()
+    row = depth = 0
+    for token in _TOKEN.finditer(b"\n".join(lines)):
+        if token.lastgroup == "open":
+            depth += 1
+        elif token.lastgroup == "close":
+            depth = max(0, depth - 1)
+        elif token.lastgroup != "comment":
+            text = token.group()
+            inner = text.count(b"\n")
+            first, row = row + 1, row + inner
+            if token.lastgroup == "end" and depth and _starts_anew(lines, row):
+                depth = 0
+            if token.lastgroup == "text" or depth or text.startswith(b"\\"):
+                continued.update(range(first, row + 1))
+    return continued
+
+
+def _starts_anew(lines: list[bytes], row: int) -> bool:
+    line = lines[row]
+    return bool(DEFINES.match(line) or (not lines[row - 1].strip() and line[:1].strip() and BEGINS.match(line)))
+
 
 _OPENING = re.compile(
     rb"(?P<lead>[^`~]*)(?P<mark>`{3,}|~{3}(?!~)|~{4,}(?=[ \t]*\w))[ \t]*(?P<info>[^`\r]*)\r?$",

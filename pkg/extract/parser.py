@@ -1,12 +1,17 @@
-"""The one tree-sitter parser of a process: bytes in, syntax tree out."""
+"""The one tree-sitter parser of a process, named patterns that one pass over a tree finds, and how sound a tree is.
+
+The parser forgives what Python does not: a header without a body, a `return` after a function that lost its
+indentation. And prose parses by accident: `Sure` is a name and `Note: this` an annotation.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 import tree_sitter_python
-from tree_sitter import Language, Parser, Tree
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 PYTHON = Language(tree_sitter_python.language())
 
@@ -39,3 +44,94 @@ def _blank_long_runs(code: bytes) -> bytes:
 def _blank_run(found: re.Match[bytes]) -> bytes:
     run = found.group()
     return run if run.count(b"\n") < _LONG_RUN else _BLANK_LINE.sub(lambda line: b" " * len(line.group()), run)
+
+
+Match = dict[str, list[Node]]
+"""The nodes of one match by what the pattern calls them, one each."""
+
+
+class Patterns:
+    """Patterns of tree-sitter queries by kind; a kind may have several."""
+
+    def __init__(self, patterns: Sequence[tuple[str, str]]) -> None:
+        self._kinds = [kind for kind, _ in patterns]
+        self._query = Query(PYTHON, "\n".join(pattern for _, pattern in patterns))
+
+    def find(self, root: Node) -> dict[str, list[Match]]:
+        """Give the matches of every kind, in no particular order."""
+        found: dict[str, list[Match]] = {kind: [] for kind in self._kinds}
+        add = [found[kind].append for kind in self._kinds]
+        for index, match in QueryCursor(self._query).matches(root):
+            add[index](match)
+        return found
+
+
+# A header that ends its line and is not followed by a deeper line; most of these are words in a docstring.
+_BODILESS = re.compile(
+    rb"^([ \t]*)(?:async[ \t]+)?(?:def|class|if|elif|else|for|while|with|try|except|finally|match|case)\b"
+    rb"[^\n]{0,500}(?=:[ \t]*(?:\#[^\n]*)?\r?(?:\n(?:[ \t]*\r?\n)*(?!\1[ \t])[ \t]*(?:\S|\Z)|\Z))",
+    re.MULTILINE,
+)
+
+_CODE_STATEMENTS = frozenset(
+    {
+        "function_definition",
+        "class_definition",
+        "decorated_definition",
+        "import_statement",
+        "import_from_statement",
+        "future_import_statement",
+        "if_statement",
+        "for_statement",
+        "while_statement",
+        "with_statement",
+        "try_statement",
+        "match_statement",
+        "print_statement",
+        "exec_statement",
+    }
+)
+
+
+def is_sound(tree: Tree, code: bytes, is_body: bool = False) -> bool:
+    """Tell whether the text parses and keeps its bodies under their headers; the body of a function may return."""
+    root = tree.root_node
+    return not (root.has_error or (not is_body and _returns_outside(root)) or _has_empty_body(root, code))
+
+
+def holds_code(tree: Tree) -> bool:
+    """Tell code from prose: a definition, import, assignment, call or compound statement is code."""
+    return any(
+        child.type in _CODE_STATEMENTS or (bool(child.children) and _is_code(child))
+        for child in tree.root_node.children
+    )
+
+
+def _is_code(statement: Node) -> bool:
+    """Judge a simple statement; `return value` and `Thanks (all)` may be prose, `return value + 1` is not."""
+    if statement.type == "return_statement":
+        return statement.children[-1].type not in ("return", "identifier")
+    inner = statement.children[0]
+    if inner.type == "await" and inner.child_count > 1:
+        inner = inner.children[1]
+    if inner.type == "call":
+        return b" " not in (inner.text or b"")[: inner.children[0].end_byte - inner.start_byte + 1]
+    return inner.type == "augmented_assignment" or (
+        inner.type == "assignment" and inner.child_by_field_name("right") is not None
+    )
+
+
+def _returns_outside(root: Node) -> bool:
+    """Find a `return` of the module behind a function: it has fallen out of it."""
+    kinds = [child.type for child in root.children]
+    return "return_statement" in kinds and "function_definition" in kinds[: kinds.index("return_statement")]
+
+
+def _has_empty_body(root: Node, code: bytes) -> bool:
+    for header in _BODILESS.finditer(code):
+        colon = root.descendant_for_byte_range(header.end(), header.end() + 1)
+        if colon is not None and colon.type == ":" and colon.parent is not None:
+            owner = colon.parent
+            if any(child.type == "block" and child.child_count == 0 for child in owner.children):
+                return True
+    return False

@@ -1,4 +1,4 @@
-"""Cut Python source into classes, functions, blocks, imports and call sites (P-02 to P-04, A-11).
+"""Cut Python source into classes, functions, blocks, imports and call sites (P-02 to P-04, A-11, Q-04).
 
 One pass over the syntax tree finds every node of interest, those of facts too; what makes up the unit is sorted by
 position and walked once with a stack of open scopes.
@@ -14,11 +14,50 @@ from tree_sitter import Node, Query, QueryCursor, Tree
 
 from pkg.extract.facts import PATTERNS as FACT_PATTERNS
 from pkg.extract.facts import Found, find_facts
-from pkg.extract.imports import parse_import
-from pkg.extract.parser import PYTHON, parse
-from pkg.extract.patterns import Match, Patterns
-from pkg.facts import render_callee
+from pkg.extract.parser import PYTHON, Match, Patterns, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Function, Import, Span, Status
+from pkg.units import render_callee
+
+ImportRecord = tuple[str, "str | None", "str | None", int]
+
+
+def parse_import(statement: Node, text: bytes) -> Iterator[ImportRecord]:
+    """Yield (module, name, alias, level) for each alias; name is None for a plain ``import module``."""
+    if statement.type == "import_statement":
+        for child in statement.named_children:
+            if child.type != "comment":
+                module, alias = _split_alias(child, text)
+                yield module, None, alias, 0
+        return
+    if statement.type == "future_import_statement":
+        module, level, imported = "__future__", 0, statement.named_children
+    else:
+        first, *imported = statement.named_children
+        module, level = _split_level(_read(first, text))
+    for child in imported:
+        if child.type == "wildcard_import":
+            yield module, "*", None, level
+        elif child.type in ("dotted_name", "aliased_import"):
+            name, alias = _split_alias(child, text)
+            yield module, name, alias, level
+
+
+def _split_alias(node: Node, text: bytes) -> tuple[str, str | None]:
+    if node.type != "aliased_import":
+        return _read(node, text), None
+    name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+    return (_read(name, text) if name else ""), (_read(alias, text) if alias else None)
+
+
+def _split_level(module: str) -> tuple[str, int]:
+    dots = len(module) - len(module.lstrip("."))
+    return module[dots:], dots
+
+
+def _read(node: Node, text: bytes) -> str:
+    name = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    return "".join(name.replace("\\", " ").split())  # a name may go on behind a line continuation
+
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
 

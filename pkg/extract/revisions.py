@@ -1,16 +1,160 @@
-"""Read a git revision from the object database; the work tree, the index and the hooks stay untouched."""
+"""Read a git revision from the object database, with all switched off by which a repository could make git act."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from pkg.errors import PathError
-from pkg.extract.entries import Discovery, Entry, describe_oversize, print_path, sort_skips
-from pkg.extract.git import Blobs, Object, list_tree, resolve_commit
-from pkg.extract.ignore import MAX_IGNORE_FILE_SIZE, PKGIGNORE
-from pkg.extract.left_out import choose_files
+from pkg.extract.files import Discovery, Entry, describe_oversize, print_path, sort_skips
+from pkg.extract.ignore import MAX_IGNORE_FILE_SIZE, PKGIGNORE, choose_files
 from pkg.model import Skip
+
+_OPTIONS = ("--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+
+# Variables of a surrounding git process (a hook, say) that would point git to another repository than the named one.
+_FOREIGN = {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"} | {
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_PREFIX",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+}
+_SETTINGS = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # an object id is the fingerprint: it must stand for its own content
+    "GIT_NO_LAZY_FETCH": "1",  # a partial clone names a program or a server for what it lacks
+    "GIT_ALLOW_PROTOCOL": "none",  # the same for a git that is too old for the line above
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """One line of a tree: a file, a link or a submodule."""
+
+    path: str
+    mode: str
+    kind: str  # "blob" or "commit"
+    oid: str
+    size: int  # -1 where git knows none
+
+
+def resolve_commit(folder: str, revision: str) -> str:
+    """Find the full commit id of a branch, tag or other name."""
+    result = _run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if result.returncode == 0:
+        return result.stdout.decode("ascii").strip()
+    complaint = _first_line(result.stderr)
+    if complaint:
+        raise PathError(
+            f"{print_path(folder)}@{print_path(revision)}: git cannot read this folder ({complaint});"
+            " expected a git work tree or a bare repository"
+        )
+    raise PathError(
+        f"{print_path(folder)} has no revision '{print_path(revision)}'; expected a branch, tag or commit;"
+        f" list them with: git -C {print_path(folder)} log --oneline --all"
+    )
+
+
+def list_tree(folder: str, commit: str) -> Iterator[Object]:
+    """List every file of a commit below a folder, paths relative to it; bytes that are not UTF-8 become surrogates."""
+    result = _run_git(folder, "ls-tree", "-r", "-z", "--long", commit)
+    if result.returncode != 0:
+        raise PathError(
+            f"{print_path(folder)}@{commit}: git cannot list it ({_first_line(result.stderr)}); run: git fsck"
+        )
+    for line in result.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        head, _, path = line.partition("\t")
+        mode, kind, oid, size = head.split()
+        yield Object(path, mode, kind, oid, int(size) if size.isdigit() else -1)
+
+
+class Blobs:
+    """Read file contents through one git process that starts with the first read and ends with this object."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._end: Callable[[], object] = lambda: None
+
+    def read(self, label: str, item: Object) -> bytes:
+        """Read the content of one blob; a missing or damaged one is a PathError."""
+        data = _ask(self._process or self._start(), item)
+        if data is None:
+            self._stop()
+            raise PathError(f"{label}: git cannot read object {item.oid}; run: git fsck")
+        return data
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            _spell_command(self._folder, "cat-file", "--batch"),
+            env=_make_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._process = process
+        self._end = weakref.finalize(self, _end_process, process)
+        return process
+
+    def _stop(self) -> None:
+        """End a process whose answer was not understood; the next read starts another one."""
+        self._end()
+        self._process = None
+
+
+def _ask(process: subprocess.Popen[bytes], item: Object) -> bytes | None:
+    """Exchange an id for its content; None when the answer is not a blob of the size that the tree names."""
+    if process.stdin is None or process.stdout is None:
+        return None
+    try:
+        process.stdin.write(item.oid.encode("ascii") + b"\n")
+        process.stdin.flush()
+        header = process.stdout.readline().split()
+        if header[1:] != [b"blob", b"%d" % item.size]:
+            return None
+        data = process.stdout.read(item.size + 1)[:-1]
+    except OSError:  # git ended
+        return None
+    return data if len(data) == item.size else None
+
+
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def _run_git(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = _spell_command(folder, *arguments)
+    try:
+        return subprocess.run(
+            command, env=_make_environment(), capture_output=True, stdin=subprocess.DEVNULL, check=False
+        )
+    except FileNotFoundError as error:
+        raise PathError(
+            "git is not installed, and PATH@REVISION is read with it; install git or name a folder"
+        ) from error
+    except ValueError as error:  # a NUL character in the revision
+        raise PathError(f"{print_path(' '.join(command[-1:]))}: not a revision ({error})") from error
+
+
+def _spell_command(folder: str, *arguments: str) -> list[str]:
+    return ["git", *_OPTIONS, "-C", folder, *arguments]
+
+
+def _make_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in _FOREIGN} | _SETTINGS
+
+
+def _first_line(text: bytes) -> str:
+    return print_path(text.decode("utf-8", "surrogateescape").strip().split("\n")[0])
+
 
 _LINK = "120000"  # git's file mode of a symbolic link
 

@@ -25,7 +25,7 @@ from pkg.extract.records import (
     open_records,
 )
 from pkg.model import Skip
-from pkg.scratch import open_scratch
+from pkg.resources import open_scratch
 
 __all__ = ["CODE_FIELDS", "MAX_ROW_BYTES", "Row", "is_corpus", "read_rows"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pkg.extract.syntax import is_python
 from pkg.model import Hit, QueryResult
-from pkg.retrieval.syntax import is_python
 
 ROLE = "You are an experienced Python programmer."
 TASK = "Write Python code that solves the following problem."

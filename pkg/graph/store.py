@@ -1,14 +1,4 @@
-"""The store contract: what every graph store does, whatever database is behind it.
-
-One suite in tests/contract runs against every store. The rules that it holds them to:
-
-- a write is all or nothing; a reader sees the old or the new generation, never a mixture (where the database cannot
-  hold the old one still, a snapshot that a write has ended in is refused, and asking again gives the new one);
-- k asked is k returned whenever k exist, after filters and folding;
-- scores are true cosines; equal scores are ordered by id;
-- a wrong encoder or dimension is refused with both named;
-- the encoder changes in one write, with all vectors: a search finds those of the old one or of the new one.
-"""
+"""The store contract: what every graph store does, whatever database is behind it."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""What every store makes of its nodes and relationships: docstrings, calls, orders, and the lines of an export."""
+"""What every store makes of its nodes and relationships: docstrings, calls, orders, matches, lines of an export."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from pkg.model import Edge, Import, Label, Nested, Node, Span
-from pkg.quiet import silence_warnings
+from pkg.extract.syntax import silence_warnings
+from pkg.model import Edge, Import, Label, Matches, Nested, Node, Span
 from pkg.units import format_id, hash_bytes
 
 _NOWHERE = Span(0, 0, 0, 0)
@@ -79,3 +80,9 @@ def export_edge(edge: Edge) -> dict[str, Any]:
     line = {"type": "relation", "name": edge.type.value, "start": edge.start, "end": edge.end}
     facts = {"line": edge.line, "rule": edge.rule, "confidence": edge.confidence}
     return line | {name: value for name, value in facts.items() if value is not None}
+
+
+def drop_below(found: Matches, floor: float) -> Matches:
+    """Leave out the matches whose score is below a floor, and what was folded into them."""
+    kept = tuple(match for match in found.matches if match.score >= floor)
+    return replace(found, matches=kept, folded=sum(match.same_content for match in kept))

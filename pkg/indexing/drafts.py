@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.headings import make_heading
-from pkg.indexing.field_spans import FieldSpans
+from pkg.encode.encoder import make_heading
+from pkg.indexing.fields import FieldSpans
 from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
 from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, PieceNames, hash_bytes, hash_inside

@@ -12,10 +12,9 @@ import numpy as np
 from pkg.encode.batched import BatchedEncoder
 from pkg.encode.encoder import Vectors
 from pkg.encode.registry import load_encoder
-from pkg.indexing.known import KnownUnits
 from pkg.indexing.prepare import Preparer
 from pkg.indexing.reencode import list_texts, needs_reencoding
-from pkg.indexing.todo import compare
+from pkg.indexing.todo import KnownUnits, compare
 from pkg.indexing.workers import cut_batches
 from pkg.model import Skip
 from pkg.units import hash_bytes

@@ -9,11 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pkg.errors import CorpusError, PathError
 from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
 from pkg.model import Label, Source, Status
+
+if TYPE_CHECKING:
+    pass
 
 
 @contextmanager

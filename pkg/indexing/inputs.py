@@ -73,7 +73,8 @@ def find_input(path: str, source: str | None, field: str | None, max_file_size: 
 
     if is_corpus(path):
         return _find_corpus(path, source, field)
-    from pkg.extract.discovery import DEFAULT_MAX_FILE_SIZE, discover
+    from pkg.extract.discovery import discover
+    from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
 
     found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size)
     entries = tuple(

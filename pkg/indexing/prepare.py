@@ -9,12 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from pkg.encode.encoder import Encoder, encode_spans
-from pkg.extract.decoding import decode_source
 from pkg.extract.discovery import looks_minified
+from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
 from pkg.indexing.drafts import CodePieces, Draft
-from pkg.indexing.field_spans import read_terms
-from pkg.indexing.fields import FieldReader
+from pkg.indexing.fields import FieldReader, read_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.model import CodeUnit, Label, Span, Status
 from pkg.terms.impacts import TermRows

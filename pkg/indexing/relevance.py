@@ -6,10 +6,17 @@ import os
 from collections.abc import Collection, Iterable
 
 from pkg.errors import PathError
-from pkg.extract.entries import SUFFIXES, print_path
-from pkg.extract.files import read_file
-from pkg.extract.ignore import IGNORE_FILES, MAX_IGNORE_FILE_SIZE, IgnoreRules, load_outer_rules
-from pkg.extract.left_out import PROJECT_FILES, VENV_FILE, is_build_output, is_left_out
+from pkg.extract.files import SUFFIXES, print_path, read_file
+from pkg.extract.ignore import (
+    IGNORE_FILES,
+    MAX_IGNORE_FILE_SIZE,
+    PROJECT_FILES,
+    VENV_FILE,
+    IgnoreRules,
+    is_build_output,
+    is_left_out,
+    load_outer_rules,
+)
 
 _RULE_FILES = frozenset(IGNORE_FILES) | PROJECT_FILES | {VENV_FILE}
 

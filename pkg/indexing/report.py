@@ -1,10 +1,66 @@
-"""What one build did."""
+"""What a build did, and what it cost: CPU seconds by stage (P-36), and texts that were too long for the encoder."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from pkg.encode.registry import find_kind, load_encoder
 from pkg.model import Skip
+
+
+class StageClock:
+    """Add up CPU seconds by stage, those of worker processes included."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.process_time()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the CPU time of the block for a stage."""
+        start = time.process_time()
+        try:
+            yield
+        finally:
+            self._last = time.process_time()
+            self.seconds[name] = self.seconds.get(name, 0.0) + self._last - start
+
+    def mark(self, name: str) -> None:
+        """Count the CPU time since the last stage ended."""
+        now = time.process_time()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
+        self._last = now
+
+    def rounded(self) -> dict[str, float]:
+        """Give the seconds as they are stored and shown."""
+        return {stage: round(value, 4) for stage, value in self.seconds.items()}
+
+
+class CutCount:
+    """Remember what an encoder had done before a build, and tell what it has cut since."""
+
+    def __init__(self, encoder: str) -> None:
+        self._encoder = encoder
+        self._is_counted = find_kind(encoder).is_heavy  # the others read texts of any length
+        self._cut, self._texts = self._read()
+
+    def _read(self) -> tuple[int, int]:
+        if not self._is_counted:
+            return 0, 0
+        from pkg.encode.batched import BatchedEncoder
+
+        encoder = load_encoder(self._encoder)
+        assert isinstance(encoder, BatchedEncoder), "a model is behind every encoder that reads a part"
+        return encoder.counts.cut, encoder.counts.encoded
+
+    def describe(self, source: str) -> list[Skip]:
+        """Say what was left out of a source's texts; nothing where all was read."""
+        cut, texts = (now - before for now, before in zip(self._read(), (self._cut, self._texts), strict=True))
+        reason = f"{cut:,} of {texts:,} texts are longer than '{self._encoder}' reads; their ends were not encoded"
+        return [Skip(source, reason)] if cut else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""What a build has to do, and what becomes of each unit while it does it."""
+"""What a build has to do, and what becomes of each unit while it does it.
+
+What the store knows of a source's units is kept on disk: memory does not grow with the rows.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,51 @@ from typing import TYPE_CHECKING
 from pkg.errors import CorpusError
 from pkg.indexing.report import BuildReport
 from pkg.model import Skip, Status
+from pkg.resources import open_scratch
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
-    from pkg.indexing.known import KnownUnits
     from pkg.units import UnitGraph, UnitText
+
+
+_CREATE = "CREATE TABLE unit (path TEXT PRIMARY KEY, fingerprint TEXT, content TEXT, is_seen INTEGER) WITHOUT ROWID"
+_PUT = "INSERT INTO unit VALUES (?, ?, ?, 0)"
+_GET = "SELECT fingerprint, content FROM unit WHERE path = ?"
+_SEE = "UPDATE unit SET is_seen = 1 WHERE path = ?"
+_SEEN = "SELECT path FROM unit WHERE is_seen ORDER BY path"
+_UNSEEN = "SELECT path FROM unit WHERE NOT is_seen ORDER BY path"
+
+
+class KnownUnits:
+    """The units that a source had, and which of them the input still has."""
+
+    def __init__(self, units: Iterable[tuple[str, str, str]]) -> None:
+        """Keep (path, fingerprint, content hash) of each unit in a file without a name."""
+        self._connection = open_scratch(_CREATE)
+        self._connection.executemany(_PUT, units)
+
+    def find(self, path: str) -> tuple[str, str]:
+        """Give fingerprint and content hash of the unit at a path; two empty strings when there was none."""
+        row: tuple[str, str] | None = self._connection.execute(_GET, (path,)).fetchone()
+        return row or ("", "")
+
+    def see(self, path: str) -> None:
+        """Note that the input still has the unit."""
+        self._connection.execute(_SEE, (path,))
+
+    def seen(self) -> Iterator[str]:
+        """Give the paths that the input still has, in their order."""
+        return (path for (path,) in self._connection.execute(_SEEN))
+
+    def unseen(self) -> Iterator[str]:
+        """Give the paths that the input no longer has, in their order."""
+        return (path for (path,) in self._connection.execute(_UNSEEN))
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._connection.close()
+
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all (0 when that is not known)
 

@@ -1,7 +1,7 @@
 """The use case that keeps a graph fresh: build, wait for a change on disk, build again, until somebody ends it.
 
-Waiting holds nothing open. Each round is an ordinary build, which finds out itself what changed; so a notice that was
-lost costs time, never truth.
+The system tells of changes, or every file is looked at again and again. Waiting holds nothing open. Each round is an
+ordinary build, which finds out itself what changed; so a notice that was lost costs time, never truth.
 """
 
 from __future__ import annotations
@@ -11,20 +11,86 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from pkg.errors import PathError, PkgError, UsageError
+from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
 from pkg.extract.discovery import ARCHIVE_SUFFIXES
-from pkg.extract.entries import SUFFIXES, print_path
-from pkg.indexing import DEFAULT_OPTIONS, BuildOptions, BuildReport, build_input
-from pkg.indexing.clock import StageClock
+from pkg.extract.files import SUFFIXES, print_path
+from pkg.indexing.build import DEFAULT_OPTIONS, BuildOptions, BuildReport, build_input
 from pkg.indexing.relevance import Relevance, is_editor_lock
-from pkg.indexing.wakes import Wakes, await_notices, check_notices, poll_files
+from pkg.indexing.report import StageClock
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
     from pkg.indexing.inputs import Input
     from pkg.model import Skip
+
+
+QUIET_MS = 200  # without news, a change has come to rest; people do not notice, and one save is often several writes
+STORM_MS = 5_000  # longest wait for rest: a checkout of thousands of files is over by then
+MOMENT_MS = 1_000
+POLL_SECONDS = 1.0
+POLL_SHARE = 10  # a look that takes long comes more rarely: it costs a tenth of one processor at most
+UNSETTLED_LOOKS = 5  # in a row, until a tree that never rests is built all the same
+
+Wakes = Iterator[bool]
+
+
+def check_notices() -> None:
+    """Raise MissingExtraError unless the package is installed that the system's notices come through."""
+    if find_spec("watchfiles") is None:
+        raise MissingExtraError("watchfiles", "watch", "--watch without --poll")
+
+
+def await_notices(folder: str, keeps: Callable[[str], bool], *, is_recursive: bool) -> Wakes:
+    """Wait for the system's notices of changes below a folder, and pass over those that are not kept.
+
+    Raises PathError where the system gives none, such as beyond its limit or in a folder that may not be read.
+    """
+    from watchfiles import watch
+
+    try:
+        for changes in watch(
+            folder,
+            watch_filter=lambda _, place: keeps(place),
+            debounce=STORM_MS,
+            step=QUIET_MS,
+            rust_timeout=MOMENT_MS,
+            yield_on_timeout=True,
+            poll_delay_ms=MOMENT_MS,  # where the system gives no notices at all
+            recursive=is_recursive,
+            ignore_permission_denied=False,  # True would hide that the rest of the tree is not watched, limits too
+        ):
+            yield bool(changes)
+    except (OSError, RuntimeError) as fault:
+        raise PathError(
+            f"the system does not tell of changes in {folder} ({fault}), so every file is looked at every second, as"
+            " with --poll; where its limit is reached, raise that:"
+            " sysctl fs.inotify.max_user_watches=1000000 fs.inotify.max_user_instances=1000"
+        ) from fault
+
+
+def poll_files(
+    look: Callable[[], str],
+    nap: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Wakes:
+    """Look every second; a change counts when two looks in a row see the same."""
+    built = before = look()
+    unsettled, cost = 0, 0.0
+    while True:
+        nap(max(POLL_SECONDS, POLL_SHARE * cost))
+        start = clock()
+        now = look()
+        cost = clock() - start
+        unsettled = 0 if now == before else unsettled + 1
+        before = now
+        is_due = now != built and unsettled in (0, UNSETTLED_LOOKS)
+        if is_due:
+            built, unsettled = now, 0
+        yield is_due
+
 
 RETRY_SECONDS = 5.0  # after a build that failed: another writer has mostly ended by then
 RECHECK_SECONDS = 60.0
@@ -57,7 +123,7 @@ def watch(
     _check_store(store)
     if not poll:
         check_notices()
-    from pkg.graph.stores import open_store
+    from pkg.graph.opening import open_store
     from pkg.indexing.inputs import find_input
 
     find = partial(find_input, path, source, field, max_file_size)

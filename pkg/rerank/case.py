@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pkg.rerank.examples.example import Example
+from pkg.rerank.candidates import Example, RerankOptions, Verdict
 from pkg.rerank.extraction import Extracted
-from pkg.rerank.nouns import Verdict
-from pkg.rerank.options import RerankOptions
-from pkg.rerank.question import Definition, Parameter, Question, read_parameters
+from pkg.rerank.wanted import Definition, Parameter, Question, read_parameters
 from pkg.sandbox.protocol import Limits, Result, Sandbox
 
 

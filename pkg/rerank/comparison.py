@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from pkg.rerank.examples.example import Check, Example
+from pkg.rerank.candidates import Check, Example
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
 

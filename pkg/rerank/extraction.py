@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pkg.rerank.names import find_undefined
-from pkg.rerank.question import Definition, Question
-from pkg.rerank.syntax import MAX_CODE, cut_tail, find_fault, parse_code
+from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault, parse_code
+from pkg.rerank.undefined_names import find_undefined
+from pkg.rerank.wanted import Definition, Question
 
 _BEGIN = re.compile(r"^(?:@|def\b|class\b|async\b|import\b|from\b)", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)

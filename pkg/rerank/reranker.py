@@ -8,26 +8,71 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, SandboxError
+from pkg.rerank.candidates import Candidate, Example, Name, Ranked, Ranking, RerankOptions, Task
 from pkg.rerank.case import Case, Contender, list_functions
-from pkg.rerank.examples.example import Example
-from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called
-from pkg.rerank.examples.handed import read_handed, read_tests
+from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called, read_handed, read_tests
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.nouns import Candidate, Name, Ranked, Ranking, Task
-from pkg.rerank.options import RerankOptions
-from pkg.rerank.order import choose_finalists, order_contenders, settle_doubts
-from pkg.rerank.question import read_question
-from pkg.rerank.stages.behaviour import BehaviourStage
-from pkg.rerank.stages.examples import ExamplesStage, OracleStage
-from pkg.rerank.stages.similarity import SimilarityStage
-from pkg.rerank.stages.smoke import SmokeStage
-from pkg.rerank.stages.stage import Stage
-from pkg.rerank.stages.static import StaticStage
-from pkg.rerank.stages.syntax import SyntaxStage
-from pkg.rerank.stripping import strip_code
+from pkg.rerank.stages.reading import Stage, StaticStage, SyntaxStage
+from pkg.rerank.stages.running import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
+from pkg.rerank.stages.similarity import SimilarityStage, strip_code
+from pkg.rerank.wanted import read_question
 
 if TYPE_CHECKING:
     from pkg.sandbox.protocol import Sandbox
+
+
+ORDER = ("oracle", "examples", "syntax", "static", "behaviour")
+"""The evidence, strongest first. What a candidate does on an example says more than what may be wrong in a branch of
+it that no example reaches, so the doubts of the syntax and the static stage come behind the examples. Likeness to the
+query comes last, in `_weigh`."""
+
+_SEEN = frozenset(("examples", "behaviour"))  # the stages that see what a candidate does
+
+_REACHED = ("syntax", "smoke", "static")  # the stages that drop, in the order in which a candidate gets past them
+
+
+def settle_doubts(case: Case, contenders: Sequence[Contender]) -> None:
+    """Drop whom the static stage doubts, but for those for whom every visible example holds (A-08)."""
+    for each in contenders:
+        doubt = each.verdicts.get("static")
+        shown = each.verdicts.get("examples")
+        is_cleared = bool(case.examples) and shown is not None and shown.passed
+        if each.dropped is None and doubt is not None and not doubt.passed and not is_cleared:
+            each.dropped = "static"
+
+
+def choose_finalists(contenders: Sequence[Contender]) -> list[Contender]:
+    """Give those that nothing has dropped; where all were, those of the last stage that somebody reached (A-09)."""
+    alive = [each for each in contenders if each.dropped is None]
+    if alive:
+        return alive
+    furthest = max(map(_reached, contenders))
+    return [each for each in contenders if _reached(each) == furthest]
+
+
+def _reached(contender: Contender) -> int:
+    return len(_REACHED) if contender.dropped is None else _REACHED.index(contender.dropped)
+
+
+def order_contenders(case: Case, contenders: Sequence[Contender]) -> list[Contender]:
+    """Sort by how far each came, then by the evidence, then by the order given."""
+    return sorted(contenders, key=lambda each: (-_reached(each), *_weigh(case, each), each.places[0]))
+
+
+def _weigh(case: Case, contender: Contender) -> tuple[float, ...]:
+    """Give what sorts: each piece of evidence after the other, or their weighted sum where weights are given.
+
+    Among equals in all that was seen of what they do, the candidate given first stands before likeness to the query:
+    it is the greedy one as a rule, and the paper's stages, where likeness chooses, end below it in every form of the
+    benchmark (benchmarks/results/rerank.json).
+    """
+    weights = case.options.weights
+    if not weights:
+        is_later = bool(_SEEN & {*case.options.stages}) and 0 not in contender.places
+        return (*(-contender.score(stage) for stage in ORDER), float(is_later), -contender.score("similarity"))
+    total = sum(weight * contender.score(stage) for stage, weight in weights.items())
+    return (-contender.score("oracle"), -total)
+
 
 _FILTERS: tuple[Stage, ...] = (SyntaxStage(), StaticStage(), SmokeStage(), ExamplesStage(), OracleStage())
 _COMPARISONS: tuple[Stage, ...] = (BehaviourStage(), SimilarityStage())
@@ -55,7 +100,7 @@ class Reranker:
 
     def _open(self) -> Sandbox | None:
         """Open the sandbox; where this platform's default is missing only the stages that run nothing are left."""
-        from pkg.sandbox.opening import open_sandbox
+        from pkg.sandbox.pool import open_sandbox
 
         try:
             return open_sandbox(self.options.sandbox, self.options.jobs)

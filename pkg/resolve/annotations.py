@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from pkg.facts import Code
 from pkg.resolve.attributes import Attributes
 from pkg.resolve.containers import Containers
 from pkg.resolve.context import Context
@@ -12,6 +11,7 @@ from pkg.resolve.model import Binding, Scope
 from pkg.resolve.names import Names
 from pkg.resolve.parsing import parse_expression
 from pkg.resolve.values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
+from pkg.units import Code
 
 _WRAPPERS = frozenset((
     "Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar",

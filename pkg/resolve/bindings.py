@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pkg.facts import DOTTED, Code
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.basis import Patch, hash_text
 from pkg.resolve.context import Context
@@ -18,6 +17,7 @@ from pkg.resolve.model import Binding, ModuleScopes, Reference, Scope, refer_to,
 from pkg.resolve.names import list_final
 from pkg.resolve.parameters import Parameters
 from pkg.resolve.values import CLASS, CLASSES, CONTAINER, EMPTY, LIBRARY, MODULE, OBJECTS, TYPED, Value, Values, library
+from pkg.units import DOTTED, Code
 
 
 class Bindings:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pkg.confidence import LIKELY, POSSIBLE
-from pkg.facts import DOTTED_NAME, NAME
+from pkg.model import LIKELY, POSSIBLE
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.model import Site
@@ -14,6 +13,7 @@ from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
 from pkg.resolve.parameters import Caller
 from pkg.resolve.special_calls import ASKING, SpecialCalls
 from pkg.resolve.values import CLASSES, FUNCTION, LIBRARY, METHOD, OBJECTS, TYPED, UNKNOWN, Reason, Value
+from pkg.units import DOTTED_NAME, NAME
 
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given

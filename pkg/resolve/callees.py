@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
-from pkg.facts import DOTTED, NAME
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.model import Scope, Site
 from pkg.resolve.names import list_final
@@ -30,6 +29,7 @@ from pkg.resolve.values import (
     Value,
     Values,
 )
+from pkg.units import DOTTED, NAME
 
 _LAST_NAME = re.compile(rb"\s*" + NAME)
 _LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from pkg.facts import Code
 from pkg.resolve.basis import Patch
 from pkg.resolve.call_sites import CallSites
 from pkg.resolve.callees import CalleeFinder
@@ -23,6 +22,7 @@ from pkg.resolve.reach import Reach
 from pkg.resolve.sites import list_sites
 from pkg.resolve.special_calls import SpecialCalls
 from pkg.resolve.values import CONTAINER, EMPTY, Values
+from pkg.units import Code
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pkg.confidence import CERTAIN
-from pkg.model import Edge, RelationType
+from pkg.model import CERTAIN, Edge, RelationType
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.model import ModuleScopes, Scope
 from pkg.resolve.node_ids import NodeIds

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pkg.facts import Code
 from pkg.resolve.deliveries import Deliveries
 from pkg.resolve.files import Files
 from pkg.resolve.hierarchy import Hierarchy
@@ -14,6 +13,7 @@ from pkg.resolve.modules import ModuleMap
 from pkg.resolve.parsing import parse_expression
 from pkg.resolve.solver import Cell, Solver
 from pkg.resolve.values import Reason, unknown
+from pkg.units import Code
 
 MAX_TREES = 2000  # that are remembered: with a tenth more memory nothing would be parsed twice
 

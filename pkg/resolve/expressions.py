@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Callable
 
-from pkg.facts import DOTTED, NAME
 from pkg.resolve.attributes import Attributes
 from pkg.resolve.container_calls import ContainerCalls
 from pkg.resolve.containers import Containers, Written
@@ -36,6 +35,7 @@ from pkg.resolve.values import (
     library,
     unknown,
 )
+from pkg.units import DOTTED, NAME
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
 MAX_NAME = 200  # bytes looked through for the last name of an expression

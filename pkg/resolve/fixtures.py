@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pkg.confidence import CERTAIN
+from pkg.model import CERTAIN
 from pkg.resolve.context import Context
 from pkg.resolve.exports import Exports
 from pkg.resolve.imports import Imports

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pkg.confidence import CERTAIN
+from pkg.model import CERTAIN
 from pkg.resolve.call_sites import CallSites
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.model import Site, name_decorator

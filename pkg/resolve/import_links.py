@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pkg.confidence import CERTAIN
-from pkg.model import Edge, Import, RelationType
+from pkg.model import CERTAIN, Edge, Import, RelationType
 from pkg.resolve.calls import Binder
 from pkg.resolve.model import ModuleScopes
 from pkg.resolve.modules import Found

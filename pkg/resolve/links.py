@@ -5,9 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 
-from pkg.confidence import POSSIBLE, rank_confidence
-from pkg.facts import Code, render_callee
-from pkg.model import Edge, RelationType
+from pkg.model import POSSIBLE, Edge, RelationType, rank_confidence
 from pkg.resolve.class_links import link_classes
 from pkg.resolve.import_links import ImportLinks
 from pkg.resolve.kept_links import NOTHING_KEPT, find_lines, keep_links
@@ -17,7 +15,7 @@ from pkg.resolve.outcomes import Outcome, Target, Unbound, settle
 from pkg.resolve.project import Project
 from pkg.resolve.summary import has_one_method
 from pkg.resolve.values import Reason, Values
-from pkg.units import UnboundCall, UnitLinks, UnitText, format_id, hash_inside
+from pkg.units import Code, UnboundCall, UnitLinks, UnitText, format_id, hash_inside, render_callee
 
 Settled = tuple[list[Target], list[Reason]]
 """What a site calls, and why it may call something else that is not known."""

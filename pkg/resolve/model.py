@@ -12,9 +12,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from pkg.facts import Code
 from pkg.model import Class, Function, Import
 from pkg.resolve.heads import Head, Parameter, read_head
+from pkg.units import Code
 
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pkg.facts import Code
 from pkg.resolve.context import Context
 from pkg.resolve.model import Binding, Scope
 from pkg.resolve.values import Values
+from pkg.units import Code
 
 NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
 """Decorators under which a definition gives its name no value."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from pkg.confidence import CERTAIN, LIKELY, POSSIBLE, rank_confidence
-from pkg.facts import Code
+from pkg.model import CERTAIN, LIKELY, POSSIBLE, rank_confidence
 from pkg.resolve.model import Scope
 from pkg.resolve.values import Reason, Values
+from pkg.units import Code
 
 MADE_DECORATOR = "result of a decorator's call"
 FEW = 4  # targets of one site that are each still likely

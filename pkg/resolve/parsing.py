@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from pkg.quiet import silence_warnings
+from pkg.extract.syntax import silence_warnings
 
 _WARNED_OF = re.compile(rb"\\|\d[^\W\d]")  # an escape, or a number with a name right behind it
 

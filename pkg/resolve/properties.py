@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pkg.confidence import CERTAIN, LIKELY, POSSIBLE
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.model import Scope, Site
 from pkg.resolve.outcomes import Target

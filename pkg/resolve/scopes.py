@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from pkg.facts import DOTTED, NAME, Code, unpack_facts
 from pkg.model import Class, Function, Import
 from pkg.resolve.model import Binding, ModuleScopes, Path, Scope, Site, Store
 from pkg.resolve.parsing import locate, parse_expression
+from pkg.units import DOTTED, NAME, Code, unpack_facts
 
 _NAME = re.compile(NAME + rb"\Z")
 _BETWEEN_WORDS = re.compile(rb"[\s(:\[\\]+")  # of the head of a definition

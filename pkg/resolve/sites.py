@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from pkg.facts import Code
 from pkg.resolve.model import ModuleScopes, Site
 from pkg.resolve.operators import read_sign
 from pkg.resolve.requests import list_requests
 from pkg.resolve.solver import Key
 from pkg.resolve.versions import Parts
+from pkg.units import Code
 
 
 def list_sites(module: ModuleScopes, properties: frozenset[str], operators: frozenset[bytes]) -> Iterator[Site]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pkg.confidence import CERTAIN, LIKELY
-from pkg.facts import DOTTED_NAME, NAME, Code
+from pkg.model import CERTAIN, LIKELY
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.model import Site
 from pkg.resolve.operators import OPERATIONS, read_sign
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
 from pkg.resolve.values import OBJECTS, TYPED, UNKNOWN, Value
+from pkg.units import DOTTED_NAME, NAME, Code
 
 _ITERATING, _ADVANCING = ("__iter__", "__aiter__"), ("__next__", "__anext__")
 _OPERATIONS = {

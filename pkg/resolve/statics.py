@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from pkg.facts import NAME
 from pkg.resolve.model import ModuleScopes, Scope, Store
 from pkg.resolve.requests import is_fixture, name_fixture
+from pkg.units import NAME
 
 ALL = "__all__"
 _WORD = re.compile(NAME)

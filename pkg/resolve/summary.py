@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pkg.facts import Code
 from pkg.resolve.model import ModuleScopes, Scope, name_decorator
 from pkg.resolve.operators import SPECIAL
 from pkg.resolve.requests import is_test_file, list_requests
+from pkg.units import Code
 
 
 class Summary(NamedTuple):

@@ -5,13 +5,13 @@ A feature compares candidates of one question, so what is the same for all of th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
 from pkg.model import Label, Outline
-from pkg.retrieval.measures import count_better, divide, map_owners, number_owners, rank_reciprocally, spread, zeros
 from pkg.retrieval.name_features import (
     name_cover,
     name_gain,
@@ -26,8 +26,34 @@ from pkg.retrieval.name_features import (
     qualname_share,
     scope_cover,
 )
-from pkg.retrieval.places import is_foreign, is_test
-from pkg.retrieval.pool import Pool, Scores
+from pkg.retrieval.pool import (
+    Pool,
+    Scores,
+    count_better,
+    divide,
+    map_owners,
+    number_owners,
+    rank_reciprocally,
+    spread,
+    zeros,
+)
+
+_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest)\.py[iw]?$")
+_GENERATED = re.compile(r"_pb2(?:_grpc)?\.py$|(?:^|/)_?generated/|_generated\.py$|(?:^|/)(?:lex|yacc|parse)tab\.py$")
+_VENDORED = re.compile(r"(?:^|/)_?(?:vendor|vendored|third_party|thirdparty|extern)/")
+
+
+@lru_cache(maxsize=10_000)
+def is_test(path: str) -> bool:
+    """Tell whether a file holds tests."""
+    return _TEST.search(path) is not None
+
+
+@lru_cache(maxsize=10_000)
+def is_foreign(path: str) -> bool:
+    """Tell whether a file was written by a program, or is a copy of another project's."""
+    return _GENERATED.search(path) is not None or _VENDORED.search(path) is not None
+
 
 _RANK_OFFSET = 10  # of reciprocal ranks: the first ten places differ much, the others little
 _TOP_OFFSET = 3  # the same for the first three

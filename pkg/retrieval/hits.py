@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from pkg.encode.headings import Headings
+from pkg.encode.encoder import Headings
+from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
-from pkg.retrieval.options import QueryOptions
 from pkg.retrieval.prune import Pruned, prune
+from pkg.retrieval.query_options import QueryOptions
 from pkg.retrieval.ranking import Ranked
-from pkg.retrieval.syntax import find_indent
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors

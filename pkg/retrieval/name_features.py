@@ -10,10 +10,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.name_gains import gain_names
-from pkg.retrieval.measures import give_candidates, number_owners, split
-from pkg.retrieval.pool import Pool, Scores
-from pkg.terms.numbers import hash_term
+from pkg.retrieval.pool import Pool, Scores, give_candidates, number_owners, split
+from pkg.terms.term_weights import gain_names
+from pkg.terms.words import hash_term
 
 GAIN_SCALE = 7 / 3  # a word of a name comes from the question seven times out of ten, otherwise from anywhere
 
@@ -80,7 +79,7 @@ def name_length(pool: Pool) -> Scores:
 
 @lru_cache(maxsize=2)
 def name_gain(pool: Pool) -> Scores:
-    """Measure how much likelier the question makes the words of the name, by the logarithms (pkg.encode.name_gains)."""
+    """Measure how much likelier the question makes the words of the name, by the logarithms (term_weights.py)."""
     return give_candidates(pool, _read_names(pool).add_up(_read_gains(pool)))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from pkg.model import Helper, Hit
-from pkg.retrieval.complete import Completion
+from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit
 
 _TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")

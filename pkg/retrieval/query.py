@@ -7,17 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pkg.errors import QueryError
+from pkg.errors import QueryError, shorten
 from pkg.model import Coverage, Label, QueryResult
-from pkg.retrieval.complete import Completer, Completion
-from pkg.retrieval.cross import LOOK, rerank_hits
+from pkg.retrieval.context import Shown
+from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import OpenedHit, open_hits
-from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
 from pkg.retrieval.pack import Packed, pack_hits
+from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
 from pkg.retrieval.question import Question, read_question
+from pkg.retrieval.ranking import LOOK, rerank_hits
 from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
-from pkg.retrieval.shown import Shown
-from pkg.wording import shorten
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors

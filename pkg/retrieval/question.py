@@ -1,4 +1,4 @@
-"""Read a question: its terms, and the identifiers and files that it names (P-13)."""
+"""Read a question: its terms and what these may be called in short, and the identifiers and files it names (P-13)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,34 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pkg.retrieval.abbreviations import list_abbreviations
-from pkg.terms.stems import split_terms
 from pkg.terms.term_weights import weigh_terms
+from pkg.terms.words import split_terms, split_words, stem_word
+
+SHORTEST, LONGEST = 3, 6  # letters that a word is cut to; of two, most are words of their own
+INITIALS = (3, 4)
+MOST_WORDS = 100  # of a question, from its beginning; one with more is mostly code
+
+
+def list_abbreviations(text: bytes) -> list[str]:
+    """List the terms that may abbreviate words of a text, each once; many of them nobody ever wrote."""
+    words = split_words(text)[:MOST_WORDS]
+    return list(dict.fromkeys(map(stem_word, (*_list_starts(words), *_list_initials(words)))))
+
+
+def _list_starts(words: list[str]) -> Iterator[str]:
+    """Cut words; what is left must be shorter by two letters, or it is no abbreviation but another form."""
+    for word in dict.fromkeys(words):
+        for length in range(SHORTEST, min(LONGEST, len(word) - 2) + 1):
+            yield word[:length]
+
+
+def _list_initials(words: list[str]) -> Iterator[str]:
+    """Give the initials of words that follow one another."""
+    initials = "".join(word[0] for word in words)
+    for length in INITIALS:
+        for start in range(len(initials) - length + 1):
+            yield initials[start : start + length]
+
 
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
 _WORD = r"[^\W\d]\w*"

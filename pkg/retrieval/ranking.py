@@ -1,4 +1,4 @@
-"""Put candidates in order: by a linear ranker over named features, by reciprocal ranks, or by the cosine alone."""
+"""Put candidates in order: by a linear ranker over named features, by reciprocal ranks, by the cosine, by a model."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from pkg.encode.encoder import Headings
 from pkg.errors import StoreError
 from pkg.model import Label
 from pkg.retrieval.features import FEATURES, measure_features
-from pkg.retrieval.measures import measure_unit
-from pkg.retrieval.pool import Pool, Scores
+from pkg.retrieval.pool import Pool, Scores, measure_unit
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
 
 WEIGHTS = Path(__file__).with_name("ranker.json")
 RANK_OFFSET = 60  # of reciprocal rank fusion, as in the paper that proposed it (Cormack et al., 2009)
@@ -127,3 +131,28 @@ def _read_weights(label: Label, row: dict[str, Any]) -> Weights:
             " install the package again, or train the ranker"
         )
     return Weights(tuple(float(row["weights"][name]) for name in names), float(row["offset"]))
+
+
+LOOK = 50  # candidates that the model reads; each costs some 20 ms of a processor
+
+
+class PairModel(Protocol):
+    """A model that scores how well a text answers a question."""
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Score each text for the question, from 0 to 1, higher is better."""
+
+
+def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence[Ranked], k: int) -> tuple[Ranked, ...]:
+    """Give the k candidates that the model finds best, ties in the order that they came in.
+
+    Their scores are those of the model, so they no longer tell of words and cosines; the cosine stays beside.
+    """
+    read, rest = ranked[: max(LOOK, k)], ranked[max(LOOK, k) :]
+    headings = Headings(store.sources())
+    nodes = store.get([each.id for each in read])
+    texts = [f"{headings.of(node)}\n{node.content}" for node in nodes]
+    scores = model.score(text, texts) if texts else []
+    order = sorted(range(len(read)), key=lambda place: (-scores[place], place))
+    best = [replace(read[place], score=scores[place], parts=(), slope=0.0) for place in order]
+    return (*best, *rest)[:k]

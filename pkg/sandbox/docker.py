@@ -1,7 +1,8 @@
 """The backend for machines without namespaces of their own: each worker is the first process of a container.
 
 The container has no network, a read-only root, one small folder in memory to write in, no capability, no way to gain
-one, and limits on memory and processes; inside, the worker adds Landlock and its own filter of system calls.
+one, and limits on memory and processes; inside, the worker adds Landlock and its own filter of system calls. Its image
+is made of the Python that runs here, without a registry and without a network.
 """
 
 from __future__ import annotations
@@ -9,15 +10,70 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from pkg.errors import MissingExtraError, SandboxError
 from pkg.sandbox.launch import ENVIRONMENT, Isolation, build_command
-from pkg.sandbox.places import BOX, BOX_ROOM
+from pkg.sandbox.protocol import BOX, BOX_ROOM
 from pkg.sandbox.worker import Worker
+
+LEFT_OUT = {"__pycache__", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3", "site-packages"}
+FOLDERS = ("box", "dev", "proc", "sys", "tmp", "etc", "usr/bin")
+
+_LIBRARY = re.compile(r"(/\S+) \(0x")
+
+
+def write_image(path: str | Path) -> None:
+    """Write a tar archive for `docker import`: this Python with its library and the shared libraries that it needs."""
+    if sys.platform != "linux":
+        raise SandboxError(
+            f"an image can be made from a Python of Linux only, this is {sys.platform}; see docs/security.md"
+        )
+    python, library = Path(sys.executable).resolve(), Path(sysconfig.get_path("stdlib"))
+    with tarfile.open(path, "w") as archive:
+        for folder in FOLDERS:
+            _add_folder(archive, folder)
+        for file in sorted({python, *_list_shared(python, library)}):
+            archive.add(file.resolve(), file.as_posix().lstrip("/"))
+        archive.add(library, library.as_posix().lstrip("/"), filter=_choose)
+        _add_link(archive, "usr/bin/python3", python.as_posix())
+
+
+def _add_folder(archive: tarfile.TarFile, name: str) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+    archive.addfile(entry)
+
+
+def _add_link(archive: tarfile.TarFile, name: str, target: str) -> None:
+    if f"/{name}" != target:
+        entry = tarfile.TarInfo(name)
+        entry.type, entry.linkname = tarfile.SYMTYPE, target
+        archive.addfile(entry)
+
+
+def _choose(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Leave out tests, tools with windows, caches and what others installed."""
+    parts = entry.name.split("/")
+    return None if LEFT_OUT.intersection(parts) or parts[-1].startswith("config-") else entry
+
+
+def _list_shared(python: Path, library: Path) -> Iterator[Path]:
+    """List the shared libraries that the interpreter and its modules load, and the loader itself."""
+    modules = sorted(library.joinpath("lib-dynload").glob("*.so"))
+    command = ["ldd", os.fspath(python), *map(os.fspath, modules)]
+    listing = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    yield from {Path(found) for found in _LIBRARY.findall(listing)}
+
 
 IMAGE = "pkg-sandbox"
 MEMORY = 2 << 30  # bytes of a container: its supervisor, its files, and more than a run may have

@@ -1,14 +1,22 @@
-"""A sandbox of several warm workers."""
+"""Choose and open a sandbox: several warm workers on a backend of this machine.
+
+The backend `none` has no walls, only limits on time and memory, for those who ask for it by name. Code there can read
+and write what you can, use the network, signal your processes and start others that outlive it. Its folder stays
+behind when the process that uses it is killed.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from pkg.errors import SandboxError
-from pkg.parallel import count_cores, map_ahead
+from pkg.errors import SandboxError, UsageError
+from pkg.resources import count_cores, map_ahead
+from pkg.sandbox.launch import Isolation, ProcessStream, build_command, find_packages, make_folder
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 from pkg.sandbox.worker import Worker
 
@@ -88,3 +96,40 @@ class Pool:
                 self._idle.append(worker)
                 return
         worker.close()
+
+
+def start_unprotected_worker() -> Worker:
+    """Start a worker that is a plain process."""
+    if not hasattr(os, "fork"):
+        raise SandboxError(f"code cannot be run without a sandbox on {sys.platform}, which has no fork; install Docker")
+    folder = make_folder()
+    isolation = Isolation(False, False, False, os.path.join(folder, "box"), packages=find_packages())
+    return Worker(ProcessStream(build_command(sys.executable), folder), isolation)
+
+
+BACKENDS = ("process", "docker", "none")
+
+
+def choose_backend() -> str:
+    """Name the default of this platform: process on Linux, docker elsewhere; never none."""
+    return "process" if sys.platform == "linux" else "docker"
+
+
+def open_sandbox(backend: str | None = None, jobs: int = 0, image: str | None = None) -> Pool:
+    """Open a sandbox with a number of workers, one for each core by default; the first one is started at once.
+
+    backend: process, docker or none; the platform's default if None. image: of the docker backend. A SandboxError or a
+    MissingExtraError says what is missing.
+    """
+    name = backend or choose_backend()
+    if name == "process":
+        from pkg.sandbox.process import start_process_worker
+
+        return Pool(name, start_process_worker, jobs)
+    if name == "docker":
+        from pkg.sandbox.docker import connect_docker
+
+        return Pool(name, connect_docker(image), jobs)
+    if name == "none":
+        return Pool(name, start_unprotected_worker, jobs)
+    raise UsageError(f"no sandbox is called {name!r}, expected one of: {', '.join(BACKENDS)}")

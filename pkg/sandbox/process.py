@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 
 from pkg.errors import SandboxError
-from pkg.sandbox.launch import ENVIRONMENT, Isolation, build_command, find_libraries, find_packages
-from pkg.sandbox.places import BOX, DEVICES, LIBRARIES
-from pkg.sandbox.streams import ProcessStream
+from pkg.sandbox.launch import ENVIRONMENT, Isolation, ProcessStream, build_command, find_libraries, find_packages
+from pkg.sandbox.protocol import BOX, DEVICES, LIBRARIES
 from pkg.sandbox.worker import Worker
 
 BOX_BYTES = 64 << 20

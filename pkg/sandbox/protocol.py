@@ -12,6 +12,44 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+BOX = "/box"
+"""The one folder in which a run may write: in memory, and empty at the start of each run."""
+
+BOX_ROOM = "size=64m,nr_inodes=1024"
+"""Options of that folder's mount: all files of a run together."""
+
+MOST_FILES = 4096
+"""Files of a run where the folder's mount cannot bound them (bubblewrap's): more end the run."""
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+LIBRARIES = (
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/usr/share/zoneinfo",
+)
+
+
+NO_MEMORY, NO_START = 71, 70  # exit statuses of a process that cannot even report
+STARTED = b"\x01"  # the first byte of a report: the process has read what it is to run
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What was seen from outside, and what the process wrote."""
+
+    cause: Kind | None  # why the supervisor ended it; None when it ended by itself
+    reason: str
+    status: int  # exit status, or the negative number of a signal
+    seconds: float  # CPU, of the process and those that it waited for
+    load_output: bytes
+    report: bytes
+    step_output: bytes
+
 
 class Kind(str, Enum):
     """Name the ways in which a run can end."""

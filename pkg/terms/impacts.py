@@ -32,7 +32,7 @@ class TermRows(NamedTuple):
     """The terms of n nodes: how many each has [n], and one node after another its terms, ascending, and impacts."""
 
     counts: Numbers
-    hashes: npt.NDArray[np.uint32]  # pkg.terms.numbers.hash_term
+    hashes: npt.NDArray[np.uint32]  # pkg.terms.words.hash_term
     impacts: npt.NDArray[np.uint8]
 
 

@@ -13,7 +13,7 @@ from pkg.errors import NodeNotFoundError
 from pkg.model import Label, Match, Matches
 from pkg.terms.impacts import unpack_terms
 from pkg.terms.inverted_index import LexicalIndex, Mask, Scores, TextParts, find_top
-from pkg.vectors.folding import Rows, count_equal, pick_leaders
+from pkg.vectors.best import Rows, count_equal, pick_leaders
 
 FIRST_LOOK = 64  # nodes beyond k that are looked at first; more follow when folding eats them up
 

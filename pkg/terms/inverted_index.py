@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.terms.impacts import TermRows, saturations
-from pkg.terms.numbers import hash_term
+from pkg.terms.words import hash_term
 from pkg.vectors.best import bound_best
 
 Scores = npt.NDArray[np.float32]

@@ -1,13 +1,16 @@
-"""What lexical search knows before it sees a graph: how much a field of a function counts, and a word of a question.
+"""What lexical search knows before it sees a graph: how much a field counts, a word of a question, a word of a name.
 
-Both are learned (training/), and lie beside this file: weights/lexical.json for the fields, weights/term_weights.npy
-for terms that tell more or less than their rarity does. A question is mostly words that no code holds on purpose
-(`how`, `way`), and which they are, pairs of questions and functions say better than counts in code.
+All are learned (training/): weights/lexical.json for the fields of a function, weights/term_weights.npy for terms that
+tell more or less than their rarity does, weights/name_gains.npy for what people call things. A question is mostly
+words that no code holds on purpose (`how`, `way`), and which they are, pairs of questions and functions say better
+than counts in code. Who asks for `the number of rows` may mean `count_rows` or `num_rows`: no word of the question has
+to stand in the name.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -15,8 +18,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pkg.terms.numbers import hash_term
-from pkg.terms.stems import split_terms
+from pkg.terms.words import hash_term, split_terms
 from pkg.trained import WEIGHTS
 
 TERM_WEIGHT = np.dtype([("term", "<u4"), ("weight", "<f4")])
@@ -87,3 +89,35 @@ def _load_term_weights() -> npt.NDArray[np.void]:
     """Map the learned weights: (number of the term, weight), ascending by number."""
     table: npt.NDArray[np.void] = np.asarray(np.load(WEIGHTS / "term_weights.npy", mmap_mode="r"))
     return table
+
+
+FILE = "name_gains.npy"
+NAME_GAIN = np.dtype([("asked", "<u4"), ("named", "<u4"), ("gain", "<f4")])
+UNLEARNED_GAIN = 3e4  # of a word that was never learned, for itself: it is rare in names, so to meet it says much
+
+Columns = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32]]
+
+
+@lru_cache(maxsize=8)
+def gain_names(terms: tuple[str, ...]) -> Mapping[int, float]:
+    """Tell how many times likelier a question, by its distinct terms, makes terms of names, by their numbers.
+
+    A term stands for the mean over the terms of the question; one that is not told of becomes no likelier.
+    """
+    asked, named, gains = _load_columns()
+    numbers = np.array([hash_term(term) for term in terms], np.uint32)
+    lows, highs = np.searchsorted(asked, numbers, "left"), np.searchsorted(asked, numbers, "right")
+    told: dict[int, float] = {}
+    for number, low, high in zip(numbers.tolist(), lows.tolist(), highs.tolist(), strict=True):
+        found = zip(named[low:high].tolist(), gains[low:high].tolist(), strict=True)
+        for name, gain in found if low < high else ((number, UNLEARNED_GAIN),):
+            told[name] = told.get(name, 0.0) + gain / len(terms)
+    return told
+
+
+@lru_cache(maxsize=1)
+def _load_columns() -> Columns:
+    """Read the table, ascending by the term that is asked: the terms that are asked, those of names, and the gains."""
+    table = np.load(WEIGHTS / FILE)
+    asked, named, gains = (np.ascontiguousarray(table[name]) for name in ("asked", "named", "gain"))
+    return asked, named, gains

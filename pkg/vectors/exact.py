@@ -17,8 +17,7 @@ import numpy.typing as npt
 import simsimd
 
 from pkg.model import Match, Matches
-from pkg.vectors.best import bound_best
-from pkg.vectors.folding import count_equal, find_firsts, pick_leaders
+from pkg.vectors.best import bound_best, count_equal, find_firsts, pick_leaders
 from pkg.vectors.quantised import unpack_codes
 
 COLUMNS = {

@@ -10,7 +10,7 @@ from disturbed_builds import write_shop
 from neo4j import Driver
 from neo4j_servers import Server, empty_database
 
-from pkg.graph.neo4j import connection, locking, writing
+from pkg.graph.neo4j import locking, neo4j_writing, session
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def driver(server: Server) -> Iterator[Driver]:
 @pytest.fixture
 def hasten(monkeypatch: pytest.MonkeyPatch, server: Server, driver: Driver) -> None:
     """Make a batch of each file, wait little, and log in."""
-    monkeypatch.setattr(writing, "BATCH_BYTES", 1)
-    monkeypatch.setattr(connection, "RETRY_SECONDS", 0.5)
-    monkeypatch.setattr(connection, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(neo4j_writing, "BATCH_BYTES", 1)
+    monkeypatch.setattr(session, "RETRY_SECONDS", 0.5)
+    monkeypatch.setattr(session, "ANSWER_SECONDS", 2.0)
     monkeypatch.setattr(locking, "LOCK_SECONDS", 1.0)
     monkeypatch.setenv("PKG_NEO4J_PASSWORD", server.password)
 

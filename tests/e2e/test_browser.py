@@ -18,7 +18,7 @@ from trees import SHOP, write_tree
 from pkg.graph.neo4j.cypher import FRAGMENT, STORE
 from pkg.graph.neo4j.guide import NODE_LIMIT, STYLE, SavedQuery, read_queries
 from pkg.graph.store import GraphStore
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.model import Edge, RelationType
 from pkg.units import UnitLinks
 

@@ -17,9 +17,9 @@ from trees import SHOP, export_lines, write_rows, write_tree
 
 from pkg.api import Graph
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.neo4j.store import Neo4jStore
-from pkg.indexing import build
-from pkg.indexing.bulk import export_bulk
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
+from pkg.indexing.build import build
+from pkg.indexing.bulk_export import export_bulk
 from pkg.model import Hit, Label
 from pkg.terms.term_weights import weigh_terms
 

@@ -15,7 +15,7 @@ from neo4j_servers import SERVERS, Server, open_server
 from pages import ROOT
 from servers import open_empty_server
 
-from pkg.indexing import build
+from pkg.indexing.build import build
 
 PACKAGE = Path(hypothesis.__file__).parent / "strategies"
 QUESTIONS = (

@@ -24,7 +24,7 @@ import pytest
 
 from pkg.errors import StoreMissingError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing import build
+from pkg.indexing.build import build
 
 KILLS = int(os.environ.get("PKG_KILLS", "6"))
 SCHEMA_BYTES = 500_000  # the log grows beyond this only when a build commits

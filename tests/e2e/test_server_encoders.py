@@ -16,9 +16,9 @@ from trees import write_rows
 from pkg.api import Graph
 from pkg.errors import EncoderMismatchError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.neo4j.store import Neo4jStore
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
 from pkg.graph.verify import verify_stores
-from pkg.indexing import BuildOptions, build
+from pkg.indexing.build import BuildOptions, build
 from pkg.model import EMBEDDED_LABELS
 
 PACKAGE = Path(click.__file__).parent

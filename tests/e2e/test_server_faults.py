@@ -30,10 +30,10 @@ from tcp_proxy import TcpProxy
 from trees import write_tree
 
 from pkg.errors import StoreError, StoreFullError, StoreLockedError
-from pkg.graph.neo4j import cypher, session, writing
+from pkg.graph.neo4j import cypher, neo4j_writing, session
 from pkg.graph.neo4j.batches import name_source
-from pkg.graph.neo4j.store import Neo4jStore
-from pkg.indexing import build
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
+from pkg.indexing.build import build
 
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"  # a COMMIT message of Bolt
 SETTINGS = "server.bolt.connection_keep_alive=2s\n"  # so that clients give up a silent server after four seconds
@@ -231,7 +231,7 @@ def test_a_removal_that_was_cut_short_is_hidden_and_ended_by_the_next_write(
     server: LaunchedServer, driver: Driver, tree: Path
 ) -> None:
     build_into(server.uri, tree)
-    ask(driver, cypher.PUT_SOURCE, id=name_source("shop"), properties={"state": writing.DELETING})
+    ask(driver, cypher.PUT_SOURCE, id=name_source("shop"), properties={"state": neo4j_writing.DELETING})
     with closing(Neo4jStore(server.uri)) as store:
         assert (store.sources(), store.find_name("area_0_0")) == ((), [])
         build(str(tree), store)

@@ -14,10 +14,10 @@ from servers import open_empty_server
 from trees import open_graph_at, write_rows
 
 from pkg.encode.registry import load_encoder
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
 from pkg.graph.neo4j.session import Reader
-from pkg.graph.neo4j.store import Neo4jStore
 from pkg.graph.store import GraphStore
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.retrieval.query import QueryOptions, run_query
 
 PACKAGE = Path(click.__file__).parent

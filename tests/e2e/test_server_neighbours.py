@@ -16,9 +16,9 @@ from tcp_proxy import TcpProxy
 from trees import export_lines, open_graph_at, write_tree
 
 from pkg.errors import StoreChangedError, StoreError
-from pkg.graph.neo4j import cypher, writing
-from pkg.graph.neo4j.store import Neo4jStore
-from pkg.indexing import build, remove_source
+from pkg.graph.neo4j import cypher, neo4j_writing
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
+from pkg.indexing.build import build, remove_source
 from pkg.model import Label
 
 ROOT = Path(__file__).parents[2]
@@ -40,14 +40,14 @@ def test_a_reader_sees_nothing_of_a_write_until_it_ends(
     before = look(server.uri)
     edit(tree)
     with closing(Neo4jStore(server.uri)) as writer, closing(Neo4jStore(server.uri)) as reader:
-        publish, seen = writing.Neo4jWriter.publish, []
+        publish, seen = neo4j_writing.Neo4jWriter.publish, []
 
-        def look_before(self: writing.Neo4jWriter) -> None:
+        def look_before(self: neo4j_writing.Neo4jWriter) -> None:
             """Look when all is written, just before it is shown."""
             seen.append((look(server.uri), reader.find_name("late_comer")))
             publish(self)
 
-        monkeypatch.setattr(writing.Neo4jWriter, "publish", look_before)
+        monkeypatch.setattr(neo4j_writing.Neo4jWriter, "publish", look_before)
         build(str(tree), writer)
         build(str(other), writer)
         assert seen == [(before, []), ((2, build_embedded(tree)), [])]

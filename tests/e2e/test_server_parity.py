@@ -16,9 +16,9 @@ from pkg.encode.registry import load_encoder
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.model import Label
-from pkg.retrieval.guesses import NAME_FLOOR
+from pkg.retrieval.call_targets import NAME_FLOOR
 
 PACKAGE = Path(hypothesis.__file__).parent  # some 2,000 functions and 3,000 blocks
 QUESTIONS = 200

@@ -15,7 +15,7 @@ from servers import open_empty_server
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.indexing import BuildReport, build
+from pkg.indexing.build import BuildReport, build
 
 PACKAGE = Path(click.__file__).parent
 CHANGED = ("globals.py", "exceptions.py")

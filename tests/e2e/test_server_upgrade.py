@@ -11,7 +11,7 @@ from neo4j_servers import SERVERS, empty_database, open_server
 from servers import open_on
 from trees import write_rows
 
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.model import Label
 from pkg.terms.term_weights import weigh_terms
 

@@ -15,7 +15,7 @@ from pkg.api import Graph
 from pkg.encode.registry import load_encoder
 from pkg.errors import EncoderError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing import BuildOptions, build
+from pkg.indexing.build import BuildOptions, build
 
 pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 

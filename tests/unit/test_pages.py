@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from pages import ROOT, read_blocks, read_transcripts
 
 from pkg.cli import main
-from pkg.graph.embedded import opening
+from pkg.graph.embedded import database_file
 
 CODE = read_blocks("docs/concepts.md", "python")[0]
 TROUBLES = read_transcripts("docs/troubleshooting.md")
@@ -96,7 +96,7 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     change_database("other-weights.db", "UPDATE meta SET value = 'static' WHERE key = 'encoder'")
     change_database("foreign.db", "CREATE TABLE invoices (number)")
     change_database("newer.db", "PRAGMA user_version = 99")
-    monkeypatch.setattr(opening, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(database_file, "LOCK_SECONDS", 0.1)
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
     monkeypatch.setattr("pkg.encode.registry.find_spec", lambda package: package)  # as if all of these were
     writer = sqlite3.connect("busy.db", isolation_level=None)

@@ -14,18 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.embedded import sql
-from pkg.graph.embedded.edges import list_all_edges, list_edges_of, list_neighbours
-from pkg.graph.embedded.embedded_terms import EmbeddedTexts
-from pkg.graph.embedded.embedded_vectors import APPROXIMATE_ABOVE, EmbeddedVectors, Step
-from pkg.graph.embedded.opening import open_database
+from pkg.graph.embedded.database_file import open_database
+from pkg.graph.embedded.embedded_writing import EmbeddedWriter
+from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, Step
 from pkg.graph.embedded.outlines import OutlineReader
 from pkg.graph.embedded.reading import NodeReader
-from pkg.graph.embedded.writing import EmbeddedWriter
-from pkg.graph.faults import translate_database_faults, translate_faults
-from pkg.graph.floor import drop_below
-from pkg.graph.rows import parse_id, unpack_text
+from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
+from pkg.graph.rows import parse_id, translate_database_faults, translate_faults, unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import export_edge, export_header, list_nested
+from pkg.graph.texts import drop_below, export_edge, export_header, list_nested
 from pkg.model import (
     UNFOLDED_TYPES,
     Call,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.graph.embedded.embedded_vectors import EmbeddedVectors
+    from pkg.graph.embedded.indexes import EmbeddedVectors
 
     Vector: TypeAlias = npt.NDArray[np.float32]
 

@@ -1,17 +1,20 @@
-"""Go through all nodes of a label or all relationships of a type, as they come from the server."""
+"""Go through a graph on a server: list, follow and count what it holds, and look for damage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, starmap
 from typing import Any
 
 from pkg.graph.neo4j import cypher
-from pkg.graph.neo4j.nodes import make_edge, make_node
+from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, LINKS, STRUCTURE_TYPES
+from pkg.graph.neo4j.nodes import make_edge, make_node, make_unfolded
 from pkg.graph.neo4j.session import Reader
 from pkg.graph.rows import unpack_text
+from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_node
-from pkg.model import EMBEDDED_LABELS, Edge, Label, Node, RelationType
+from pkg.model import EMBEDDED_LABELS, Edge, Label, Node, RelationType, Skip, Source, Unfolded
 
 _EXPORTS = {Label.CALL: cypher.EXPORT_CALLS, **dict.fromkeys(cypher.UNIT_LABELS, cypher.EXPORT_UNITS)}
 
@@ -44,3 +47,103 @@ def export_label(reader: Reader, label: Label, vectors: bool, ready: list[str]) 
 
 def _decode(packed: bytes) -> str:
     return unpack_text(packed).decode("utf-8", "surrogateescape")
+
+
+Found = list[Any]  # what a statement lists of one node
+
+
+def follow_edges(
+    reader: Reader, ids: Iterable[str], types: Sequence[RelationType], direction: str, depth: int
+) -> tuple[set[str], set[Edge]]:
+    """Follow relationships from nodes for some steps; give the ids that exist, and the relationships."""
+    edges: set[Edge] = set()
+    known: set[str] = set()
+    seen: set[str] = set()
+    frontier = set(ids)
+    statement = cypher.list_edges_at(types, direction)
+    for step in range(depth):
+        rows = reader.run(statement, **reader.name(frontier), ready=reader.view.ready)
+        if not step:
+            known = {row["id"] for row in rows}
+        found = reader.note(edge for row in rows for edge in row["edges"])
+        edges |= {make_edge(*facts) for _, *facts in found}
+        seen |= frontier
+        frontier = {end for end, *_ in found} - seen
+        if not frontier:
+            break
+    return known, edges
+
+
+def find_unfolded(reader: Reader, ids: Iterable[str]) -> tuple[list[tuple[Unfolded, Found, Found | None]], list[Found]]:
+    """Find those of some functions and blocks that exist, with their blocks and links.
+
+    With each comes what GET_COMMON lists of it and, where it is in rows, what GET_CALLS does; with all, what GET_COMMON
+    lists of what they call, each behind its id. A snapshot can keep them.
+    """
+    record = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)[0]
+    unfolded = [
+        (make_unfolded(node, blocks, reader.note(links)), node, calls)
+        for node, blocks, links, calls in record["unfolded"]
+    ]
+    return unfolded, record["found"]
+
+
+def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
+    """Find the imports of files and rows that bind any of the names given with each; other ids are left out."""
+    units = [[unit, list(names[unit])] for unit in sorted(names) if unit.isascii()]
+    rows = reader.run(cypher.GET_IMPORTS, units=units, ready=reader.view.ready)
+    return {row["id"]: [make_node(*each) for each in row["found"]] for row in rows}
+
+
+def count_graph(reader: Reader, sources: tuple[Source, ...]) -> StoreStats:
+    """Count nodes and relationships of the sources that are complete, and list what was not fully read."""
+    view = reader.view
+    nodes = {label.value: _count(reader, cypher.COUNT_LABEL, label=label.value) for label in cypher.GRAPH_LABELS}
+    relations = {each.value: _count(reader, choose_count(each), type=each.value) for each in RelationType}
+    partial = [Skip(row["path"], row["reason"]) for row in reader.run(cypher.LIST_PARTIAL, ready=view.ready)]
+    found = [view.sources[name] for name in view.ready]
+    return StoreStats(
+        generation=view.generation,
+        encoder=view.encoder,
+        dimension=view.dimension,
+        sources=sources,
+        nodes={name: count for name, count in sorted(nodes.items()) if count or name == Label.SOURCE.value},
+        relations={name: count for name, count in sorted(relations.items()) if count},
+        partial=tuple(partial),
+        skipped=tuple(Skip(**skip) for source in found for skip in json.loads(source["skipped"])),
+        stages={source["name"]: json.loads(source["stages"]) for source in found},
+    )
+
+
+def _count(reader: Reader, statement: str, **names: str) -> int:
+    return int(reader.run(statement.format(**names), ready=reader.view.ready)[0]["count"])
+
+
+CHECKS = {
+    "pieces without a fragment": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
+        AND NOT EXISTS {{ MATCH (f:{FRAGMENT} {{id: n.fragment}}) }} RETURN count(n) AS count""",
+    "fragments without terms; run pkg build again": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
+        AND f.terms IS NULL RETURN count(f) AS count""",
+    "fragments without a file or row": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
+        AND NOT EXISTS {{ ()-[:{HOLDS}]->(f) }} RETURN count(f) AS count""",
+    "files or rows without a source": """MATCH (u:File|Row) WHERE u.source IN $ready
+        AND NOT EXISTS { (:Source)-[:CONTAINS]->(u) } RETURN count(u) AS count""",
+    "pieces that nothing contains": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
+        AND NOT EXISTS {{ ()-[:{STRUCTURE_TYPES}]->(n) }} RETURN count(n) AS count""",
+    "embedded nodes without a vector": """MATCH (n:Function|Block|FunctionName|Import) WHERE n.source IN $ready
+        AND n.embedding IS NULL RETURN count(n) AS count""",
+    "functions without a name node": """MATCH (f:Function) WHERE f.source IN $ready
+        AND COUNT { (f)<-[:NAMES]-() } = 0 RETURN count(f) AS count""",
+    "function names without a function": """MATCH (n:FunctionName) WHERE n.source IN $ready
+        AND NOT EXISTS { (n)-[:NAMES]->(:Function) } RETURN count(n) AS count""",
+    "calls and libraries that nothing refers to": """MATCH (n:Call|Library) WHERE n.source IN $ready
+        AND NOT EXISTS { (n)<-[:UNRESOLVED|RESOLVES_TO]-() } RETURN count(n) AS count""",
+    "links without a file or row": f"""MATCH (l:{LINKS}) WHERE l.source IN $ready
+        AND NOT EXISTS {{ MATCH (u:File|Row) WHERE u.id = l.id }} RETURN count(l) AS count""",
+}
+
+
+def find_faults(reader: Reader) -> list[str]:
+    """Name each fault with how often it was found."""
+    counts = {fault: reader.run(statement, ready=reader.view.ready)[0]["count"] for fault, statement in CHECKS.items()}
+    return [f"{count} {fault}" for fault, count in counts.items() if count]

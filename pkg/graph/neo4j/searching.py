@@ -1,25 +1,34 @@
-"""Nearest neighbours on the server: by the index of one label, which is asked for more until k of k remain.
+"""Search on the server: nearest neighbours by the index of one label, and terms, which are fetched once and kept.
 
-The index ranks by (1 + cosine) / 2 (A-15) and is approximate. What comes out is the cosine, right to seven digits, and
-equal ones are ordered by id, as in every store. Vectors stay on the server: to send one costs more than to compare it.
+The index is asked for more until k of k remain. It ranks by (1 + cosine) / 2 (A-15) and is approximate. What comes out
+is the cosine, right to seven digits, and equal ones are ordered by id, as in every store. Vectors stay on the server:
+to send one costs more than to compare it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import partial
-from typing import Any, NamedTuple
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pkg.graph.floor import drop_below
 from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.neo4j_writing import count_key
 from pkg.graph.neo4j.nodes import to_cosine
 from pkg.graph.neo4j.session import Reader, View
-from pkg.graph.neo4j.writing import count_key
-from pkg.model import Label, Match, Matches, NodeFilter
+from pkg.graph.rows import parse_id
+from pkg.graph.texts import drop_below
+from pkg.model import Label, Match, Matches, Node, NodeFilter
+from pkg.terms.index_file import TextCache
+
+if TYPE_CHECKING:
+    from pkg.terms.index_segment import StoredTerms, TextSegment
+
 
 EXPLORED, EXPLORED_EACH = 80, 6
 """Nodes that the index is asked for at least, and for each that is looked at where these are few: with fewer, it finds
@@ -188,3 +197,48 @@ def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
     To a question without words all nodes are equal, and come by id.
     """
     return not vector.any() or min(each.cosine for each in found) < last.score - SAME_SCORE
+
+
+class ServerTexts:
+    """Open the inverted terms of the generation of a snapshot, and read the nodes that they lead to.
+
+    A graph is told by the stamp of its generation, which no other graph ever has: so the file of an address, which
+    may stand for another database tomorrow, is never taken for the wrong graph.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        address: str,
+        get_nodes: Callable[[list[str]], list[Node]],
+        get_inside: Callable[[str], list[Node]],
+    ) -> None:
+        self._reader = reader
+        self.read_nodes = get_nodes
+        self._get_inside = get_inside
+        self._cache = TextCache(partial(find_cache_file, address), self._list_stored)
+
+    def read_inside(self, node: Node) -> list[Node]:
+        """Read what lies inside a node."""
+        return self._get_inside(node.id)
+
+    def find_fragments(self, pattern: str) -> list[int]:
+        """Give the numbers of the fragments of the files and rows whose path matches."""
+        names = self._reader.view.ready
+        found = self._reader.run(cypher.FRAGMENTS_AT, names=names, pattern=to_java_pattern(pattern))
+        return [parse_id(each) for each in found[0]["fragments"]]
+
+    def open_terms(self, label: Label) -> TextSegment:
+        """Give the terms of the functions or imports of the generation that is read now."""
+        return self._cache.open_terms(self._reader.view.stamp, label)
+
+    def _list_stored(self) -> Iterator[StoredTerms]:
+        for record in self._reader.stream(cypher.LIST_TERMS, ready=self._reader.view.ready):
+            yield parse_id(record["id"]), record["source"], record["terms"]
+
+
+def find_cache_file(address: str) -> Path:
+    """Name the file that keeps the terms of the graph at an address for this user."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("pkg", appauthor=False) / f"terms-{sha256(address.encode()).hexdigest()[:16]}"

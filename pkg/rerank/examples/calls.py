@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from pkg.rerank.examples.example import Example
+from pkg.rerank.candidates import Example
 from pkg.rerank.examples.literals import find_closing, is_value, parse_expression
-from pkg.rerank.question import Question
+from pkg.rerank.wanted import Question
 
 _CALL = re.compile(r"(?<![\w.\\])(?<!(?<!['\"])['\"])([A-Za-z_][\w.]*)[ \t]?\(")
 _OPERATOR = re.compile(r"(?:[-+*/%<>=!&|^~]|\bnot)[ \t]*$")

@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable
 
-from pkg.quiet import silence_warnings
+from pkg.extract.syntax import silence_warnings
 
 MAX_VALUE = 20_000  # characters; a longer value is data
 _MAX_POWER = 10_000  # of base and exponent, so that a query cannot keep the reader busy

@@ -7,11 +7,49 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.arrows import read_result
-from pkg.rerank.examples.chains import chain_statements
-from pkg.rerank.examples.conditions import read_condition
-from pkg.rerank.examples.example import Check, Example
+from pkg.rerank.examples.asserts import read_condition
 from pkg.rerank.examples.literals import NotLiteral, parse_statements
+
+
+def chain_statements(earlier: Sequence[ast.stmt], asked: str) -> str | None:
+    """Put those of the earlier statements before an expression that it needs; None where one of them has no place."""
+    source, needed = asked, _list_names(ast.parse(asked, mode="eval"))
+    bound = {name for statement in earlier for name in _list_bound(statement)}
+    if not bound & needed:
+        return source
+    for statement in reversed(earlier):
+        chained = _chain(statement, source)
+        if chained is None:
+            return None
+        source = chained
+    return source
+
+
+def _chain(statement: ast.stmt, rest: str) -> str | None:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        return f"(lambda {statement.targets[0].id}: {rest})({ast.unparse(statement.value)})"
+    if isinstance(statement, ast.Expr):
+        return f"({ast.unparse(statement.value)}, {rest})[1]"
+    if isinstance(statement, ast.Import) and all("." not in each.name for each in statement.names):
+        for each in statement.names:
+            rest = f"(lambda {each.asname or each.name}: {rest})(__import__({each.name!r}))"
+        return rest
+    if isinstance(statement, ast.ImportFrom):
+        return rest  # of the wanted code itself, which is there without an import
+    return None
+
+
+def _list_names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _list_bound(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, ast.Import):
+        return {each.asname or each.name for each in statement.names}
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
 
 _PROMPT = re.compile(r"^([ \t]*(?:[rR]?(?:'''|\"{3}))?[ \t]*)>>>[ \t]?(.*)$")
 _CONTINUED = re.compile(r"^[ \t]*\.\.\.[ \t]?(.*)$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pkg.rerank.question import Parameter
+from pkg.rerank.wanted import Parameter
 
 _BY_NAME = {
     "int": "n k m x y z i j a b c p q r h w num number count size length len index limit year age row col target start"

@@ -1,13 +1,32 @@
-"""The last stage: which candidate reads most like the query (P-25, A-07)."""
+"""The last stage: which candidate reads most like the query (P-25), without what it says about itself (A-07)."""
 
 from __future__ import annotations
 
+import ast
 import threading
 from collections.abc import Sequence
 from time import thread_time
 
+from pkg.extract.syntax import is_string_statement, parse_code
+from pkg.rerank.candidates import Verdict
 from pkg.rerank.case import Case, Contender
-from pkg.rerank.nouns import Verdict
+from pkg.rerank.wanted import Definition
+
+
+def strip_code(code: str) -> str:
+    """Give code without comments, docstrings and layout; what does not parse stays as it is."""
+    tree = parse_code(code)
+    if tree is None:
+        return code
+    for node in ast.walk(tree):
+        if isinstance(node, Definition | ast.Module):
+            body = [each for each in node.body if not is_string_statement(each)]
+            node.body = body if body or isinstance(node, ast.Module) else [ast.Pass()]
+    try:
+        return ast.unparse(tree)
+    except RecursionError:
+        return code
+
 
 _ENCODING = threading.Lock()  # an encoder remembers words, and tasks run in several threads
 

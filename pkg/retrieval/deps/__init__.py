@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError
-from pkg.retrieval.deps.links import LinkReader
+from pkg.retrieval.deps.answer import Answer, DepsOptions, check_options
 from pkg.retrieval.deps.names import Target, find_target
-from pkg.retrieval.deps.options import DepsOptions, check_options
+from pkg.retrieval.deps.neighbours import LinkReader
 from pkg.retrieval.deps.paths import list_sources
-from pkg.retrieval.deps.results import Answer
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -42,7 +41,7 @@ def _answer(reader: LinkReader, target: Target | None, options: DepsOptions) -> 
 
         return find_unused(reader, target, options)
     if options.question == "imports":
-        from pkg.retrieval.deps.imports import list_imports
+        from pkg.retrieval.deps.import_table import list_imports
 
         return list_imports(reader, target, options)
     if target is None:

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from pkg.confidence import is_bound, rank_confidence
-from pkg.model import Edge, RelationType
-from pkg.retrieval.deps.coverage import count_calls
-from pkg.retrieval.deps.links import LinkReader, fetch_edges, make_step
+from pkg.model import Edge, RelationType, is_bound, rank_confidence
+from pkg.retrieval.deps.answer import Chains, DepsOptions, Link, cut_limit
 from pkg.retrieval.deps.names import Target
-from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import Chains, Link
+from pkg.retrieval.deps.neighbours import LinkReader, count_calls, fetch_edges, make_step
 
 _TYPES = (RelationType.CALLS, RelationType.UNRESOLVED)
 

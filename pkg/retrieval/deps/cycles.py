@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from pkg.confidence import is_bound, rank_confidence
-from pkg.model import Edge, Label, RelationType
-from pkg.retrieval.deps.coverage import count_calls
-from pkg.retrieval.deps.links import LinkReader, Step, join_imports, make_step
+from pkg.model import Edge, Label, RelationType, is_bound, rank_confidence
+from pkg.retrieval.deps.answer import Cycle, Cycles, DepsOptions, cut_limit, make_place
 from pkg.retrieval.deps.names import Target
-from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import Cycle, Cycles, make_place
+from pkg.retrieval.deps.neighbours import LinkReader, Step, count_calls, join_imports, make_step
 from pkg.units import format_id, hash_key
 
 _TYPES = (

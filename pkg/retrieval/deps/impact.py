@@ -7,13 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from pkg.confidence import is_bound, rank_confidence
-from pkg.model import Edge, RelationType
-from pkg.retrieval.deps.coverage import count_calls, count_unbound_names
-from pkg.retrieval.deps.links import LinkReader, Step, fetch_edges, join_imports, make_step
+from pkg.model import Edge, RelationType, is_bound, rank_confidence
+from pkg.retrieval.deps.answer import Affected, CallCoverage, DepsOptions, Impact, Place, cut_limit, make_place
 from pkg.retrieval.deps.names import Target
-from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import Affected, CallCoverage, Impact, Place, make_place
+from pkg.retrieval.deps.neighbours import (
+    LinkReader,
+    Step,
+    count_calls,
+    count_unbound_names,
+    fetch_edges,
+    join_imports,
+    make_step,
+)
 
 _TYPES = (
     RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES, RelationType.IMPORTS, RelationType.RESOLVES_TO,

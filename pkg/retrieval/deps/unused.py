@@ -8,12 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pkg.model import Edge, Label, Node, RelationType
-from pkg.retrieval.deps.coverage import count_calls, count_unbound_names
+from pkg.retrieval.deps.answer import DepsOptions, Place, Unused, UnusedPlace, cut_limit, make_place
 from pkg.retrieval.deps.impact import is_test
-from pkg.retrieval.deps.links import LinkReader
 from pkg.retrieval.deps.names import Target
-from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import Place, Unused, UnusedPlace, make_place
+from pkg.retrieval.deps.neighbours import LinkReader, count_calls, count_unbound_names
 
 _TYPES = (
     RelationType.CALLS, RelationType.UNRESOLVED, RelationType.RESOLVES_TO, RelationType.INHERITS,

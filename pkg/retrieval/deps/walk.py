@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pkg.model import Label, RelationType
-from pkg.retrieval.deps.coverage import count_calls, count_unbound_names
-from pkg.retrieval.deps.links import RELATIONS, LinkReader, Relation, Step, order_link
+from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Link, cut_limit
 from pkg.retrieval.deps.names import Target
-from pkg.retrieval.deps.options import DepsOptions, cut_limit
-from pkg.retrieval.deps.results import Dependencies, Dependency, Link
+from pkg.retrieval.deps.neighbours import (
+    RELATIONS,
+    LinkReader,
+    Relation,
+    Step,
+    count_calls,
+    count_unbound_names,
+    order_link,
+)
 
 _UNITS = (Label.FILE, Label.ROW)
 

@@ -1,4 +1,4 @@
-"""What happens in the process of one candidate, from the fork to its end.
+"""What happens in the process of one candidate, from the fork to its end, in the one folder it may write to.
 
 Everything in this process belongs to the candidate as soon as its code runs: it can change every function here and
 write on every descriptor that is left. So nothing here decides anything; the supervisor does, from outside.
@@ -14,19 +14,60 @@ import os
 import random
 import resource
 import signal
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from pkg.sandbox.ending import NO_MEMORY, NO_START, STARTED
 from pkg.sandbox.frames import pack_frame, receive_bytes, send_bytes
-from pkg.sandbox.inside.box import open_input
 from pkg.sandbox.inside.faults import CODE, classify_fault, describe_fault
-from pkg.sandbox.protocol import Kind, Limits, Step
+from pkg.sandbox.protocol import NO_MEMORY, NO_START, STARTED, Kind, Limits, Step
 from pkg.sandbox.values import render_value
+
+
+def empty_box(path: str) -> None:
+    """Remove everything in the folder; an OSError says that something cannot be removed."""
+    os.chmod(path, 0o700)
+    with os.scandir(path) as entries:
+        found = list(entries)
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            empty_box(entry.path)
+            os.rmdir(entry.path)
+        else:
+            os.unlink(entry.path)
+
+
+def count_files(path: str) -> int:
+    """Count the files of the mount that the folder is."""
+    state = os.statvfs(path)
+    return state.f_files - state.f_ffree
+
+
+def prepare_box(path: str) -> None:
+    """Make the folder again if it was removed, as it can be where it is no mount of its own."""
+    try:
+        if stat.S_ISDIR(os.lstat(path).st_mode):
+            return
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    os.mkdir(path, 0o700)
+
+
+def open_input(path: str, text: str) -> int:
+    """Open what a step reads from standard input, as a file without a name."""
+    if not text:
+        return os.open(os.devnull, os.O_RDONLY)
+    with tempfile.TemporaryFile(dir=path) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+        file.seek(0)
+        return os.dup(file.fileno())
+
 
 REPORT, STEP_OUTPUT = 3, 4  # descriptors: what the process came to, and what the step prints
 OPEN_FILES = 64

@@ -1,4 +1,4 @@
-"""Give up every right before the first candidate comes; nothing that is given up here can be had back (Linux)."""
+"""Give up every right before the first candidate comes, files by Landlock among them; none can be had back (Linux)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,70 @@ import ctypes
 import os
 import signal
 import struct
+from collections.abc import Iterable
 
-from pkg.sandbox.inside.landlock import restrict_files
 from pkg.sandbox.inside.libc import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, call_kernel, set_process
 from pkg.sandbox.inside.seccomp import install_filter, is_filter_possible
-from pkg.sandbox.places import BOX, DEVICES
+from pkg.sandbox.protocol import BOX, DEVICES
+
+WRITE_FILE, READ_FILE, READ_DIR = 1 << 1, 1 << 2, 1 << 3
+FOLDERS = 0x1FF0  # make and remove files and folders of every kind: bits 4 to 12
+REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
+EXECUTE = 1 << 0
+TCP = 0b11  # bind and connect
+SCOPES = 0b11  # abstract sockets of others, signals to others
+
+READ = READ_FILE | READ_DIR
+WRITE = READ | WRITE_FILE | (FOLDERS & ~(1 << 6 | 1 << 9 | 1 << 11)) | REFER | TRUNCATE  # no devices, no sockets
+
+
+def find_version() -> int:
+    """Give the version that the kernel offers; 0 where it has none or has it switched off."""
+    try:
+        return call_kernel("landlock_create_ruleset", None, ctypes.c_size_t(0), 1)
+    except OSError:
+        return 0
+
+
+def restrict_files(readable: Iterable[str | int], writable: Iterable[str | int], devices: Iterable[str]) -> int:
+    """Restrict this process and its children to some files (paths or open folders); give the version used, 0 for none.
+
+    Nothing may be executed, wherever it lies.
+    """
+    version = find_version()
+    if not version:
+        return 0
+    handled = _list_handled(version)
+    attributes = struct.pack("QQQ", handled, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    rules = call_kernel("landlock_create_ruleset", ctypes.c_char_p(attributes), ctypes.c_size_t(size), 0)
+    for rights, places in ((READ, readable), (WRITE, writable), (READ_FILE | WRITE_FILE, devices)):
+        for place in places:
+            _allow(rules, place, rights & handled)
+    set_process(PR_SET_NO_NEW_PRIVS)
+    call_kernel("landlock_restrict_self", rules, 0)
+    os.close(rules)
+    return version
+
+
+def _list_handled(version: int) -> int:
+    """List the rights that a version knows; each that is not given to a place is refused everywhere."""
+    handled = EXECUTE | WRITE_FILE | READ | FOLDERS
+    handled |= REFER if version >= 2 else 0
+    handled |= TRUNCATE if version >= 3 else 0
+    return handled | (IOCTL_DEVICE if version >= 5 else 0)
+
+
+def _allow(rules: int, place: str | int, rights: int) -> None:
+    """Allow rights beneath a folder, or on one file."""
+    opened = os.open(place, os.O_PATH | os.O_CLOEXEC) if isinstance(place, str) else place
+    try:
+        rule = struct.pack("=Qi", rights, opened)
+        call_kernel("landlock_add_rule", rules, 1, ctypes.c_char_p(rule), 0)
+    finally:
+        if isinstance(place, str):
+            os.close(opened)
+
 
 _CAPABILITIES_3 = 0x20080522  # the version of the kernel's structure that has 64 bits
 

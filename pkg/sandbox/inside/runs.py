@@ -1,20 +1,109 @@
-"""Supervise the process of one candidate: start it, look after it, end it and all that it started."""
+"""Supervise the process of one candidate: start it, read and watch it, end it and all that it started."""
 
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pkg.sandbox.inside.box import count_files, prepare_box
-from pkg.sandbox.inside.candidate import Job, run_candidate
-from pkg.sandbox.inside.pipes import Pipe
-from pkg.sandbox.inside.watch import Watch
-from pkg.sandbox.places import MOST_FILES
-from pkg.sandbox.protocol import Kind, Limits
+from pkg.sandbox.inside.candidate import Job, count_files, prepare_box, run_candidate
+from pkg.sandbox.protocol import MOST_FILES, Kind, Limits
+
+PATIENCE = 16  # times the wanted length that are read and thrown away before a run is ended for it
+
+
+class Pipe:
+    """One pipe from a candidate: what came through it, up to a length, and how much in all.
+
+    The supervisor is forked for every candidate, so what it remembers of one the next could read: nothing that comes
+    here becomes an object of Python, and the buffer is filled with zeros in the end.
+    """
+
+    def __init__(self, keep: int) -> None:
+        self.descriptor, self.end = os.pipe()
+        os.set_blocking(self.descriptor, False)
+        self.buffer = bytearray(keep)
+        self.total = 0
+        self.is_open = True
+
+    @property
+    def size(self) -> int:
+        """Tell how many bytes were kept."""
+        return min(self.total, len(self.buffer))
+
+    @property
+    def is_flooded(self) -> bool:
+        """Tell whether far more came than anybody wants."""
+        return self.total > PATIENCE * len(self.buffer)
+
+    def read(self) -> None:
+        """Take what is there."""
+        while self.is_open and not self.is_flooded:
+            try:
+                self._read_once()
+            except BlockingIOError:
+                return
+
+    def _read_once(self) -> None:
+        room = len(self.buffer) - self.size
+        with memoryview(self.buffer)[self.size :] if room else memoryview(bytearray(1 << 16)) as place:
+            count = os.readv(self.descriptor, [place])
+            if not room:
+                place[:] = bytes(len(place))
+        self.is_open = count > 0
+        self.total += count
+
+    def wipe(self) -> None:
+        """Forget what came."""
+        self.buffer[:] = bytes(len(self.buffer))
+        os.close(self.descriptor)
+
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = resource.getpagesize()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the processes of a run use at one moment: CPU seconds, and bytes of memory that are not the supervisor's."""
+
+    seconds: float = 0.0
+    memory: int = 0
+
+
+class Watch:
+    """Reads the /proc of the sandbox's own process namespace, in which this process is the first."""
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._own = self._read("self")[1] if processes >= 0 else 0
+
+    def measure(self) -> Usage:
+        """Add up all processes but the first."""
+        if self._processes < 0:
+            return Usage()
+        found = [self._read(name) for name in os.listdir(self._processes) if name.isdigit() and name != "1"]
+        # Every process begins with the supervisor's pages, which it shares until it writes on them.
+        return Usage(sum(seconds for seconds, _ in found), sum(max(0, memory - self._own) for _, memory in found))
+
+    def _read(self, name: str) -> tuple[float, int]:
+        """Read CPU seconds and resident bytes of one process; none of one that has just ended."""
+        try:
+            descriptor = os.open(f"{name}/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._processes)
+        except OSError:
+            return 0.0, 0
+        try:
+            fields = os.read(descriptor, 4096).rpartition(b")")[2].split()
+        except OSError:
+            return 0.0, 0
+        finally:
+            os.close(descriptor)
+        return (int(fields[11]) + int(fields[12])) / TICKS, int(fields[21]) * PAGE
+
 
 LOOK = 0.05  # seconds between two looks at what a run uses: a hostile one takes at most this much more
 NO_PIDFD_LOOK = 0.002  # seconds, where the system cannot tell the end of a process as an event

@@ -34,7 +34,7 @@ def test_a_flag_agrees_beforehand_and_still_says_what_is_sent(tree: Path, models
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
 def test_a_person_is_asked(tree: Path, monkeypatch: pytest.MonkeyPatch, answer: str, code: int) -> None:
-    monkeypatch.setattr("pkg.console.consent.can_ask", lambda: True)
+    monkeypatch.setattr("pkg.console.progress.can_ask", lambda: True)
     done = run(tree, "--encoder", "far:m", answer=answer)
     assert done.exit_code == code
     assert "Send it? [y/N]" in done.stderr

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pkg.console.interrupts import keep_interrupts
+from pkg.console.streams import keep_interrupts
 from pkg.errors import StoreError
 
 

@@ -15,12 +15,11 @@ from rich.console import Console
 from rich.text import Text
 
 from pkg.cli import main
-from pkg.console.branches import Branch, draw_branches
-from pkg.console.draw_deps import draw_deps
-from pkg.console.render_deps import deps_lines, view_deps
+from pkg.console.drawings import draw_deps
+from pkg.console.trees import Branch, deps_lines, draw_branches, view_deps
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.retrieval.deps import DepsOptions, run_deps
-from pkg.retrieval.deps.results import Answer
+from pkg.retrieval.deps.answer import Answer
 
 QUESTIONS: list[tuple[str | None, dict[str, Any]]] = [
     ("Cart.add", {}),

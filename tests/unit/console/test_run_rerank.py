@@ -12,10 +12,9 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from pkg.cli import main
-from pkg.console.render_rerank import view_outcome
-from pkg.console.run_rerank import make_options
+from pkg.console.rerank_command import make_options, view_outcome
 from pkg.errors import UsageError
-from pkg.rerank.options import PAPER_STAGES
+from pkg.rerank.candidates import PAPER_STAGES
 from pkg.rerank.reranker import Reranker
 
 ADD = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.doctor.encoders import examine_encoders
-from pkg.doctor.finding import Finding
+from pkg.doctor import Finding, examine_encoders
 from pkg.encode.registry import DEFAULT_ENCODER, KINDS
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pkg.encode import name_gains
-from pkg.encode.name_gains import FILE, NAME_GAIN, UNLEARNED_GAIN, gain_names
-from pkg.terms.numbers import hash_term
+from pkg.terms import term_weights
+from pkg.terms.term_weights import FILE, NAME_GAIN, UNLEARNED_GAIN, gain_names
+from pkg.terms.words import hash_term
 from pkg.trained import WEIGHTS
 
 
@@ -16,7 +16,7 @@ from pkg.trained import WEIGHTS
 def forgotten() -> Iterator[None]:
     yield
     gain_names.cache_clear()
-    name_gains._load_columns.cache_clear()
+    term_weights._load_columns.cache_clear()
 
 
 def learn(folder: Path, *rows: tuple[str, str, float]) -> None:
@@ -24,17 +24,17 @@ def learn(folder: Path, *rows: tuple[str, str, float]) -> None:
     table = np.array([(hash_term(asked), hash_term(named), gain) for asked, named, gain in rows], NAME_GAIN)
     np.save(folder / FILE, np.sort(table, order=("asked", "named")))
     gain_names.cache_clear()
-    name_gains._load_columns.cache_clear()
+    term_weights._load_columns.cache_clear()
 
 
 def test_gains_are_means_over_the_terms_of_the_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(name_gains, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(term_weights, "WEIGHTS", tmp_path)
     learn(tmp_path, ("number", "count", 60.0), ("number", "num", 90.0), ("total", "count", 20.0))
     assert gain_names(("total", "number")) == {hash_term("count"): 40.0, hash_term("num"): 45.0}
 
 
 def test_a_term_that_was_never_learned_makes_itself_likelier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(name_gains, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(term_weights, "WEIGHTS", tmp_path)
     learn(tmp_path, ("number", "num", 90.0))
     assert gain_names(("зонт", "number")) == {hash_term("зонт"): UNLEARNED_GAIN / 2, hash_term("num"): 45.0}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.encode.prefixes import find_prefix
+from pkg.encode.service import find_prefix
 
 
 @pytest.mark.parametrize(

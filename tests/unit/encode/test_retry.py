@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.encode.retry import read_wait
+from pkg.encode.embedding_model import read_wait
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.encode import identifiers, static
+from pkg.encode import static, word_table
 from pkg.encode.encoder import Spans, is_additive
-from pkg.encode.identifiers import MAX_WORDS
 from pkg.encode.static import GROUP, StaticEncoder, normalise, split_heading
-from pkg.encode.word_table import TEXT, load_word_table
-from pkg.terms.stems import stem_cached
-from pkg.terms.words import blank_separators
+from pkg.encode.word_table import MAX_WORDS, TEXT, load_word_table
+from pkg.terms.words import blank_separators, stem_cached
 
 ROOT = Path(__file__).resolve().parents[3]
 DIMENSION = load_word_table().dimension
@@ -199,14 +197,14 @@ def test_only_the_first_words_of_a_long_identifier_count() -> None:
 def test_forgetting_identifiers_changes_no_vector(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = SOURCE.split(b"\n")
     expected = StaticEncoder().encode(lines)
-    monkeypatch.setattr(identifiers, "CACHE_LIMIT", 5)
+    monkeypatch.setattr(word_table, "CACHE_LIMIT", 5)
     encoder = StaticEncoder()
     assert np.array_equal(np.concatenate([encoder.encode([line]) for line in lines]), expected)
     assert np.array_equal(encoder.encode(lines), expected)
 
 
 def test_forgetting_identifiers_that_nobody_asked_for_changes_no_vector(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identifiers, "CACHE_LIMIT", 1)
+    monkeypatch.setattr(word_table, "CACHE_LIMIT", 1)
     encoder = StaticEncoder()
     encoder.encode_spans(b" ".join(map(spell, range(3000))), make_spans())
     assert np.array_equal(encoder.encode([b"read rows"]), StaticEncoder().encode([b"read rows"]))

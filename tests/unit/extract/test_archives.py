@@ -11,7 +11,8 @@ import pytest
 
 from pkg.errors import PathError
 from pkg.extract.archives import name_archive
-from pkg.extract.discovery import Discovery, discover
+from pkg.extract.discovery import discover
+from pkg.extract.files import Discovery
 from pkg.model import Skip
 
 
@@ -83,7 +84,7 @@ def test_a_top_folder_that_is_a_package_stays(tmp_path: Path) -> None:
 
 
 def test_a_tar_over_the_memory_bound_reads_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pkg.extract.tars._SPOOL_IN_MEMORY", 100)
+    monkeypatch.setattr("pkg.extract.archives._SPOOL_IN_MEMORY", 100)
     members = {f"m{number}.py": b"x" * number for number in range(60)}
     entries = discover(str(write_tar(tmp_path / "a.tar.gz", members))).entries
     assert {entry.path: entry.read() for entry in reversed(entries)} == members

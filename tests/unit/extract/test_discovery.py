@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pkg.errors import PathError
-from pkg.extract.discovery import DEFAULT_MAX_FILE_SIZE, Discovery, discover, looks_minified
+from pkg.extract.discovery import discover, looks_minified
+from pkg.extract.files import DEFAULT_MAX_FILE_SIZE, Discovery
 from pkg.model import Skip
 
 NOBODY = 65534

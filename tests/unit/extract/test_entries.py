@@ -5,7 +5,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.extract.entries import print_path
+from pkg.extract.files import print_path
 
 names = st.one_of(
     st.binary(max_size=6).map(os.fsdecode), st.text(alphabet="\\xe9\u00e9\u00a0\udce9\n\U000e0001", max_size=8)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
-from pkg.facts import Code, Fact, pack_facts, unpack_facts
+from pkg.units import Code, Fact, pack_facts, unpack_facts
 
 numbers = st.integers(0, 2**32 - 1)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pkg.errors import PathError
-from pkg.extract.discovery import Discovery, discover
+from pkg.extract.discovery import discover
+from pkg.extract.files import Discovery
 
 
 def run_git(folder: Path, *arguments: str) -> str:

@@ -17,11 +17,10 @@ from trees import SHOP, open_graph_at, write_rows, write_tree
 
 from pkg.errors import PathError, StoreError, StoreFullError, StoreMissingError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.neo4j.bulk import BulkWriter
-from pkg.graph.neo4j.csv_files import ARRAY_DELIMITER, CsvFiles
+from pkg.graph.neo4j.bulk_import import ARRAY_DELIMITER, BulkWriter, CsvFiles
 from pkg.graph.rows import unpack_text
-from pkg.indexing import build
-from pkg.indexing.bulk import export_bulk
+from pkg.indexing.build import build
+from pkg.indexing.bulk_export import export_bulk
 from pkg.model import Edge, Label, RelationType, Source
 from pkg.units import UnboundCall, UnitLinks, name_library
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from pkg.cli import main
 from pkg.errors import StoreError, StoreVersionError, UsageError
-from pkg.graph.neo4j import connection
+from pkg.graph.neo4j import session
 from pkg.graph.neo4j.address import SCHEMES, Address, is_exposed, parse_address
-from pkg.graph.neo4j.connection import check_version, open_driver, read_version
-from pkg.graph.stores import open_store
+from pkg.graph.neo4j.session import check_version, open_driver, read_version
+from pkg.graph.opening import open_store
 
 HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
 SERVER = Address("bolt://127.0.0.1:7687", None)
@@ -97,7 +97,7 @@ def test_only_what_another_machine_is_told_without_encryption_is_exposed(address
 
 
 def test_an_exposed_server_brings_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "is_exposed", lambda address: True)
+    monkeypatch.setattr(session, "is_exposed", lambda address: True)
     with pytest.warns(Warning, match=r"not encrypted.*use neo4j\+s://"), pytest.raises(StoreError):
         open_driver(Address("bolt://127.0.0.1:1", None))
 
@@ -146,7 +146,7 @@ def test_a_server_without_encryption_is_told_from_one_that_is_down() -> None:
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
 def test_whoever_listens_and_stays_silent_is_given_up(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(session, "ANSWER_SECONDS", 0.2)
     with listening(wait_for_the_end) as place, pytest.raises(StoreError, match=r"cannot reach .*timed out"):
         open_store(f"{scheme}://{place}")
 

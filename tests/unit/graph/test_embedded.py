@@ -19,7 +19,7 @@ from contract.units import FILES, READER, WRITER, encode, encoder, fill, find_id
 from pkg.errors import StoreCorruptError, StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.embedded.embedded_vectors import EmbeddedVectors
+from pkg.graph.embedded.indexes import EmbeddedVectors
 from pkg.model import Edge, Label, Matches, RelationType
 from pkg.vectors.exact import Columns, Row
 from pkg.vectors.vector_file import read_index

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.graph.neo4j import links
-from pkg.graph.neo4j.links import cut_links
+from pkg.graph.neo4j import neo4j_links
+from pkg.graph.neo4j.neo4j_links import cut_links
 from pkg.model import Edge, RelationType
 from pkg.units import UnboundCall, UnitLinks
 
@@ -21,8 +21,8 @@ EDGE = Edge(RelationType.CALLS, "f", "g")
 def test_batches_hold_every_unit_whole_in_its_order(units: list[tuple[str, int, int, int]]) -> None:
     listed = [UnitLinks(path, (EDGE,) * a, (CALL,) * b, (), b"n" * c) for path, a, b, c in units]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(links, "LINKS_AT_ONCE", 10)
-        patch.setattr(links, "NOTES_AT_ONCE", 50)
+        patch.setattr(neo4j_links, "LINKS_AT_ONCE", 10)
+        patch.setattr(neo4j_links, "NOTES_AT_ONCE", 50)
         batches = list(cut_links(listed))
     assert [each for batch in batches for each in batch.values()] == listed
     for batch in batches:

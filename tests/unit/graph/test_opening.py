@@ -16,9 +16,9 @@ import pytest
 from contract.units import FILES, encode, encoder, fill, find_id
 
 from pkg.errors import StoreCorruptError, StoreError, StoreLockedError, StoreMissingError, StoreVersionError
-from pkg.graph.embedded import opening, sql
+from pkg.graph.embedded import database_file, sql
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.stores import open_store
+from pkg.graph.opening import open_store
 from pkg.model import Label
 from pkg.vectors.quantised import unpack_vectors
 
@@ -259,7 +259,7 @@ sys.stdin.read()
 def test_a_store_that_another_process_writes_is_locked_for_writers_alone(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(database_file, "LOCK_SECONDS", 0.05)
     before = export(path)
     holder = [sys.executable, "-c", HOLD, str(path)]
     with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

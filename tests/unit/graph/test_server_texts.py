@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from contract.units import READER, WRITER, prepare
 
-from pkg.graph.neo4j.server_texts import ServerTexts, find_cache_file
+from pkg.graph.neo4j.searching import ServerTexts, find_cache_file
 from pkg.model import Label
 from pkg.terms.term_weights import weigh_terms
 from pkg.units import format_id

@@ -15,7 +15,7 @@ from trees import SHOP, open_graph_at, write_tree
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.verify import NAMED_DIFFERENCES, verify_stores
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.model import Edge, RelationType
 from pkg.units import UnitLinks
 

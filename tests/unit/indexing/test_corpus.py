@@ -18,7 +18,7 @@ import pkg
 from pkg.errors import CorpusError, PathError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.model import Label, RelationType
 
 ADD = "def add(a, b):\n    return a + b"

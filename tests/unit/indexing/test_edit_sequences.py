@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from trees import export_lines
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing import build
+from pkg.indexing.build import build
 
 PLACES = ("shop/__init__.py", "shop/cart.py", "shop/prices.py", "shop/tax/__init__.py", "shop/tax/rates.py", "main.py")
 IMPORTER = "from shop.prices import total, Price\n\n\ndef check(cart):\n    return total(cart) + Price(1).net()\n"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import FEW_EXAMPLES, export_lines, open_graph_at, write_rows, write_tree
 
-from pkg.indexing import build
+from pkg.indexing.build import build
 
 PIECES = (
     "import os\n",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trees import FEW_EXAMPLES, SHOP, export_lines, open_graph_at, write_rows, write_tree
 
 from pkg.errors import CorpusError, PathError
-from pkg.indexing import build, build_export
+from pkg.indexing.build import build, build_export
 
 AWKWARD: dict[str, str | bytes] = {
     "a/latin.py": b"# \xe9t\xe9\ndef f():\n    return '\xe9'\n",

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from pkg.indexing.fields import FieldCounts, FieldReader, FieldSpan
 from pkg.terms.impacts import quantise
-from pkg.terms.numbers import hash_term
-from pkg.terms.stems import split_terms
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
+from pkg.terms.words import hash_term, split_terms
 
 TEXT = b"def read_file(path: Path):  # reads files\n    'Read a file.'\n    return path.read()  # at once\nread_file\n"
 COMMENTS = [(TEXT.index(mark), TEXT.index(b"\n", TEXT.index(mark))) for mark in (b"# reads", b"# at once")]

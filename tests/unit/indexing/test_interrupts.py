@@ -13,8 +13,8 @@ from pkg.encode.static import StaticEncoder
 from pkg.errors import StoreError
 from pkg.extract import discovery
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.embedded.writing import EmbeddedWriter
-from pkg.indexing import BuildOptions, build
+from pkg.graph.embedded.embedded_writing import EmbeddedWriter
+from pkg.indexing.build import BuildOptions, build
 from pkg.indexing.prepare import Preparer
 
 CHANGED = {"shop/cart.py": "def cart(): return 1\n", "shop/new.py": "def new(): return cart()\n"}

@@ -10,7 +10,7 @@ import pytest
 
 BLOCKS = """
 from pathlib import Path
-from pkg.indexing.memory import return_free_memory
+from pkg.resources import return_free_memory
 
 def read_pages():
     return int(Path("/proc/self/statm").read_text().split()[1])

@@ -10,7 +10,7 @@ from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
 from pkg.model import EMBEDDED_LABELS, Label, Status
 from pkg.terms.impacts import unpack_terms
-from pkg.terms.numbers import hash_term
+from pkg.terms.words import hash_term
 from pkg.units import Fragment, UnitGraph
 from pkg.vectors.quantised import round_vectors
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from trees import write_tree
 
-from pkg.extract.discovery import DEFAULT_MAX_FILE_SIZE, discover
+from pkg.extract.discovery import discover
+from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
 from pkg.indexing.relevance import Relevance
 
 TREE = {

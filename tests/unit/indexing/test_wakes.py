@@ -11,8 +11,8 @@ import pytest
 import watchfiles
 
 from pkg.errors import MissingExtraError, PathError
-from pkg.indexing import wakes
-from pkg.indexing.wakes import await_notices, check_notices, poll_files
+from pkg.indexing import watch
+from pkg.indexing.watch import await_notices, check_notices, poll_files
 
 
 def poll(looks: str) -> str:
@@ -68,8 +68,8 @@ def test_where_the_system_has_no_watches_left_the_way_out_is_named(
 
 @pytest.fixture
 def hasten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wakes, "QUIET_MS", 20)
-    monkeypatch.setattr(wakes, "MOMENT_MS", 20)
+    monkeypatch.setattr(watch, "QUIET_MS", 20)
+    monkeypatch.setattr(watch, "MOMENT_MS", 20)
 
 
 @pytest.mark.usefixtures("hasten")

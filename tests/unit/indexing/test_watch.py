@@ -16,9 +16,9 @@ import watchfiles
 from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
 
 from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
-from pkg.graph.embedded import opening
-from pkg.indexing import BuildReport, build
+from pkg.graph.embedded import database_file
 from pkg.indexing import watch as watching
+from pkg.indexing.build import BuildReport, build
 from pkg.indexing.watch import watch
 
 Step = Callable[[], object]
@@ -63,7 +63,7 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    monkeypatch.setattr(opening, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(database_file, "LOCK_SECONDS", 0.05)
     return Scene(write_tree(tmp_path / "repo", SHOP), tmp_path / "graph.db", monkeypatch)
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
 
-from pkg.indexing import BuildOptions, build, workers
+from pkg.indexing import workers
+from pkg.indexing.build import BuildOptions, build
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.workers import prepare_all
 from pkg.model import Label

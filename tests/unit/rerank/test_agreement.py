@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pkg.rerank.agreement import Agreement, count_answers, measure_agreement
+from pkg.rerank.trial import Agreement, count_answers, measure_agreement
 
 Outcomes = list[list[str | None]]
 

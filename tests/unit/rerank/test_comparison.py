@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from pkg.rerank.candidates import Check, Example
 from pkg.rerank.comparison import NEAR, STRICT, WEAK, equal_values, passes, rate_step
-from pkg.rerank.examples.example import Check, Example
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.question import read_question
+from pkg.rerank.wanted import read_question
 
 ADD = read_question('from typing import List\n\ndef add(xs: List[int]) -> int:\n    """Add numbers."""\n')
 CODE = "def add(xs):\n    return sum(xs)"

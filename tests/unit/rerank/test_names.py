@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pkg.rerank.names import find_undefined
+from pkg.rerank.undefined_names import find_undefined
 
 
 def names(code: str) -> list[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.rerank.question import Parameter, read_question
+from pkg.rerank.wanted import Parameter, read_question
 
 PROMPT = '''\
 from typing import List

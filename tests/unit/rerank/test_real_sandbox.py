@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pkg.rerank.batches import Inquiry, ask_all
-from pkg.rerank.options import RerankOptions
+from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.reranker import Reranker
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox, Step
 

@@ -8,9 +8,8 @@ import pytest
 
 from pkg.errors import PathError, UsageError
 from pkg.model import Skip
-from pkg.rerank.nouns import Candidate, Task
-from pkg.rerank.options import RerankOptions
-from pkg.rerank.resume import leave_done, name_item, read_done
+from pkg.rerank.candidates import Candidate, RerankOptions, Task
+from pkg.rerank.tasks import leave_done, name_item, read_done
 
 TASK = Task("q", (Candidate(0, "a"),), id="t")
 

@@ -7,12 +7,9 @@ import pytest
 from fake_sandbox import FakeSandbox
 
 from pkg.model import Skip
-from pkg.rerank.lines import outcome_line
-from pkg.rerank.nouns import Candidate, Ranking, Task
-from pkg.rerank.options import RerankOptions
+from pkg.rerank.candidates import Candidate, Ranking, RerankOptions, Task
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.stream import Outcome, rank_all, rank_stream
-from pkg.rerank.tasks import Item
+from pkg.rerank.tasks import Item, Outcome, outcome_line, rank_all, rank_stream
 
 TASKS: list[Item] = [
     Task(f"Multiply by {number}. f(2) returns {2 * number}", tuple(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.rerank.syntax import MAX_CODE, cut_tail, find_fault
+from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from pkg.errors import InputError, PathError
 from pkg.model import Skip
-from pkg.rerank.nouns import Task
+from pkg.rerank.candidates import Task
 from pkg.rerank.tasks import read_oracle, read_tasks
 
 

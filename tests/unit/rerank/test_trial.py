@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from fake_sandbox import FakeSandbox
 
-from pkg.rerank.nouns import Ranking, Verdict
-from pkg.rerank.options import RerankOptions
+from pkg.rerank.candidates import Ranking, RerankOptions, Verdict
 from pkg.rerank.reranker import Reranker
 
 

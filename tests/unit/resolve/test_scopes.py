@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.resolve.reading import find_scope, read_module
 
-from pkg.facts import Code
 from pkg.resolve.model import Scope
 from pkg.resolve.parsing import locate, parse_expression
+from pkg.units import Code
 
 
 def read_function(text: str) -> Scope:

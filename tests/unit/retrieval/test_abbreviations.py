@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.retrieval.abbreviations import MOST_WORDS, list_abbreviations
-from pkg.retrieval.question import read_question
-from pkg.terms.stems import split_terms
+from pkg.retrieval.question import MOST_WORDS, list_abbreviations, read_question
+from pkg.terms.words import split_terms
 
 
 @pytest.mark.parametrize(

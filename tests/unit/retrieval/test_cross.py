@@ -11,9 +11,8 @@ from toy_sentences import Uses, install_sentences
 
 from pkg.encode.cross_encoder import load_pair_model
 from pkg.model import Label
-from pkg.retrieval.cross import LOOK, rerank_hits
 from pkg.retrieval.query import QueryOptions, run_query
-from pkg.retrieval.ranking import Ranked
+from pkg.retrieval.ranking import LOOK, Ranked, rerank_hits
 
 CODE = "".join(f"def read_{'x' * number}():\n    return {number}\n\n\n" for number in range(1, 80))
 

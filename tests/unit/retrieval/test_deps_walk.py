@@ -13,7 +13,7 @@ from pkg.errors import QueryError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 from pkg.retrieval.deps import DepsOptions, run_deps
-from pkg.retrieval.deps.results import Chains, Dependencies
+from pkg.retrieval.deps.answer import Chains, Dependencies
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from linked import SHOP, SHOP_LINKS, SHOP_UNBOUND, LinkRow, fill_store, make_lin
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 from pkg.retrieval.deps import DepsOptions, run_deps
+from pkg.retrieval.deps.answer import Answer, Cycles, Impact, ImportTable, Place, Unused
 from pkg.retrieval.deps.impact import is_test
-from pkg.retrieval.deps.results import Answer, Cycles, Impact, ImportTable, Place, Unused
 
 
 @pytest.fixture

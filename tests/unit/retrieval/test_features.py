@@ -9,8 +9,7 @@ import pytest
 from pkg.model import Label, Outline
 from pkg.retrieval import features
 from pkg.retrieval.features import FEATURES, measure_features
-from pkg.retrieval.measures import measure_unit
-from pkg.retrieval.pool import Pool, Scores
+from pkg.retrieval.pool import Pool, Scores, measure_unit
 from pkg.retrieval.question import read_question
 
 

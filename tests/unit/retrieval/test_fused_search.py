@@ -7,7 +7,7 @@ from fakes import FakeEncoder, FakeStore
 from graphs import make_store
 
 from pkg.model import Label, NodeFilter
-from pkg.retrieval.options import MODES, RANKINGS
+from pkg.retrieval.query_options import MODES, RANKINGS
 from pkg.retrieval.question import read_question
 from pkg.retrieval.search import Found, find_nodes
 

@@ -7,7 +7,7 @@ import pytest
 from linked import make_linked_store
 
 from pkg.model import Label, Node
-from pkg.retrieval.heads import SHORT_CLASS, show_head
+from pkg.retrieval.helpers import SHORT_CLASS, show_head
 
 METHODS = "".join(f"\n    def method_{i}(self):\n        return {i}\n" for i in range(20))
 

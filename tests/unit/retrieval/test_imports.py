@@ -8,8 +8,8 @@ from linked import make_linked_store
 from trees import open_graph_at, write_rows
 
 from pkg.graph.store import GraphStore
-from pkg.indexing import build
-from pkg.retrieval.imports import ModuleImports
+from pkg.indexing.build import build
+from pkg.retrieval.needed_imports import ModuleImports
 
 IMPORTS = """\
 from __future__ import annotations

@@ -11,10 +11,10 @@ from linked import encoder
 from trees import open_graph_at, write_rows
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing import build
+from pkg.indexing.build import build
 from pkg.model import Label, Node
-from pkg.retrieval.complete import Completer, Completion
-from pkg.retrieval.shown import Shown
+from pkg.retrieval.context import Shown
+from pkg.retrieval.helpers import Completer, Completion
 
 MAIN = """\
 import os

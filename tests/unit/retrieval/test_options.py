@@ -6,7 +6,7 @@ import pytest
 
 from pkg.errors import UsageError
 from pkg.model import NodeFilter
-from pkg.retrieval.options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
+from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.model import Helper, Hit, Label, Node, Unfolded
-from pkg.retrieval.complete import Completion
+from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit
 from pkg.retrieval.pack import HITS_AT_ONCE, Packed, count_tokens, pack_hits
 

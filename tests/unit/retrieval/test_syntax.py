@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.syntax import find_indent, is_hollow, is_python, is_python_like
+from pkg.extract.syntax import find_indent, is_hollow, is_python, is_python_like
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hostile_code import CASES, ESCAPED, FORGERY, LIMITS, PATCHES, QUESTION, SEC
 from traces import Machine, describe_machine, find_family, wait_for_end
 
 from pkg.sandbox import Kind, Program, Sandbox, Step, open_sandbox
-from pkg.sandbox.image import write_image
+from pkg.sandbox.docker import write_image
 
 IMAGE = "pkg-tested-sandbox"
 SECRET = "what nobody inside may ever see"

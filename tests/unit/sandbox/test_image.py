@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from pkg.errors import SandboxError
-from pkg.sandbox.image import write_image
+from pkg.sandbox.docker import write_image
 
 
 def test_the_archive_holds_the_interpreter_its_library_and_what_they_load(tmp_path: Path) -> None:

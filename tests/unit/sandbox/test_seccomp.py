@@ -8,8 +8,20 @@ from dataclasses import dataclass
 
 import pytest
 
-from pkg.sandbox.inside.seccomp import ALLOW, ANY_BIT, AT_LEAST, EQUAL, ERROR, KILL, LOAD, RETURN, build_filter
-from pkg.sandbox.inside.syscalls import AARCH64, CHECKED, X86_64
+from pkg.sandbox.inside.seccomp import (
+    AARCH64,
+    ALLOW,
+    ANY_BIT,
+    AT_LEAST,
+    CHECKED,
+    EQUAL,
+    ERROR,
+    KILL,
+    LOAD,
+    RETURN,
+    X86_64,
+    build_filter,
+)
 
 REFUSED, UNKNOWN = ERROR | errno.EPERM, ERROR | errno.ENOSYS
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.terms.compounds import LONGEST, TABLE_LIMIT, Compounds, load_compounds
-from pkg.terms.stems import split_terms
+from pkg.terms.words import split_terms
 
 WORDS = ["get", "row", "view", "file", "name", "filename", "is", "plot", "in", "graph", "list"]
 

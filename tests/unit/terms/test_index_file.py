@@ -15,7 +15,7 @@ from pkg.model import Label
 from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
 from pkg.terms.index_file import read_text_segment, write_text_segment
 from pkg.terms.index_segment import TextSegment, make_text_segment
-from pkg.terms.numbers import hash_term
+from pkg.terms.words import hash_term
 from pkg.vectors.vector_file import LEFTOVER_SECONDS
 
 TERMS = {"read": 1.0, "write": 0.5, "file": 2.0}

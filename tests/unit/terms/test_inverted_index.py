@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pkg.terms.impacts import TermRows, saturations
 from pkg.terms.inverted_index import LexicalIndex, find_top
-from pkg.terms.numbers import hash_term
+from pkg.terms.words import hash_term
 
 TERMS = ("read", "write", "file", "path", "pars", "größe")
 NODES = st.lists(st.dictionaries(st.sampled_from(TERMS), st.integers(0, 255)), max_size=40)

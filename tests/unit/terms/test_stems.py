@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.terms.stems import split_terms, stem_cached
-from pkg.terms.words import split_words
+from pkg.terms.words import split_terms, split_words, stem_cached
 
 
 @pytest.mark.parametrize(

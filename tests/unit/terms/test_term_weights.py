@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.terms import term_weights
-from pkg.terms.numbers import hash_term
 from pkg.terms.term_weights import TERM_WEIGHT, Field, load_field_weights, parse_field_weights, weigh_terms
+from pkg.terms.words import hash_term
 from pkg.trained import WEIGHTS
 
 

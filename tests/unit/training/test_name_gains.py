@@ -13,7 +13,7 @@ import pytest
 from matrices import Functions, Pairs, Questions
 from name_gains import learn_name_gains
 
-from pkg.terms.numbers import hash_term
+from pkg.terms.words import hash_term
 
 WORDS = ["number", "row", "count", "num", "remov", "column", "drop"]
 ASKED_AND_NAMED = [

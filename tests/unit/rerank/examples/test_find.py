@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.rerank.examples.example import Check
+from pkg.rerank.candidates import Check
 from pkg.rerank.examples.find import find_entry, find_examples
-from pkg.rerank.question import read_question
+from pkg.rerank.wanted import read_question
 
 
 def read(text: str) -> list[str]:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from pkg.errors import InputError
-from pkg.rerank.examples.example import Check
-from pkg.rerank.examples.handed import read_handed, read_tests
-from pkg.rerank.question import Question
+from pkg.rerank.candidates import Check
+from pkg.rerank.examples.find import read_handed, read_tests
+from pkg.rerank.wanted import Question
 
 ADD = Question("", "add")
 

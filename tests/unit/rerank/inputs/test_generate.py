@@ -10,8 +10,8 @@ from hypothesis import strategies as some
 from pkg.rerank.examples.literals import read_value
 from pkg.rerank.inputs.generate import guess_inputs, vary_inputs
 from pkg.rerank.inputs.mutate import mutate_value
-from pkg.rerank.inputs.pool import Pool
-from pkg.rerank.question import Parameter
+from pkg.rerank.inputs.values import Pool
+from pkg.rerank.wanted import Parameter
 
 
 def read_arguments(text: str) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.rerank.inputs.kinds import guess_kind, list_others
-from pkg.rerank.question import Parameter
+from pkg.rerank.wanted import Parameter
 
 
 @pytest.mark.parametrize(

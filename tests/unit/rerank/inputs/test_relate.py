@@ -3,8 +3,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from pkg.rerank.inputs.relate import relate_arguments
-from pkg.rerank.question import Parameter
+from pkg.rerank.inputs.mutate import relate_arguments
+from pkg.rerank.wanted import Parameter
 
 SEEDS = range(200)
 

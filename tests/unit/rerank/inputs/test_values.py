@@ -4,8 +4,7 @@ from random import Random
 
 import pytest
 
-from pkg.rerank.inputs.pool import Pool
-from pkg.rerank.inputs.values import make_value
+from pkg.rerank.inputs.values import Pool, make_value
 
 
 @pytest.mark.parametrize(

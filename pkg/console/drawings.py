@@ -1,0 +1,135 @@
+"""Draw answers about dependencies as graphs: Graphviz, Mermaid, and GraphML through networkx. Nothing here prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pkg.console.streams import show_controls
+from pkg.console.trees import say_coverage
+from pkg.retrieval.deps.answer import Answer, Chains, Cycles, Dependencies, Impact, ImportTable, Link, Place, Unused
+
+_DOT_STYLES = {"certain": "solid", "likely": "dashed", "possible": "dotted"}
+_MERMAID_ARROWS = {"certain": "-->", "likely": "-.->", "possible": "-.->"}
+_MERMAID = {ord(sign): f"#{ord(sign)};" for sign in '#"<>&`\\'}
+_DOT = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n"}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What is drawn of an answer: its places and the links between them, each once, and its line of coverage."""
+
+    places: tuple[Place, ...]
+    links: tuple[Link, ...]
+    coverage: str
+
+
+def draw_deps(answer: Answer, form: str) -> str:
+    """Draw an answer as text of the form dot, mermaid or graphml."""
+    drawing = make_drawing(answer)
+    return {"dot": draw_dot, "mermaid": draw_mermaid, "graphml": draw_graphml}[form](drawing)
+
+
+def make_drawing(answer: Answer) -> Drawing:
+    """Collect the places and links of an answer; what is unused has no links."""
+    links, alone = _list_links(answer)
+    merged = {(link.type, link.start.id, link.end.id, link.rule): link for link in links}
+    places = {place.id: place for link in merged.values() for place in (link.start, link.end)}
+    places |= {place.id: place for place in alone}
+    return Drawing(tuple(places.values()), tuple(merged.values()), say_coverage(answer.coverage))
+
+
+def _list_links(answer: Answer) -> tuple[Iterable[Link], Iterable[Place]]:
+    """Give the links of an answer, and places that are drawn even without one."""
+    match answer:
+        case Dependencies(target=target, found=found):
+            return [each.link for each in found], [target]
+        case Chains(start=start, end=end, chains=chains):
+            return [link for chain in chains for link in chain], [start, end]
+        case Impact(target=target, affected=affected):
+            return [each.link for each in affected], [target]
+        case Cycles(cycles=cycles):
+            return [link for each in cycles for link in each.around], [each for c in cycles for each in c.members]
+        case Unused(found=unused):
+            return [], [each.place for each in unused]
+        case ImportTable():
+            return _list_imports(answer), []
+
+
+def _list_imports(table: ImportTable) -> list[Link]:
+    """Make links of the table's rows: from file to file or library, by artifact type."""
+    links = []
+    for row in table.records:
+        start = Place(f"{row.source}:{row.file_name}", "File", row.source, row.file_name, 0, row.file_name)
+        name = row.target_file or row.library_name or row.artifact
+        label = "File" if row.target_file else "Library" if row.library_name else "Import"
+        end = Place(
+            f"{row.source}:{label}:{name}" if label != "File" else f"{row.source}:{name}",
+            label,
+            row.source,
+            row.target_file or "",
+            0,
+            name,
+        )
+        links.append(Link("RESOLVES_TO", start, end, (row.line,), row.artifact_type))
+    return links
+
+
+def draw_dot(drawing: Drawing) -> str:
+    """Write Graphviz: solid links are certain, dashed ones likely, dotted ones possible."""
+    lines = ["digraph dependencies {", "  rankdir=LR;", "  node [shape=box];"]
+    lines += [f'  "{place.id.translate(_DOT)}" [label="{_label(place).translate(_DOT)}"];' for place in drawing.places]
+    for link in drawing.links:
+        ends = f'"{link.start.id.translate(_DOT)}" -> "{link.end.id.translate(_DOT)}"'
+        lines.append(f'  {ends} [label="{_name(link).translate(_DOT)}" style={_DOT_STYLES[link.confidence]}];')
+    return "\n".join([*lines, "}", f"// {drawing.coverage}"]) + "\n"
+
+
+def draw_mermaid(drawing: Drawing) -> str:
+    """Write Mermaid: full links are certain, dotted ones likely or possible, and say which."""
+    numbers = {place.id: f"n{number}" for number, place in enumerate(drawing.places)}
+    lines = ["graph LR"]
+    for place in drawing.places:
+        label = _label(place).translate(_MERMAID).replace("\n", "<br/>")
+        lines.append(f'    {numbers[place.id]}["{label}"]')
+    for link in drawing.links:
+        sure = "" if link.confidence == "certain" else f", {link.confidence}"
+        arrow, words = _MERMAID_ARROWS[link.confidence], f"{_name(link)}{sure}".translate(_MERMAID)
+        lines.append(f'    {numbers[link.start.id]} {arrow}|"{words}"| {numbers[link.end.id]}')
+    return "\n".join([*lines, f"%% {drawing.coverage}"]) + "\n"
+
+
+def draw_graphml(drawing: Drawing) -> str:
+    """Write GraphML, with the coverage as an attribute of the graph."""
+    import networkx
+
+    graph = networkx.MultiDiGraph(coverage=drawing.coverage)
+    for place in drawing.places:
+        facts = {"kind": place.label, "source": place.source, "path": place.path, "name": place.qualname}
+        graph.add_node(_clean(place.id), line=place.line, **{key: _clean(value) for key, value in facts.items()})
+    for number, link in enumerate(drawing.links):
+        facts = {"type": link.type, "rule": link.rule or "", "confidence": link.confidence, "lines": _join(link.lines)}
+        ends = _clean(link.start.id), _clean(link.end.id)
+        graph.add_edge(*ends, key=number, **{key: _clean(value) for key, value in facts.items()})
+    return "\n".join(networkx.generate_graphml(graph)) + "\n"
+
+
+def _label(place: Place) -> str:
+    where = f"{place.path}:{place.line}" if place.line else place.label.lower() if not place.path else ""
+    name = show_controls(place.qualname).replace("\n", " ")
+    return f"{name}\n{show_controls(where)}" if where else name
+
+
+def _name(link: Link) -> str:
+    words = {"RESOLVES_TO": "IMPORTS"}.get(link.type, link.type)
+    return show_controls(f"{words} {link.rule}" if link.rule else words).replace("\n", " ")
+
+
+def _join(lines: Sequence[int]) -> str:
+    return ",".join(map(str, lines))
+
+
+def _clean(text: str) -> str:
+    """Leave out what XML cannot hold."""
+    plain = show_controls(text).encode("utf-8", "replace").decode()
+    return plain.replace("\ufffe", "?").replace("\uffff", "?")

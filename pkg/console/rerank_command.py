@@ -1,0 +1,218 @@
+"""What `pkg rerank` does: read tasks, rank them, write lines or tables, and go on where an earlier run stopped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pkg.console.progress import ProgressBar
+from pkg.console.streams import emit, show_controls, style_words
+from pkg.errors import InputError, PathError, UsageError, shorten
+from pkg.extract.records import is_corpus
+from pkg.model import Skip
+from pkg.rerank.candidates import STAGES, Ranked, Ranking, RerankOptions, check_stages, paper_options
+from pkg.rerank.reranker import Reranker
+from pkg.rerank.tasks import (
+    ORACLE,
+    Item,
+    Outcome,
+    leave_done,
+    name_item,
+    outcome_line,
+    rank_all,
+    read_done,
+    read_oracle,
+    read_tasks,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+
+LONGEST = 100  # characters of a reason in the table; the JSON form holds all
+_SCORES = ("oracle", "examples", "behaviour", "similarity")
+
+
+def view_outcome(outcome: Outcome) -> Iterator[RenderableType]:
+    """Show the ranking of one task, or why there is none."""
+    if isinstance(outcome, Skip):
+        yield style_words(f"left out {outcome.path}: {outcome.reason}", "yellow")
+        return
+    yield _say_head(outcome)
+    yield _make_table(outcome)
+    for note in outcome.notes:
+        yield style_words(f"  {note}", "dim")
+
+
+def _say_head(ranking: Ranking) -> Text:
+    name = f"{ranking.id}: " if ranking.id is not None else ""
+    line = style_words(f"{name}chosen {ranking.chosen}", "bold")
+    wanted = f" for {ranking.entry}" if ranking.entry else ""
+    counts = f"{len(ranking.examples)} examples in the query{wanted}, {ranking.inputs} calls compared"
+    line.append(f"  {show_controls(counts)}, sandbox {ranking.sandbox or 'none, nothing was run'}", "dim")
+    if ranking.fallback:
+        line.append("  fallback: every candidate was dropped", "red")
+    if ranking.oracle:
+        line.append(f"  {ORACLE}: hidden tests were seen", "red")
+    return line
+
+
+def _make_table(ranking: Ranking) -> Table:
+    from rich.table import Table
+
+    shown = [name for name in _SCORES if any(_find_score(each, name) is not None for each in ranking.candidates)]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in ("rank", "candidate", "votes", *shown, "why"):
+        table.add_column(header, justify="right" if header in ("rank", "votes", *shown) else "left", overflow="fold")
+    places = {name: place for place, name in enumerate(ranking.order)}
+    for each in sorted(ranking.candidates, key=lambda ranked: places[ranked.id]):
+        scores = [_say_score(_find_score(each, name)) for name in shown]
+        cells = (str(each.rank), str(each.id), str(each.votes), *scores, _say_reason(each))
+        table.add_row(*(style_words(cell, "dim" if each.dropped else "") for cell in cells))
+    return table
+
+
+def _find_score(ranked: Ranked, stage: str) -> float | None:
+    return next((each.score for each in ranked.verdicts if each.stage == stage), None)
+
+
+def _say_score(score: float | None) -> str:
+    return "" if score is None else f"{score:.3f}"
+
+
+def _say_reason(ranked: Ranked) -> str:
+    """Say why a candidate stands where it stands: what dropped it, what it repeats, or what it failed."""
+    if ranked.same_as is not None:
+        return f"the same as {ranked.same_as}"
+    if ranked.dropped is not None:
+        return shorten(f"dropped by {ranked.dropped}: {ranked.reason}", LONGEST)
+    told = [each for each in ranked.verdicts if each.stage in ("oracle", "examples") and not each.passed]
+    return shorten(told[0].reason if told else ranked.reason, LONGEST)
+
+
+Keyed = tuple[str, Item]
+
+
+def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Rank the tasks of a file; an InputError when not one of them could be ranked."""
+    out, oracle_path = given.pop("resume"), given.pop("oracle_tests")
+    options = make_options(given)
+    if not is_corpus(path):
+        raise PathError(
+            f"{path} is not read; expected JSON lines in a file .jsonl or .json (also .gz), or - for a pipe"
+        )
+    oracle = read_oracle(oracle_path) if oracle_path is not None else None
+    keyed = ((name_item(item, options, oracle is not None), item) for item in read_tasks(path))
+    with closing(ProgressBar()) as bar, Reranker(options) as reranker:
+        # A view on the screen is progress of its own.
+        counts = Counts(bar.rank if sys.stderr.isatty() and not sys.stdout.isatty() else None)
+        if out is not None:
+            _write_rest(out, keyed, reranker, oracle, counts)
+        else:
+            outcomes = counts.count(outcome for _, outcome in _rank_keyed(keyed, reranker, oracle))
+            lines = (outcome_line(each, is_oracle=oracle is not None) for each in outcomes)
+            emit(as_json, lines, lambda: _view_all(outcomes))
+    counts.close()
+
+
+def make_options(given: dict[str, Any]) -> RerankOptions:
+    """Make the options of a run from those of the command line; what was not given keeps its default."""
+    stages, without, is_paper = given.pop("stages"), given.pop("without"), given.pop("paper")
+    weights = given.pop("weights")
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if is_paper:
+        if stages or without or weights:
+            raise UsageError("--paper chooses the stages itself; leave out --stages, --without and --weights")
+        return paper_options(**chosen)
+    check_stages(without)
+    left = tuple(name for name in (stages or STAGES) if name not in without)
+    return RerankOptions(stages=left, weights=_read_weights(weights), **chosen)
+
+
+def _read_weights(text: str | None) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for part in (text or "").split(",") if text else ():
+        name, _, number = part.partition("=")
+        try:
+            weights[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(f"no weight in '{part}'; expected a stage and a number, such as examples=1") from None
+    return weights
+
+
+def _rank_keyed(
+    keyed: Iterable[Keyed], reranker: Reranker, oracle: dict[str | int, Any] | None
+) -> Iterator[tuple[str, Outcome]]:
+    """Rank the items and give each outcome with the key of its item."""
+    keys: deque[str] = deque()
+
+    def take_items() -> Iterator[Item]:
+        for key, item in keyed:
+            keys.append(key)
+            yield item
+
+    for outcome in rank_all(reranker, take_items(), oracle):
+        yield keys.popleft(), outcome
+
+
+def _write_rest(
+    out: Path, keyed: Iterable[Keyed], reranker: Reranker, oracle: dict[str | int, Any] | None, counts: Counts
+) -> None:
+    """Append to a file what it does not hold yet; each line is whole before the next one is begun."""
+    rest = leave_done(keyed, read_done(out))
+    try:
+        file = out.open("a", encoding="utf-8", errors="replace")
+    except OSError as fault:
+        raise PathError(f"cannot write {out}: {fault.strerror}; expected a file in a folder that exists") from None
+    with file:
+        for key, outcome in _rank_keyed(rest, reranker, oracle):
+            next(counts.count([outcome]), None)
+            file.write(json.dumps(outcome_line(outcome, key, oracle is not None), ensure_ascii=False) + "\n")
+            file.flush()
+    counts.is_resumed = True
+
+
+def _view_all(outcomes: Iterable[Outcome]) -> Iterator[Any]:
+    for outcome in outcomes:
+        yield from view_outcome(outcome)
+
+
+class Counts:
+    """Counts what became of the tasks, and shows it while a person waits for a file."""
+
+    def __init__(self, show: Callable[[int, int], None] | None = None) -> None:
+        self.ranked = self.skipped = 0
+        self.is_resumed = False
+        self._first: Skip | None = None
+        self._show = show
+
+    def count(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+        """Give the outcomes on, counted."""
+        for outcome in outcomes:
+            if isinstance(outcome, Skip):
+                self.skipped += 1
+                self._first = self._first or outcome
+            else:
+                self.ranked += 1
+            if self._show is not None:
+                self._show(self.ranked, self.skipped)
+            yield outcome
+
+    def close(self) -> None:
+        """Tell what was left out; nothing ranked at all is a failure."""
+        if self._first is None:
+            if not self.ranked and not self.is_resumed:
+                raise InputError("no tasks; expected JSON lines, each with a query and candidates")
+            return
+        if not self.ranked and not self.is_resumed:
+            raise InputError(f"none of {self.skipped:,} tasks can be ranked; the first: {self._first}")
+        click.echo(f"pkg: {self.skipped:,} of {self.ranked + self.skipped:,} tasks left out; {self._first}", err=True)

@@ -1,0 +1,193 @@
+"""Show results: as JSON-ready lines for a program, as rich renderables for a person. Nothing here prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pkg.console.streams import show_controls
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    from pkg.doctor import Finding
+    from pkg.graph.store import StoreStats
+    from pkg.graph.verify import Difference, Verification
+    from pkg.indexing.build import BuildReport
+    from pkg.model import Hit, QueryResult
+
+
+SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
+SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
+
+_HIT_FIELDS = (
+    "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
+    "cosine", "content", "pruned_content", "same_content",
+)  # fmt: skip
+
+
+def build_line(report: BuildReport) -> dict[str, Any]:
+    """Give the report of a build as one line."""
+    return {"type": "build", "changed": report.changed, **asdict(report)}
+
+
+def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:
+    """Tell in a few lines what a build did and what the graph now holds."""
+    seconds = sum(report.stages.values())
+    yield (
+        f"[bold]{_escape(report.source)}[/]: {report.written:,} read, {report.unchanged:,} unchanged,"
+        f" {report.removed:,} removed"
+        + (f", {report.partial:,} not fully parsed" if report.partial else "")
+        + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
+    )
+    if report.reencoded:
+        yield f"  {report.reencoded:,} nodes of the graph encoded anew with {_escape(stats.encoder)}"
+    for skip in report.skipped[:SHOWN_SKIPS]:
+        yield f"  left out {_escape(skip.path)}: {_escape(skip.reason)}"
+    if len(report.skipped) > SHOWN_SKIPS:
+        yield f"  and {len(report.skipped) - SHOWN_SKIPS:,} more left out; pkg stats lists all"
+    counts = ", ".join(f"{count:,} {label}" for label, count in stats.nodes.items())
+    yield f"[dim]graph {_escape(report.store)}: {counts}[/]"
+
+
+def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str, Any]]:
+    """Give one line a hit, then the line of coverage (DESIGN section 4)."""
+    for hit in result.hits:
+        line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
+        yield line | {
+            "pruned": [asdict(cut) for cut in hit.pruned],
+            "helpers": [asdict(helper) for helper in hit.helpers],
+        }
+    coverage = {"type": "coverage", **asdict(result.coverage)}
+    yield coverage | ({"explain": list(result.explain)} if explain else {})
+
+
+def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
+    """Show hits with their place, score and highlighted code, what was pruned dimmed, and one line of coverage."""
+    for hit in result.hits:
+        yield _view_title(hit)
+        yield _view_code(hit)
+        for helper in hit.helpers:
+            place = f"{_escape(helper.path)}:{helper.start_line}"
+            does = "called by" if helper.role == "caller" else "calls"
+            yield f"  [cyan]{does} {_escape(helper.qualname)}[/] {place}  [dim]{_escape(helper.reason)}[/]"
+    if not result.hits:
+        yield "nothing found"
+    covered = result.coverage
+    yield (
+        f"[dim]{covered.searched:,} searched, {covered.filtered:,} filtered out, {covered.folded:,} folded as equal,"
+        f" {covered.shown:,} shown" + (f", {covered.over_budget:,} over budget" if covered.over_budget else "") + "[/]"
+    )
+    for note in (*covered.notes, *(result.explain if explain else ())):
+        yield f"[dim]  {_escape(note)}[/]"
+
+
+def _view_title(hit: Hit) -> RenderableType:
+    kind = f"{hit.kind} block in " if hit.label == "Block" else f"{hit.kind} " if hit.kind else ""
+    cuts = ", ".join(f"{cut.start_line}-{cut.end_line}" for cut in hit.pruned)
+    scores = f"{hit.score:.3f}" + (f" -> {hit.score_pruned:.3f} without lines {cuts}" if cuts else "")
+    return (
+        f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
+        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}[/]"
+    )
+
+
+def _view_code(hit: Hit) -> Text:
+    """Highlight the code of a hit with line numbers; cut lines are dimmed."""
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    from pkg.generation.prompt import align_code
+
+    text = show_controls(align_code(hit.content))
+    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
+    cut = {line for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
+    lines = code.split("\n")
+    view = Text()
+    for number, line in enumerate(lines[:SHOWN_LINES], hit.start_line):
+        if number in cut:
+            line = Text(line.plain, "dim strike")
+        view.append(f"{number:>6} ", "dim").append_text(line).append("\n")
+    if len(lines) > SHOWN_LINES:
+        view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
+    return view
+
+
+def stats_line(stats: StoreStats) -> dict[str, Any]:
+    """Give the statistics of a store as one line."""
+    return {"type": "stats", **asdict(stats)}
+
+
+def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
+    """Show counts, what was left out, and what each stage cost (P-36)."""
+    yield f"generation {stats.generation}, encoder {stats.encoder} ({stats.dimension} dimensions)"
+    yield _table("source", ("kind", "root"), [(each.name, each.kind, each.root) for each in stats.sources])
+    yield _table("node", ("count",), [(name, f"{count:,}") for name, count in stats.nodes.items()])
+    yield _table("relationship", ("count",), [(name, f"{count:,}") for name, count in stats.relations.items()])
+    for source, stages in stats.stages.items():
+        yield _table(f"stage of {source}", ("CPU seconds",), [(name, f"{value:.2f}") for name, value in stages.items()])
+    for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
+        if sizes:  # a server does not tell them
+            yield _table(title, ("bytes",), [(name, f"{size:,}") for name, size in sizes.items()])
+    for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
+        if skips:
+            yield _table(title, ("reason",), [(skip.path, skip.reason) for skip in skips])
+
+
+def verification_lines(found: Verification) -> Iterator[dict[str, Any]]:
+    """Give one line a difference, then the line of counts."""
+    for each in found.differences:
+        yield {"type": "difference", **asdict(each)}
+    counts = asdict(found)
+    del counts["differences"]
+    yield {"type": "verification", "equal": found.is_equal, **counts}
+
+
+def view_verification(found: Verification) -> Iterator[RenderableType]:
+    """Show how many of each kind the two stores hold, and the first differences."""
+    for title, tallies in (("node", found.nodes), ("relationship", found.relations)):
+        rows = [(each.name, f"{each.a:,}", f"{each.b:,}", f"{each.different:,}") for each in tallies]
+        yield _table(title, ("A", "B", "different"), rows)
+    if found.differences:
+        differences = [(each.label, each.id, each.path, each.qualname, _say(each)) for each in found.differences]
+        yield _table("difference", ("id", "path", "name", "what"), differences)
+    if found.different > len(found.differences):
+        yield f"and {found.different - len(found.differences):,} more"
+    result = f"{found.different:,} differences between" if found.different else "no difference between"
+    yield f"[bold]{result}[/] A, {_escape(found.a)}, and B, {_escape(found.b)}"
+
+
+def _say(difference: Difference) -> str:
+    if difference.where == "both":
+        return f"other {', '.join(difference.properties)}"
+    return f"only in {difference.where.upper()}"
+
+
+def view_findings(findings: Sequence[Finding]) -> Table:
+    """Show what the doctor found, with the command that mends it."""
+    colours = {"ok": "green", "missing": "yellow", "broken": "red"}
+    rows = [
+        (each.name, f"[{colours[each.state]}]{each.state}[/]", _escape(each.detail), _escape(each.advice))
+        for each in findings
+    ]
+    return _table("what", ("state", "found", "to do"), rows, escaped=True)
+
+
+def _table(first: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], escaped: bool = False) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in (first, *columns):
+        table.add_column(_escape(header), overflow="fold")  # a path or a command is of use only when it is whole
+    for row in rows:
+        table.add_row(*(cell if escaped else _escape(cell) for cell in row))
+    return table
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(show_controls(text))

@@ -1,0 +1,307 @@
+"""Show answers about dependencies: as JSON-ready lines for a program, as trees for a person. Nothing here prints.
+
+Trees are drawn as lines of text that are as long as they need to be: rich cuts the lines of its trees at the width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+from pkg.console.streams import show_controls, style_words
+from pkg.retrieval.deps.answer import (
+    Affected,
+    Answer,
+    CallCoverage,
+    Chains,
+    Cycles,
+    Dependencies,
+    Dependency,
+    Impact,
+    ImportTable,
+    Link,
+    Place,
+    Unused,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+
+@dataclass(slots=True)
+class Branch:
+    """One line of a tree and the branches below it."""
+
+    label: Text
+    children: list[Branch] = field(default_factory=list)
+
+    def add(self, label: Text) -> Branch:
+        """Add a branch below this one."""
+        self.children.append(Branch(label))
+        return self.children[-1]
+
+
+def draw_branches(root: Branch) -> Iterator[Text]:
+    """Give the lines of a tree, however deep it is."""
+    from rich.text import Text
+
+    open_branches = [(root, "", "")]
+    while open_branches:
+        branch, lead, below = open_branches.pop()
+        yield Text(lead, "dim").append_text(branch.label)
+        last = len(branch.children) - 1
+        open_branches += [
+            (child, f"{below}└── ", f"{below}    ") if number == last else (child, f"{below}├── ", f"{below}│   ")
+            for number, child in reversed(list(enumerate(branch.children)))
+        ]
+
+
+SHOWN_LINES = 5  # of the call sites between the same two functions
+INCOMING = ("callers", "importers", "subclasses", "overridden by")
+
+_COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
+
+
+@singledispatch
+def deps_lines(answer: Answer) -> Iterator[dict[str, Any]]:
+    """Give one line for each thing that was found, then the line of coverage."""
+    raise TypeError(f"no lines for {type(answer).__name__}; expected an answer of Graph.deps")
+
+
+@deps_lines.register(Dependencies)
+def _list_links(answer: Dependencies) -> Iterator[dict[str, Any]]:
+    yield {"type": "target", **asdict(answer.target)}
+    for each in answer.found:
+        link = each.link
+        facts = {"relation": each.relation, "depth": each.depth, "of": each.of, **asdict(_other(each))}
+        sites = {"at": link.start.path, "lines": list(link.lines), "rule": link.rule, "confidence": link.confidence}
+        yield {"type": "dependency", **facts, **sites, **({"text": link.text} if link.text else {})}
+    yield _coverage_line(answer.coverage, direction=answer.direction, left_out=dict(answer.left_out))
+
+
+@deps_lines.register(Chains)
+def _list_chains(answer: Chains) -> Iterator[dict[str, Any]]:
+    for chain in answer.chains:
+        yield {"type": "chain", "length": len(chain), "hops": [asdict(link) for link in chain]}
+    ends = {"start": asdict(answer.start), "end": asdict(answer.end)}
+    yield _coverage_line(answer.coverage, **ends, depth=answer.depth, left_out=answer.left_out)
+
+
+@deps_lines.register(Impact)
+def _list_impact(answer: Impact) -> Iterator[dict[str, Any]]:
+    yield {"type": "target", **asdict(answer.target)}
+    for each in answer.affected:
+        facts = {"distance": each.distance, "confidence": each.confidence, "is_test": each.is_test}
+        link = {"relation": each.link.type, "needs": each.link.end.id, "lines": list(each.link.lines)}
+        yield {"type": "affected", **facts, **asdict(each.place), **link, "rule": each.link.rule}
+    counts = {"affected": answer.total, "tests": answer.tests, "only_possible": answer.possible, "depth": answer.depth}
+    yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
+
+
+@deps_lines.register(Cycles)
+def _list_cycles(answer: Cycles) -> Iterator[dict[str, Any]]:
+    for each in answer.cycles:
+        yield {"type": "cycle", **asdict(each)}
+    counts = {"import_cycles": answer.imports, "call_cycles": answer.calls, "recursive": answer.recursive}
+    yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
+
+
+@deps_lines.register(Unused)
+def _list_unused(answer: Unused) -> Iterator[dict[str, Any]]:
+    for each in answer.found:
+        yield {"type": "unused", **asdict(each.place), "doubts": list(each.doubts)}
+    counts = {"unused": answer.total, "definitions": answer.definitions}
+    yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
+
+
+@deps_lines.register(ImportTable)
+def _list_imports(answer: ImportTable) -> Iterator[dict[str, Any]]:
+    for each in answer.records:
+        yield {"type": "import", **asdict(each)}
+    types = [{"category": kind, "artifact_type": name, "count": count} for kind, name, count in answer.artifact_types]
+    totals = {"imports": answer.total, "files": answer.files, "categories": dict(answer.categories)}
+    yield {"type": "totals", **totals, "artifact_types": types}
+    yield _coverage_line(answer.coverage, left_out=answer.left_out)
+
+
+def _coverage_line(coverage: CallCoverage, **facts: object) -> dict[str, Any]:
+    return {"type": "coverage", **asdict(coverage), **facts}
+
+
+@singledispatch
+def view_deps(answer: Answer) -> Iterator[RenderableType]:
+    """Show what was found as trees and tables, then the line of coverage."""
+    raise TypeError(f"no view of {type(answer).__name__}; expected an answer of Graph.deps")
+
+
+@view_deps.register(Dependencies)
+def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
+    tree = Branch(_say_place(answer.target))
+    for relation in dict.fromkeys(each.relation for each in answer.found):
+        found = [each for each in answer.found if each.relation == relation]
+        head = style_words(f"{relation} ({_count_found(answer, relation, len(found))})", "bold")
+        branches = {answer.target.id: tree.add(head)}
+        for each in found:
+            other = _other(each)
+            branches.setdefault(other.id, branches[each.of].add(_say_dependency(each, other)))
+    yield from draw_branches(tree)
+    if answer.coverage.same_name is not None:
+        yield _text("no callers found")
+    yield from _view_end(0, answer.coverage)
+
+
+@view_deps.register(Chains)
+def _view_chains(answer: Chains) -> Iterator[RenderableType]:
+    for chain in answer.chains:
+        tree = branch = Branch(_say_place(chain[0].start))
+        for link in chain:
+            branch = branch.add(_say_link(link, link.end, f"called at {_say_lines(link)}"))
+        yield from draw_branches(tree)
+    if not answer.chains:
+        yield _text(
+            f"no chain of calls from {answer.start.qualname} to {answer.end.qualname} within {answer.depth} hops"
+        )
+    yield from _view_end(answer.left_out, answer.coverage)
+
+
+@view_deps.register(Impact)
+def _view_impact(answer: Impact) -> Iterator[RenderableType]:
+    tree = Branch(_say_place(answer.target))
+    for title, chosen in (
+        ("may break", [each for each in answer.affected if each.confidence != "possible"]),
+        ("may break, reached through possible links only", [e for e in answer.affected if e.confidence == "possible"]),
+    ):
+        branch = tree.add(style_words(title, "bold")) if chosen else tree
+        for distance in sorted({each.distance for each in chosen}):
+            level = branch.add(style_words(f"distance {distance}", "dim"))
+            for each in chosen:
+                if each.distance == distance:
+                    level.add(_say_affected(each))
+    yield from draw_branches(tree)
+    yield _text(
+        f"{answer.total:,} may break, {answer.tests:,} of them tests, {answer.possible:,} through possible links only"
+    )
+    yield from _view_end(answer.left_out, answer.coverage)
+
+
+@view_deps.register(Cycles)
+def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
+    for cycle in answer.cycles:
+        tree = Branch(style_words(f"{cycle.kind} cycle of {cycle.size:,}", "bold"))
+        for link in cycle.around:
+            tree.add(_say_place(link.start)).add(_say_link(link, link.end, f"line {_say_lines(link)}"))
+        passed = {link.start.id for link in cycle.around}
+        rest = [place for place in cycle.members if place.id not in passed]
+        branch = tree.add(style_words(f"and {cycle.size - len(passed):,} more members", "dim")) if rest else tree
+        for place in rest:
+            branch.add(_say_place(place))
+        yield from draw_branches(tree)
+    counts = f"{answer.imports:,} cycles of imports, {answer.calls:,} of calls"
+    yield _text(f"{counts}; {answer.recursive:,} functions call themselves")
+    yield from _view_end(answer.left_out, answer.coverage)
+
+
+@view_deps.register(Unused)
+def _view_unused(answer: Unused) -> Iterator[RenderableType]:
+    for each in answer.found:
+        line = _say_place(each.place)
+        yield line.append(f"  {show_controls('; '.join(each.doubts))}" if each.doubts else "  no doubt found", "dim")
+    yield _text(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
+    yield from _view_end(answer.left_out, answer.coverage)
+
+
+@view_deps.register(ImportTable)
+def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
+    from rich.table import Table
+
+    records, totals = Table(box=None, pad_edge=False, header_style="bold"), Table(box=None, pad_edge=False)
+    for header in ("import", "artifact", "type", "category", "target"):
+        records.add_column(header, overflow="fold")
+    for each in answer.records:
+        target = each.target_file or each.library_name or ""
+        cells = (f"{each.file_name}:{each.line}", each.artifact, each.artifact_type, each.category, target)
+        records.add_row(*map(_text, cells))
+    for kind, number in answer.categories:
+        totals.add_row(kind, "", f"{number:,}")
+        for name, count in [(name, count) for category, name, count in answer.artifact_types if category == kind]:
+            totals.add_row("", name, f"{count:,}")
+    yield records
+    yield _text(f"{answer.total:,} imports in {answer.files:,} files")
+    yield totals
+    yield from _view_end(answer.left_out, answer.coverage)
+
+
+def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]:
+    if left_out:
+        yield style_words(f"and {left_out:,} more; see --limit", "dim")
+    yield style_words(say_coverage(coverage), "dim")
+    for note in coverage.notes:
+        yield style_words(f"  {note}", "dim")
+
+
+def say_coverage(coverage: CallCoverage) -> str:
+    """Say in one line how many of the call sites in reach are bound, and how many more may be calls of the target."""
+    line = (
+        f"call sites {coverage.scope}: {coverage.bound:,} bound, {coverage.possible:,} possible,"
+        f" {coverage.unbound:,} unbound"
+    )
+    if coverage.same_name is None:
+        return line
+    more = " (they may be callers)" if coverage.same_name else ""
+    return f"{line}; unbound call sites of {coverage.names} in all of the source: {coverage.same_name:,}{more}"
+
+
+def _count_found(answer: Dependencies, relation: str, shown: int) -> str:
+    more = dict(answer.left_out).get(relation, 0)
+    return f"{shown:,}" if not more else f"{shown:,} shown, {more:,} more; see --limit"
+
+
+def _other(dependency: Dependency) -> Place:
+    """Give the end of a link that a walk led to."""
+    return dependency.link.start if dependency.relation in INCOMING else dependency.link.end
+
+
+def _say_dependency(each: Dependency, other: Place) -> Text:
+    link = each.link
+    if each.relation in ("callers", "importers"):
+        return _say_link(link, other, f"at {_say_lines(link)}", of=link.end.qualname)
+    verb = {"callees": "called at", "imports": "imported at", "unresolved calls": "at"}.get(each.relation, "")
+    return _say_link(link, other, f"{verb} {_say_lines(link)}" if verb and link.lines else "")
+
+
+def _say_affected(each: Affected) -> Text:
+    verb = {"CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides"}
+    line = _say_link(
+        each.link, each.place, f"{verb[each.link.type]} {each.link.end.qualname} at {_say_lines(each.link)}"
+    )
+    return line.append("  test", "cyan") if each.is_test else line
+
+
+def _say_link(link: Link, place: Place, sites: str, of: str = "") -> Text:
+    """Say where a link leads to, where it stands, its rule, and how sure it is."""
+    line = _say_place(place)
+    words = " ".join(word for word in (sites, f"({of})" if of else "") if word)
+    line.append(f"  {show_controls(words)}" if words else "", "dim")
+    line.append(f"  {show_controls(link.rule)}" if link.rule else "", "dim")
+    if link.type != "UNRESOLVED":
+        line.append(f"  {link.confidence}", _COLOURS[link.confidence])
+    return line
+
+
+def _say_lines(link: Link) -> str:
+    lines = ", ".join(map(str, link.lines[:SHOWN_LINES]))
+    return lines + (f" and {len(link.lines) - SHOWN_LINES} more" if len(link.lines) > SHOWN_LINES else "")
+
+
+def _say_place(place: Place) -> Text:
+    line = style_words(show_controls(f"{place.path}:{place.line}" if place.line else place.path), "bold")
+    if place.qualname != place.path:
+        line.append(("  " if place.path else f"{place.label.lower()} ") + show_controls(place.qualname), "cyan")
+    return line
+
+
+def _text(words: str) -> Text:
+    return style_words(words, "")

@@ -1,0 +1,276 @@
+"""Examine what PKG stands on: the interpreter, its packages, the store, the encoders, and the optional tools."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pkg.errors import PkgError, StoreMissingError
+
+if TYPE_CHECKING:
+    from pkg.encode.registry import EncoderKind
+    from pkg.graph.neo4j.address import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: ok, missing (an option that is not there) or broken (PKG needs it)."""
+
+    name: str
+    state: str
+    detail: str
+    advice: str = ""
+
+
+def examine_encoders() -> Iterator[Finding]:
+    """Look at each kind of encoder; nothing is sent, and no model is loaded."""
+    from pkg.encode.registry import KINDS
+
+    yield _examine_default()
+    for word, kind in KINDS.items():
+        if kind.detail:
+            yield _examine_kind(word, kind)
+
+
+def _examine_default() -> Finding:
+    from pkg.encode.registry import DEFAULT_ENCODER, load_encoder
+
+    try:
+        encoder = load_encoder(DEFAULT_ENCODER)
+        knows_words = encoder.encode([b"parse a date"]).any()
+    except PkgError as fault:
+        return Finding("encoder", "broken", str(fault), "install the package again")
+    if knows_words:
+        return Finding("encoder", "ok", f"{encoder.name}, {encoder.dimension} dimensions, no download needed")
+    return Finding("encoder", "broken", f"{DEFAULT_ENCODER} encodes words to zero", "install the package again")
+
+
+def _examine_kind(word: str, kind: EncoderKind) -> Finding:
+    """Look for the packages of a kind, then for its files or its key."""
+    name = f"encoder {kind.form}"
+    missing = kind.list_missing()
+    if missing:
+        advice = f"pip install 'programming-knowledge-graph[{kind.extra}]'"
+        return Finding(name, "missing", f"not installed: {', '.join(missing)}", advice)
+    return _examine_service(name, word) if kind.detail == "address" else _examine_files(name, word)
+
+
+def _examine_service(name: str, word: str) -> Finding:
+    from pkg.encode.registry import find_service
+    from pkg.encode.service import SERVICES
+
+    service = SERVICES[word]
+    if find_service(f"{word}:any") is None:
+        return Finding(name, "ok", f"{service.choose_url(None)}, on this machine")
+    if os.environ.get(service.key_variable, "").strip():
+        return Finding(name, "ok", f"sends code to {service.choose_url(None)}, or to the address that you name")
+    return Finding(name, "missing", f"no key for {service.choose_url(None)}", f"set {service.key_variable}")
+
+
+def _examine_files(name: str, word: str) -> Finding:
+    """Look for the files of MiniLM; a model of sentence-transformers has a name of its own."""
+    if word != "minilm":
+        return Finding(name, "ok", "installed; its models are read from this machine only")
+    from pkg.encode.minilm import find_files
+
+    try:
+        model, _ = find_files(None)
+    except PkgError as fault:
+        return Finding(name, "missing", str(fault), "name the folder of the model, as in minilm:FOLDER")
+    return Finding(name, "ok", f"model of the package {model.parent.name}, 384 dimensions")
+
+
+WAIT_SECONDS = 10.0  # for a tool that is asked for its version
+
+_PACKAGES = (  # module, what it is for, how to get it
+    ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
+    ("watchfiles", "notices of changes for pkg build --watch", "pip install 'programming-knowledge-graph[watch]'"),
+    ("usearch", "an index of millions of vectors", "pip install 'programming-knowledge-graph[usearch]'"),
+    ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
+)
+
+
+AskPassword = Callable[[str], str]
+
+
+def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
+    """Look at everything; nothing is changed, and nothing is sent anywhere but to the server of the store."""
+    ask = cache(ask) if ask else None  # the server is entered twice
+    return [
+        _examine_python(),
+        _examine_sqlite(),
+        *_examine_place(store, ask),
+        *examine_encoders(),
+        *_examine_tools(),
+        *_examine_packages(),
+    ]
+
+
+def _examine_python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if (3, 10) <= sys.version_info < (3, 14):
+        return Finding("python", "ok", version)
+    return Finding("python", "broken", version, "use Python 3.10 to 3.13")
+
+
+def _examine_sqlite() -> Finding:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute("SELECT value FROM json_each('[1]')")
+        except sqlite3.OperationalError:
+            return Finding(
+                "sqlite",
+                "broken",
+                f"{sqlite3.sqlite_version} without JSON",
+                "use a Python built with SQLite 3.38 or newer",
+            )
+    return Finding("sqlite", "ok", sqlite3.sqlite_version)
+
+
+def _examine_place(address: str, ask: AskPassword | None) -> Iterator[Finding]:
+    """Look at the server first: where it is out of reach, there is nothing to say of the store."""
+    server = list(_examine_server(address, ask))
+    yield from server
+    if all(finding.state != "broken" for finding in server[:1]):
+        yield from _examine_store(address, ask)
+
+
+def _examine_server(address: str, ask: AskPassword | None) -> Iterator[Finding]:
+    """Ask a server for its version and its indexes, and tell whether others can read what is sent to it."""
+    from pkg.graph.neo4j.address import is_server
+
+    if not is_server(address):
+        yield Finding("neo4j server", "missing", "the store is a file", "only needed for a store that many share")
+        return
+    from pkg.graph.neo4j import cypher
+    from pkg.graph.neo4j.address import parse_address
+    from pkg.graph.neo4j.session import Reader, check_version, open_driver
+
+    try:
+        place = parse_address(address)
+        with open_driver(place, ask) as driver:
+            reader = Reader(driver, place)
+            version = reader.run(cypher.GET_VERSION)[0]["version"]
+            check_version(place, version)
+            waiting = {row["name"]: row["state"] for row in reader.run(cypher.SHOW_VECTOR_INDEXES)}
+    except PkgError as fault:
+        yield Finding("neo4j server", "broken", str(fault))
+        return
+    yield Finding("neo4j server", "ok", f"Neo4j {version} at {place}")
+    yield _examine_encryption(place)
+    yield _examine_indexes(waiting)
+
+
+def _examine_encryption(place: Address) -> Finding:
+    from pkg.graph.neo4j.address import is_exposed
+
+    scheme = place.uri.partition("://")[0]
+    if is_exposed(place):
+        advice = f"use {scheme}+s:// once the server has a certificate"
+        return Finding("encryption", "missing", "password and code travel in the clear to another machine", advice)
+    return Finding("encryption", "ok", scheme if "+" in scheme else "not needed, the server is this machine")
+
+
+def _examine_indexes(states: dict[str, str]) -> Finding:
+    """Tell whether the vector indexes are there and filled; the first build makes them."""
+    if not states:
+        return Finding("indexes", "missing", "no vector index", "run: pkg build PATH")
+    waiting = [f"{name} is {state.lower()}" for name, state in sorted(states.items()) if state != "ONLINE"]
+    if waiting:
+        return Finding("indexes", "broken", "; ".join(waiting), "wait for it to be online, or run pkg build again")
+    return Finding("indexes", "ok", f"{len(states)} vector indexes online")
+
+
+def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
+    """Open the store and run its integrity check."""
+    from pkg.graph.neo4j.address import is_server
+    from pkg.graph.opening import open_store
+
+    try:
+        with closing(open_store(address, ask=ask)) as store:
+            faults = store.check()
+            generation = store.generation()
+    except StoreMissingError:
+        yield Finding("store", "missing", f"no graph at {address}", "run: pkg build PATH")
+        return
+    except PkgError as fault:
+        yield Finding("store", "broken", str(fault))
+        return
+    mend = "remove the sources with pkg build --remove" if is_server(address) else "move the store away"
+    for damage in faults:
+        yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
+    if not faults:
+        yield Finding("store", "ok", f"{address}, generation {generation}, integrity check clean")
+
+
+def _examine_tools() -> Iterator[Finding]:
+    """Look for the programs that optional stages use."""
+    yield _examine_program(
+        "git", ["git", "--version"], "git revisions (PATH@REV)", "install git from your system's packages"
+    )
+    yield _examine_program(
+        "bubblewrap", ["bwrap", "--version"], "the default sandbox of pkg rerank", "apt install bubblewrap"
+    )
+    yield _examine_namespaces()
+    yield _examine_docker()
+    yield _examine_program(
+        "java", ["java", "-version"], "a Neo4j server of your own", "apt install openjdk-17-jre-headless"
+    )
+
+
+def _examine_program(name: str, command: list[str], purpose: str, advice: str) -> Finding:
+    if shutil.which(command[0]) is None:
+        return Finding(name, "missing", f"not found; used for {purpose}", advice)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as fault:
+        return Finding(name, "missing", f"does not start: {fault}", advice)
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    return Finding(name, "ok", lines[0] if lines else "found")
+
+
+def _examine_namespaces() -> Finding:
+    """Tell whether an unprivileged process may make the namespaces that isolate a candidate."""
+    switch = Path("/proc/sys/user/max_user_namespaces")
+    if sys.platform != "linux" or not switch.exists():
+        return Finding("namespaces", "missing", f"not on {sys.platform}", "use docker as the sandbox")
+    allowed = int(switch.read_text())
+    if allowed:
+        return Finding("namespaces", "ok", f"up to {allowed} user namespaces")
+    return Finding("namespaces", "missing", "user namespaces are switched off", "sysctl user.max_user_namespaces=10000")
+
+
+def _examine_docker() -> Finding:
+    found = _examine_program(
+        "docker", ["docker", "--version"], "the docker sandbox", "install docker from your system's packages"
+    )
+    sockets = (Path("/var/run/docker.sock"), Path.home() / ".docker/run/docker.sock")
+    if found.state == "ok" and "DOCKER_HOST" not in os.environ and not any(map(_exists, sockets)):
+        return Finding("docker", "missing", f"{found.detail}; no daemon answers", "start the docker service")
+    return found
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _examine_packages() -> Iterator[Finding]:
+    """Look for the packages of optional features."""
+    for module, purpose, advice in _PACKAGES:
+        if find_spec(module) is not None:
+            yield Finding(module, "ok", f"installed; for {purpose}")
+        else:
+            yield Finding(module, "missing", f"not installed; for {purpose}", advice)

@@ -1,0 +1,121 @@
+"""What a model behind the batched encoder does, the faults that it tells of, and how its answers are checked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.encode.encoder import Vectors
+from pkg.errors import EncoderAnswerError, EncoderBusyError, PkgError
+
+WORST_BYTES_A_TOKEN = 3  # of code: identifiers and signs split finer than prose, which has four
+
+
+class TextModel(Protocol):
+    """A model that turns texts into vectors, a batch at a time; BatchedEncoder does the rest."""
+
+    @property
+    def name(self) -> str:
+        """Name the encoder as the registry knows it."""
+
+    @property
+    def identity(self) -> str:
+        """Name what the vectors depend on: equal identities give equal vectors, so that they can be cached."""
+
+    @property
+    def dimension(self) -> int | None:
+        """Tell how many numbers one vector has; None when only a vector can tell."""
+
+    @property
+    def window(self) -> int | None:
+        """Tell how many tokens of a text the model reads; None when only the service knows."""
+
+    @property
+    def max_texts(self) -> int:
+        """Tell how many texts one batch may have."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Tell how many tokens one batch may have."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, or estimate them where counting needs the service."""
+
+    def embed(self, texts: Sequence[str], is_query: bool) -> npt.NDArray[Any] | Sequence[Sequence[float]]:
+        """Give one vector for each text, none of which is empty.
+
+        Raises EncoderBusyError when a later try may help, and TooLongError when the batch is too long.
+        """
+
+
+class TooLongError(PkgError):
+    """Say that a service refuses a batch for its length; it is halved, and so is a text that is too long alone."""
+
+
+def estimate_tokens(texts: Sequence[str]) -> list[int]:
+    """Estimate the tokens of texts from their bytes, rather too many than too few."""
+    return [-(-len(text.encode("utf-8", "replace")) // WORST_BYTES_A_TOKEN) for text in texts]
+
+
+TRIES = 7  # with the waits below about two minutes: limits are mostly by the minute
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds
+
+Found = TypeVar("Found")
+
+
+def call_patiently(call: Callable[[], Found], sleep: Callable[[float], None] = time.sleep) -> Found:
+    """Call until it works; wait as long as the service asks for, else twice as long as before."""
+    wait = FIRST_WAIT
+    for _ in range(TRIES - 1):
+        try:
+            return call()
+        except EncoderBusyError as fault:
+            sleep(min(wait if fault.wait is None else max(fault.wait, 0.0), LONGEST_WAIT))
+            wait *= 2
+    return call()
+
+
+def read_wait(headers: Mapping[str, str]) -> float | None:
+    """Read from the headers of an answer how many seconds a service asks to wait; None where it does not say."""
+    lowered = {str(name).lower(): value for name, value in headers.items()}
+    try:
+        return float(lowered["retry-after"])
+    except (KeyError, ValueError):
+        return None
+
+
+def check_answer(answer: object, count: int, dimension: int | None, name: str) -> Vectors:
+    """Give what a model answered as vectors of length 1; an EncoderAnswerError for anything else."""
+    try:
+        vectors = np.asarray(answer, np.float64)
+    except (TypeError, ValueError):
+        raise EncoderAnswerError(
+            f"encoder '{name}' gave back rows of different length or what are no numbers; expected {count} vectors;"
+            " is this a model for embeddings?"
+        ) from None
+    if vectors.ndim != 2 or len(vectors) != count or not vectors.shape[1]:
+        raise EncoderAnswerError(
+            f"encoder '{name}' gave back {_describe(vectors)} for {count} texts; expected one vector each;"
+            " run the same again, what came before is kept"
+        )
+    if dimension is not None and vectors.shape[1] != dimension:
+        raise EncoderAnswerError(
+            f"encoder '{name}' gave back vectors of {vectors.shape[1]} numbers; expected {dimension};"
+            " has the model changed? build with --encoder to encode everything anew"
+        )
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not np.isfinite(lengths).all():
+        raise EncoderAnswerError(
+            f"encoder '{name}' gave back numbers that are not finite (NaN or infinite) in"
+            f" {int((~np.isfinite(lengths)).sum())} of {count} vectors; try another model or another version of it"
+        )
+    lengths[lengths == 0] = 1
+    return np.asarray(vectors / lengths[:, None], np.float32)
+
+
+def _describe(vectors: npt.NDArray[np.float64]) -> str:
+    return f"{len(vectors)} vectors" if vectors.ndim == 2 and vectors.shape[1] else "no vectors"

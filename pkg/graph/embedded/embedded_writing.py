@@ -1,0 +1,320 @@
+"""The write transaction of the embedded store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from pkg.errors import StoreError
+from pkg.graph.embedded import sql
+from pkg.graph.embedded.relations import LinkWriter
+from pkg.graph.rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
+from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
+from pkg.units import Fragment, UnitGraph, UnitLinks, hash_bytes, hash_key, name_library
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+FLUSH_AT = 4096  # rows kept in memory before they are inserted together
+_UNNAMED = (Label.BLOCK, Label.IMPORT)  # only names that are looked up stand in the indexed column
+
+
+class EmbeddedWriter:
+    """Collect rows and insert them in bulk; EmbeddedStore opens and ends the transaction around it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._run = connection.execute
+        self._links = LinkWriter(connection)
+        self._sources: dict[str, int] = {}
+        self._libraries: set[tuple[str, str]] = set()  # those that are there, by source and name
+        self._node_number, self._unit_number, self._fragment_number = self._run(sql.LAST_NUMBERS).fetchone()
+        self._nodes: list[tuple[object, ...]] = []
+        self._vectors: list[tuple[int, bytes]] = []
+        self._released: set[int] = set()  # fragments that lost a part
+        self._gone_nodes: set[int] = set()  # ids that were deleted; those of an edited file come again
+        self._gone_units: set[int] = set()
+        self._has_deleted = False
+        self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
+        self._has_links = self._run(sql.HAS_LINKS).fetchone() is not None
+        self._replaced: int | None = None  # vectors of a new encoder; None while the encoder is the old one
+        self.changed = False  # whether readers can see any difference
+        if self._is_first_load:
+            for index in (*sql.INDEXES, *sql.LINK_INDEXES):
+                self._run(sql.DROP_INDEX.format(index))
+
+    def put_source(
+        self,
+        source: Source,
+        fingerprint: str = "",
+        skipped: Sequence[Skip] = (),
+        stages: Mapping[str, float] | None = None,
+    ) -> None:
+        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
+        shown = source.kind, source.root, source.revision
+        skips = dump([asdict(skip) for skip in skipped])
+        before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
+        self.changed = self.changed or before != shown
+        identity = sign_id(hash_key("Source", source.name))
+        self._run(sql.PUT_SOURCE, (identity, source.name, *shown, fingerprint, skips, dump(stages or {})))
+
+    def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
+        """Note that a file was touched though its content is the same; this alone makes no new generation."""
+        self._run(sql.PUT_FINGERPRINT, (fingerprint, path, source))
+
+    def replace_file(self, unit: UnitGraph) -> None:
+        """Put one file or row in the place of what the source held at its path."""
+        source = self._find_source(unit.source)
+        if not self._is_first_load:
+            self._delete_unit(source, unit.path)
+        self._unit_number += 1
+        number = self._unit_number
+        identity = sign_id(hash_key(unit.source, unit.path, unit.label.value))
+        place = number, identity, source, sql.LABEL_NUMBERS[unit.label], unit.path, unit.fingerprint
+        row = (*place, unit.content_hash, unit.language, unit.status.value, unit.reason)
+        try:
+            self._run(sql.PUT_UNIT, row)
+        except sqlite3.IntegrityError:  # a first load looks for what it replaces only when a path comes twice
+            self._delete_unit(source, unit.path)
+            self._run(sql.PUT_UNIT, row)
+        for key, first_line, fragment in unit.parts:
+            self._run(sql.PUT_PART, (number, first_line, self._put_fragment(source, key, fragment)))
+        self.changed = True
+
+    def delete_file(self, source: str, path: str) -> None:
+        """Remove one file or row and all that only it contains."""
+        self._delete_unit(self._find_source(source), path)
+
+    def delete_source(self, source: str) -> None:
+        """Remove a source with everything in it."""
+        number = self._find_source(source)
+        for unit, identity in self._run(sql.LIST_UNITS, (number,)).fetchall():
+            self._release_unit(unit, identity)
+        self._sweep()
+        self._delete_orphan_names()
+        self._delete_orphan_libraries()
+        self._run(sql.DELETE_SOURCE, (number,))
+        self._gone_units.add(sign_id(hash_key("Source", source)))
+        self._sources.pop(source)
+        self.changed = True
+
+    def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
+        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
+        self._complete_indexes()
+        number = self._find_source(source)
+        return [name for (name,) in self._run(sql.MISSING_NAMES, (number, first, limit))]
+
+    def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Add the FunctionName nodes that are missing, with their vectors."""
+        number = self._find_source(source)
+        for name, data in _pack(vectors):
+            self._add_name(
+                Label.FUNCTION_NAME, number, sign_id(hash_key(source, Label.FUNCTION_NAME.value, name)), name
+            )
+            self._vectors.append((self._node_number, data))
+        self.flush()
+        self.changed = self.changed or bool(vectors)
+
+    def _add_name(self, label: Label, source: int, identity: int, name: str) -> None:
+        """Collect a node that has no place in a text."""
+        self._node_number += 1
+        content = sign_id(hash_bytes(name.encode("utf-8", "replace")))
+        row = (self._node_number, identity, sql.LABEL_NUMBERS[label], source, None, None, name, None, 0, 0, 0, 0, 0)
+        self._nodes.append((*row, content, None))
+
+    def put_encoder(self, encoder: str, dimension: int) -> None:
+        """Name another encoder; by the end of the write every node with a vector must get one of it."""
+        self._run(sql.PUT_META, ("encoder", encoder))
+        self._run(sql.PUT_META, ("dimension", dimension))
+        self._replaced, self.changed = 0, True
+
+    def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Put the vectors of nodes of a label, by id, in the place of those that they have."""
+        number = sql.LABEL_NUMBERS[label]
+        rows = [(data, parse_id(each), number) for each, data in _pack(vectors)]
+        done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
+        self._replaced = (self._replaced or 0) + max(done, 0)
+        self.changed = self.changed or bool(rows)
+
+    @property
+    def has_replaced_vectors(self) -> bool:
+        """Tell whether nodes that were there have other vectors now."""
+        return self._replaced is not None
+
+    def _check_replaced(self) -> None:
+        """Refuse to end with vectors of two encoders."""
+        if self._replaced is not None:
+            check_replaced(self._replaced, self._run(sql.COUNT_ALL_VECTORS).fetchone()[0])
+
+    def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
+        """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
+
+        Links that are equal to what is stored, their order included, make no new generation.
+        """
+        number = self._find_source(source)
+        self._complete_indexes()
+        for each in links:
+            unit = self._run(sql.FIND_UNIT, (number, each.path)).fetchone()
+            if unit is None:
+                raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
+            self._put_libraries(source, number, each.libraries)
+            self.changed = self._links.put(unit[0], each) or self.changed
+            self._has_links = True
+
+    def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
+        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
+        number = self._find_source(source)
+        for path, text in notes.items():
+            unit = self._run(sql.FIND_UNIT, (number, path)).fetchone()
+            if unit is None:
+                raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its notes")
+            self._links.put_notes(unit[0], text)
+
+    def _put_libraries(self, source: str, number: int, names: Iterable[str]) -> None:
+        for name in names:
+            if (source, name) not in self._libraries:
+                self._libraries.add((source, name))
+                identity = parse_id(name_library(source, name))
+                if self._run(sql.HAS_NODE, (identity,)).fetchone() is None:
+                    self._add_name(Label.LIBRARY, number, identity, name)
+
+    def flush(self) -> None:
+        """Insert the rows that are still in memory."""
+        self._connection.executemany(sql.PUT_NODE, self._nodes)
+        self._connection.executemany(sql.PUT_VECTOR, self._vectors)
+        self._nodes, self._vectors = [], []
+        self._links.flush()
+
+    def finish(self) -> None:
+        """Insert what is left, drop what nothing refers to any more, and complete the indexes."""
+        self._complete_indexes()
+        self._check_replaced()
+        self._sweep()
+        for statement in sql.LINK_INDEXES.values():
+            self._run(statement)
+        if self._has_deleted:
+            self._delete_orphan_names()
+        if self._has_links:
+            self._delete_loose_relations()
+            self._delete_orphan_libraries()
+
+    def _complete_indexes(self) -> None:
+        """Make the indexes that a first load goes without."""
+        self.flush()
+        for statement in sql.INDEXES.values():
+            self._run(statement)
+
+    def _find_source(self, name: str) -> int:
+        if name not in self._sources:
+            row = self._run(sql.FIND_SOURCE, (name,)).fetchone()
+            if row is None:
+                raise StoreError(f"no source '{name}' in the store; expected put_source before its files")
+            self._sources[name] = row[0]
+        return self._sources[name]
+
+    def _put_fragment(self, source: int, key: int, fragment: Fragment | None) -> int:
+        found = self._run(sql.FIND_FRAGMENT, (sign_id(key), source)).fetchone()
+        if found is not None:
+            number, lacks_terms = found
+            if lacks_terms and fragment is not None:  # it is of an older schema
+                self._run(sql.PUT_TERMS, (fragment.terms, number))
+            return int(number)
+        if fragment is None:
+            raise StoreError(f"fragment {key:016x} was announced as stored, and is not; run the build again")
+        self._fragment_number += 1
+        number, first = self._fragment_number, self._node_number + 1
+        self._add_nodes(source, number, fragment)
+        packed = pack_text(fragment.text), fragment.terms, pack_rows(fragment.calls)
+        self._run(sql.PUT_FRAGMENT, (number, source, sign_id(key), first, self._node_number, *packed))
+        if len(self._nodes) > FLUSH_AT:
+            self.flush()
+        return int(number)
+
+    def _add_nodes(self, source: int, fragment_number: int, fragment: Fragment) -> None:
+        from pkg.vectors.quantised import pack_vectors
+
+        number = self._node_number
+        self._node_number += len(fragment.nodes)
+        first, vectors = number + 1, iter(pack_vectors(fragment.vectors))
+        labels, kinds, embedded = sql.LABEL_NUMBERS, sql.KIND_NUMBERS, EMBEDDED_LABELS
+        for node in fragment.nodes:
+            identity, label, parent, name, qualname, kind, start, end, top, bottom, content, properties = node
+            number += 1
+            is_named = label not in _UNNAMED
+            self._nodes.append(
+                (
+                    number, sign_id(identity), labels[label], source, fragment_number,
+                    first + parent if parent >= 0 else None,
+                    name if is_named else None, (None if qualname == name else qualname) if is_named else name,
+                    kinds[kind or ""], start, end, top, bottom, sign_id(content),
+                    dump(properties) if properties else None,
+                )
+            )  # fmt: skip
+            if label in embedded:
+                self._vectors.append((number, next(vectors)))
+
+    def _delete_unit(self, source: int, path: str) -> None:
+        row = self._run(sql.FIND_UNIT, (source, path)).fetchone()
+        if row is not None:
+            self._release_unit(*row)
+            self.changed = True
+
+    def _release_unit(self, unit: int, identity: int) -> None:
+        self._gone_units.add(identity)
+        self.flush()
+        self._links.delete(unit)
+        self._released.update(number for (number,) in self._run(sql.LIST_PARTS, (unit,)))
+        self._run(sql.DELETE_PARTS, (unit,))
+        self._run(sql.DELETE_UNIT, (unit,))
+        # A file's new content has the key of its old content: the old fragment must be gone before it comes.
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Delete the released fragments that no unit holds any more, and function names that were theirs alone."""
+        for number in sorted(self._released):
+            if self._run(sql.IS_FRAGMENT_USED, (number,)).fetchone() is None:
+                self._delete_fragment(number)
+        self._released.clear()
+
+    def _delete_orphan_names(self) -> None:
+        found = self._run(sql.ORPHAN_NAMES).fetchall()
+        self._gone_nodes.update(identity for _, identity in found)
+        self._connection.executemany(sql.DELETE_VECTORS, [(number, number) for number, _ in found])
+        self._delete_nodes(number for number, _ in found)
+
+    def _delete_orphan_libraries(self) -> None:
+        self._delete_nodes(number for (number,) in self._run(sql.ORPHAN_LIBRARIES).fetchall())
+        self._libraries.clear()
+
+    def _delete_nodes(self, numbers: Iterable[int]) -> None:
+        self._connection.executemany(sql.DELETE_NODES, ((number, number) for number in numbers))
+
+    def _delete_loose_relations(self) -> None:
+        """Delete the relationships of what is gone; those of an id that came again are kept (DESIGN section 2)."""
+        self._connection.executemany(sql.DELETE_RELATIONS, ((identity,) for identity in sorted(self._gone_nodes)))
+        if self._gone_units:
+            kept = {identity for (identity,) in self._run(sql.LIST_UNIT_IDS)}
+            gone = sorted(self._gone_units - kept)
+            self._connection.executemany(sql.DELETE_RELATIONS, ((identity,) for identity in gone))
+
+    def _delete_fragment(self, number: int) -> None:
+        self._has_deleted = True
+        first, last = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
+        if self._has_links:
+            self._gone_nodes.update(identity for (identity,) in self._run(sql.LIST_IDS, (first, last)))
+        self._run(sql.DELETE_VECTORS, (first, last))
+        self._run(sql.DELETE_NODES, (first, last))
+        self._run(sql.DELETE_FRAGMENT, (number,))
+
+
+def _pack(vectors: Mapping[str, npt.NDArray[np.float16]]) -> Iterator[tuple[str, bytes]]:
+    """Give each vector with its name as the bytes that are kept."""
+    import numpy as np
+
+    from pkg.vectors.quantised import pack_vectors
+
+    if vectors:
+        yield from zip(vectors, pack_vectors(np.stack(list(vectors.values()))), strict=True)

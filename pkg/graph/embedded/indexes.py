@@ -1,0 +1,244 @@
+"""The indexes of the embedded store: vectors and terms, kept in its tables and searched in files beside it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pkg.graph.embedded import sql
+from pkg.model import Label, Matches, Node, NodeFilter
+from pkg.terms.index_file import TextCache
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pkg.graph.embedded.reading import NodeReader
+    from pkg.terms.index_segment import StoredTerms, TextSegment
+    from pkg.vectors.approximate import Finder
+    from pkg.vectors.exact import Columns, Row, Segment
+    from pkg.vectors.vector_file import VectorIndex
+
+
+INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
+"""The labels that every query searches; the vectors of the others are read from the database when asked for."""
+
+APPROXIMATE_ABOVE = 5_000_000
+"""Vectors of a label up to which the exact scan is all there is: from there on it costs more than 50 CPU milliseconds.
+
+An index costs as much as some 30,000 questions save, so it would pay earlier only for a server that is asked that often
+between two builds (benchmarks/results/approximate.json; beyond 3.2 million vectors by a straight line).
+"""
+
+
+class Step(NamedTuple):
+    """A write by which nodes came and went while all others kept their vectors: the stamps around it."""
+
+    before: str
+    now: str
+
+
+class EmbeddedVectors:
+    """Open the codes of one generation, and search them."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, get_meta: Callable[[str], Any], approximate_above: int
+    ) -> None:
+        self._connection, self._get_meta = connection, get_meta
+        self.path = path.with_name(path.name + "-vectors")
+        self._index: VectorIndex | None = None
+        self._approximate_above = approximate_above
+        names = (label.value for label in INDEXED_LABELS)
+        self._approximate = {name: self.path.with_name(f"{self.path.name}-{name.lower()}") for name in names}
+        self._finders: dict[str, Finder | None] = {}  # of the same generation as the index
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Name the files beside the database: the codes, and the approximate indexes of labels with very many."""
+        return self.path, *self._approximate.values()
+
+    def search(self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
+        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
+        segment = self._open_segment(label)
+        keep = self._mask(segment, where)
+        found = self._search_near(label, segment, vector, k) if keep is None else None
+        return found or segment.search(vector, k, keep)
+
+    def score(self, label: Label, numbers: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
+        """Compute the cosines of nodes of a label, by their numbers; those without a vector are left out."""
+        return self._open_segment(label).score(numbers, vector)
+
+    def _search_near(self, label: Label, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
+        """Search through the approximate index; None where there is none, or where it does not find enough."""
+        if len(segment) <= self._approximate_above or k < 1:
+            return None
+        if label.value not in self._finders:
+            from pkg.vectors.approximate import open_finder
+
+            self._finders[label.value] = open_finder(self._approximate[label.value], self._stamp(), segment)
+        finder = self._finders[label.value]
+        places = finder.find(vector, k) if finder else None
+        return None if places is None else segment.search_among(places, vector, k)
+
+    def _stamp(self) -> str:
+        """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
+        return str(self._get_meta("stamp"))
+
+    def write(self, step: Step | None = None) -> None:
+        """Write the vector codes of the present generation; a reader makes up for it when this is cut short.
+
+        Where a step led to it by which vectors only came and went, those of before are taken over from the file.
+        """
+        from pkg.vectors.vector_file import write_index
+
+        stamp = self._stamp()
+        counts = {label.value: self._count_vectors(label.value) for label in INDEXED_LABELS}
+        kept = self._keep_codes(step.before, counts) if step is not None and step.now == stamp else {}
+        dimension = self._get_meta("dimension") or 0
+        write_index(self.path, stamp, dimension, counts, lambda label: self._list_vectors(label, kept.get(label)), kept)
+
+    def _keep_codes(self, before: str, counts: Mapping[str, int]) -> dict[str, Columns]:
+        """Give those codes of the generation before that are still there, by label.
+
+        A write gives nodes higher numbers than any had when it began, and likewise fragments: what has the number of an
+        old one is that. A label of which the numbers do not add up is left out.
+        """
+        import numpy as np
+
+        from pkg.vectors.vector_file import read_index
+
+        index = read_index(self.path)
+        if index is None or index.stamp != before:
+            return {}
+        fragments = np.array(self._connection.execute(sql.LIST_FRAGMENTS).fetchall(), np.int64).reshape(-1)
+        kept = {label: segment.keep_fragments(fragments) for label, segment in index.segments.items()}
+        return {
+            label: columns for label, columns in kept.items()
+            if len(columns["number"]) + self._count_vectors(label, columns) == counts[label]
+        }  # fmt: skip
+
+    def read_indexed(self) -> VectorIndex | None:
+        """Map the codes that approximate indexes may be of, before a write replaces them; None where there are none."""
+        from pkg.vectors.vector_file import read_index
+
+        return read_index(self.path) if self._has_approximate() else None
+
+    def write_approximate(self, before: VectorIndex | None) -> None:
+        """Bring the approximate indexes up to the codes; before: the codes that they were made of."""
+        from pkg.vectors.vector_file import read_index
+
+        now = read_index(self.path)
+        largest = max(map(len, now.segments.values())) if now else 0
+        if now is not None and (largest > self._approximate_above or self._has_approximate()):
+            from pkg.vectors.approximate import write_indexes
+
+            write_indexes(self._approximate, before, now, self._approximate_above)
+
+    def _has_approximate(self) -> bool:
+        return any(path.exists() for path in self._approximate.values())
+
+    def _count_vectors(self, label: str, kept: Columns | None = None) -> int:
+        row = self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[Label(label)], _find_last(kept)))
+        return int(row.fetchone()[0])
+
+    def _list_vectors(self, label: str, kept: Columns | None = None) -> Iterator[Row]:
+        """List the vectors of a label, those behind the kept ones."""
+        return self._connection.execute(sql.LIST_VECTORS, (sql.LABEL_NUMBERS[Label(label)], _find_last(kept)))
+
+    def _open_segment(self, label: Label) -> Segment:
+        """Give the vectors of a label for the generation that this connection reads now."""
+        from pkg.vectors.exact import make_segment
+
+        if self._index is None or self._index.stamp != self._stamp():
+            self._index, self._finders = self._open_index(), {}
+        segments = self._index.segments
+        if label.value not in segments:
+            dimension = self._get_meta("dimension") or 0
+            segments[label.value] = make_segment(self._list_vectors(label.value), dimension)
+        return segments[label.value]
+
+    def _open_index(self) -> VectorIndex:
+        """Map the codes beside the database; make them anew when they are of another generation."""
+        from pkg.vectors.vector_file import VectorIndex, read_index
+
+        stamp = self._stamp()
+        index = read_index(self.path)
+        if index is None or index.stamp != stamp:
+            try:
+                self.write()
+            except OSError:  # a place that cannot be written: the codes stay in memory
+                return VectorIndex(stamp, {})
+            index = read_index(self.path)
+        return index if index is not None and index.stamp == stamp else VectorIndex(stamp, {})
+
+    def _mask(self, segment: Segment, where: NodeFilter | None) -> npt.NDArray[np.bool_] | None:
+        """Tell which entries of a segment pass the filter; None when all do."""
+        if where is None or where == NodeFilter():
+            return None
+        import numpy as np
+
+        keep = np.ones(len(segment), bool)
+        if where.source is not None:
+            row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
+            keep &= segment.columns["source"] == (row[0] if row else -1)
+        if where.path is not None:
+            keep &= np.isin(segment.columns["fragment"], find_fragments(self._connection, where.path))
+        if where.kinds is not None:
+            keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
+        return keep
+
+
+def _find_last(kept: Columns | None) -> int:
+    return int(kept["number"].max(initial=0)) if kept is not None else 0
+
+
+def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:
+    """List the fragments of the files and rows whose path matches."""
+    if "[" not in pattern:  # brackets mean something else to SQLite
+        return [number for (number,) in connection.execute(sql.FRAGMENTS_AT, (pattern,))]
+    from fnmatch import fnmatchcase
+
+    rows = connection.execute(sql.FRAGMENT_PATHS)
+    return [number for path, number in rows if fnmatchcase(path, pattern)]
+
+
+class EmbeddedTexts:
+    """Open the inverted terms of one generation, and read the nodes that they lead to (pkg.terms.word_search)."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        reader: NodeReader,
+        get_node: Callable[[str], Node],
+        get_meta: Callable[[str], Any],
+    ) -> None:
+        self._connection = connection
+        self.path = path.with_name(path.name + "-terms")
+        self.read_inside = reader.read_inside
+        self.find_fragments = partial(find_fragments, connection)
+        self._get_node, self._get_meta = get_node, get_meta
+        self._cache = TextCache(lambda: self.path, self._list_stored)
+
+    def read_nodes(self, ids: Collection[str]) -> list[Node]:
+        """Read nodes in the order of their ids."""
+        return [self._get_node(each) for each in ids]
+
+    def open_terms(self, label: Label) -> TextSegment:
+        """Give the terms of the functions or imports of the generation that this connection reads now."""
+        return self._cache.open_terms(self._read_stamp(), label)
+
+    def write(self) -> None:
+        """Write the file for the present generation."""
+        self._cache.write(self._read_stamp())
+
+    def _read_stamp(self) -> str:
+        return str(self._get_meta("stamp"))
+
+    def _list_stored(self) -> Iterator[StoredTerms]:
+        names = dict(self._connection.execute(sql.LIST_SOURCE_NUMBERS))
+        for number, source, blob in self._connection.execute(sql.LIST_FRAGMENT_TERMS):
+            yield number, names[source], blob

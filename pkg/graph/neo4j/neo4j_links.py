@@ -1,0 +1,156 @@
+"""Put what units refer to on a server, in batches: equal links are left alone, others replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import StoreError
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.batches import Properties, make_library
+from pkg.model import Label, RelationType
+from pkg.units import UnboundCall, UnitLinks, format_id, hash_key
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+    from pkg.graph.neo4j.session import Runner
+
+LINKS_AT_ONCE = 10_000  # relationships of one batch, about 1 MB of a message
+NOTES_AT_ONCE = 4_000_000  # bytes of the notes of one batch
+
+Link = tuple[object, ...]  # type, start, end, line, rule, confidence, expression, reason
+
+
+def cut_links(links: Iterable[UnitLinks]) -> Iterator[dict[str, UnitLinks]]:
+    """Cut links into batches by path; a unit that comes again begins the next one."""
+    batch: dict[str, UnitLinks] = {}
+    count = size = 0
+    for each in links:
+        if each.path in batch or count >= LINKS_AT_ONCE or size >= NOTES_AT_ONCE:
+            yield batch
+            batch, count, size = {}, 0, 0
+        batch[each.path] = each
+        count += 1 + len(each.edges) + len(each.unbound)
+        size += len(each.notes)
+    if batch:
+        yield batch
+
+
+def put_links(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> bool:
+    """Put the links of a batch of units; tell whether readers can see any difference."""
+    units = _find_units(run, source, links)
+    linked = [unit for unit in units.values() if unit["is_linked"]]
+    before = _read_links(run, [unit["element"] for unit in linked])
+    changed = {path: each for path, each in links.items() if _list_links(each) != before.get(path, set())}
+    gone = [unit for unit in linked if unit["path"] in changed]
+    if gone:
+        release_links(run, [unit["element"] for unit in gone], [unit["id"] for unit in gone])
+    _put_ends(run, source, changed, units)
+    for kind, rows in _list_rows(changed.values()).items():
+        run.run(cypher.put_links(kind), links=rows).consume()
+    _put_notes(run, source, links, units)
+    return bool(changed)
+
+
+def put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> None:
+    """Put the notes of a batch of units, and nothing else."""
+    _put_notes(run, source, links, _find_units(run, source, links))
+
+
+def _put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]) -> None:
+    notes = [_make_notes(source, units[path], each) for path, each in links.items()]
+    run.run(cypher.PUT_NOTES, notes=notes).consume()
+
+
+def release_links(run: Runner, units: Sequence[str], ids: Sequence[str]) -> None:
+    """Delete the relationships of units, given as elements and as ids; what they led to is deleted at the end."""
+    run.run(cypher.RELEASE_LINKS, units=units).consume()
+    run.run(cypher.MARK_LINKS, ids=ids).consume()
+
+
+def delete_loose(run: Runner, source: str) -> None:
+    """Delete the calls and libraries that nothing refers to any more, and the notes of units without links."""
+    elements = [record["element"] for record in run.run(cypher.LIST_LOOSE, source=source)]
+    for statement in (cypher.CLEAR_ELEMENTS, cypher.DELETE_ELEMENTS) if elements else ():
+        run.run(statement, elements=elements).consume()
+
+
+def _find_units(run: Runner, source: str, paths: Iterable[str]) -> dict[str, Record]:
+    asked = [
+        {"file": format_id(hash_key(source, path, Label.FILE.value))}
+        | {"row": format_id(hash_key(source, path, Label.ROW.value))}
+        for path in paths
+    ]
+    found = {record["path"]: record for record in run.run(cypher.FIND_LINKED, units=asked)}
+    for path in paths:
+        if path not in found:
+            raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its links")
+    return found
+
+
+def _read_links(run: Runner, units: Sequence[str]) -> dict[str, set[Link]]:
+    """Read what is stored for units, by path."""
+    found = run.run(cypher.GET_LINKS, units=units) if units else ()
+    return {record["path"]: {_make_link(*each) for each in record["links"]} for record in found}
+
+
+def _make_link(
+    kind: str,
+    start: str,
+    end: str,
+    line: int | None,
+    rule: str | None,
+    confidence: str | None,
+    expression: str | None,
+    reason: str | None,
+) -> Link:
+    """Make a link of what a statement lists; of its end, only what calls that are not bound say counts."""
+    said = (expression, reason) if kind == RelationType.UNRESOLVED.value else (None, None)
+    return (RelationType(kind), start, end, line, rule, confidence, *said)
+
+
+def _list_links(links: UnitLinks) -> set[Link]:
+    edges = {(e.type, e.start, e.end, e.line, e.rule, e.confidence, None, None) for e in links.edges}
+    unbound = {
+        (RelationType.UNRESOLVED, call.owner, call.id, call.line, None, None, call.expression, call.reason)
+        for call in links.unbound
+    }
+    return edges | unbound
+
+
+def _list_rows(links: Iterable[UnitLinks]) -> dict[RelationType, list[tuple[Any, ...]]]:
+    """List what cypher.put_links takes, by type."""
+    rows: dict[RelationType, list[tuple[Any, ...]]] = {}
+    for each in links:
+        for edge in each.edges:
+            facts = (edge.line, edge.rule, edge.confidence)
+            rows.setdefault(edge.type, []).append((edge.start, edge.end, each.path, *facts))
+        for call in each.unbound:
+            row = (call.owner, call.id, each.path, call.line, None, None)
+            rows.setdefault(RelationType.UNRESOLVED, []).append(row)
+    return rows
+
+
+def _put_ends(run: Runner, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]) -> None:
+    """Put the libraries and calls that links lead to."""
+    names = sorted({name for each in links.values() for name in each.libraries})
+    libraries = [make_library(source, name) for name in names]
+    calls = [
+        make_call(source, path if units[path]["is_file"] else None, call)
+        for path, each in links.items()
+        for call in each.unbound
+    ]
+    for label, ends in ((Label.LIBRARY, libraries), (Label.CALL, calls)):
+        if ends:
+            run.run(cypher.PUT_ENDS.format(label=label.value), ends=ends).consume()
+
+
+def make_call(source: str, path: str | None, call: UnboundCall) -> Properties:
+    """Give the properties of a Call node; one in a row may stand in others as well and has no path."""
+    properties = {"id": call.id, "source": source, "expression": call.expression, "reason": call.reason}
+    return properties if path is None else properties | {"path": path, "line": call.line}
+
+
+def _make_notes(source: str, unit: Record, links: UnitLinks) -> Properties:
+    return {"id": unit["id"], "source": source, "path": links.path, "notes": links.notes}

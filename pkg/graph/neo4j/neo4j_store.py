@@ -1,0 +1,434 @@
+"""The Neo4j store: the contract of pkg/graph/store.py on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import islice, starmap
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.address import parse_address
+from pkg.graph.neo4j.batches import name_source
+from pkg.graph.neo4j.faults import translate_faults
+from pkg.graph.neo4j.listing import (
+    count_graph,
+    export_label,
+    find_faults,
+    find_imports,
+    find_unfolded,
+    follow_edges,
+    list_edges,
+    list_nodes,
+)
+from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
+from pkg.graph.neo4j.neo4j_writing import Neo4jWriter, delete_nodes
+from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
+from pkg.graph.neo4j.schema import Schema, WatchIndex
+from pkg.graph.neo4j.searching import ServerTexts
+from pkg.graph.neo4j.session import AskPassword, Reader, Runner, check_version, open_driver
+from pkg.graph.rows import unpack_text
+from pkg.graph.store import StoreStats
+from pkg.graph.texts import export_edge, export_header, order_edge
+from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source, Unfolded
+from pkg.terms.word_search import search_functions, search_text
+from pkg.units import format_id, hash_key
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pkg.graph.neo4j.searching import VectorSearch
+    from pkg.terms.inverted_index import TextParts
+
+SCHEMA_VERSION = 3
+TEXTS_AT_ONCE = 500  # files whose texts are in memory together
+MOST_TOGETHER = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
+HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
+HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
+
+Found = dict[str, list[list[Any]]]  # what a statement has found for each id or name
+
+
+class Neo4jStore:
+    """A graph on a server; readers see one generation, one writer at a time replaces it."""
+
+    def __init__(
+        self,
+        address: str,
+        create: bool = False,
+        *,
+        ask: AskPassword | None = None,
+        watch: WatchIndex | None = None,
+    ) -> None:
+        """Connect; `ask` gives a password that the environment does not, `watch` is told how indexes fill."""
+        self._address = parse_address(address)
+        self._driver = open_driver(self._address, ask)
+        self._reader = Reader(self._driver, self._address)
+        self._kept: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by what was asked
+        self._together: set[str] = set()  # fetched in company while the snapshot lasts
+        self._terms = ServerTexts(self._reader, self.address, self.get, self.subtree)
+        self._schema = Schema(self._driver, self._address, self._reader, watch)
+        try:
+            self._version = check_version(self._address, self._reader.run(cypher.GET_VERSION)[0]["version"])
+            self._check_schema(create)
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_schema(self, create: bool) -> None:
+        found = self._reader.run(cypher.GET_VIEW)[0]
+        if found["version"] is None and not create:
+            raise StoreMissingError(f"no graph at {self.address}; run: pkg build PATH --store {self.address}")
+        if (found["version"] or 0) > SCHEMA_VERSION:
+            raise StoreVersionError(
+                f"{self.address} has schema version {found['version']}; this PKG reads up to {SCHEMA_VERSION};"
+                " upgrade PKG, or build anew into another database"
+            )
+
+    @property
+    def address(self) -> str:
+        """Name the place, such as neo4j://host."""
+        return str(self._address)
+
+    def close(self) -> None:
+        """Release the connections."""
+        self._driver.close()
+
+    def ensure_schema(self, encoder: str, dimension: int) -> None:
+        """Create what is missing; refuse a store made with another encoder or dimension."""
+        view = self._reader.view
+        if 0 < view.version < SCHEMA_VERSION:
+            self._schema.upgrade()
+        if (view.encoder, view.dimension) != (encoder, dimension):
+            self._schema.create(is_new=not view.encoder)
+            parameters = {"encoder": encoder, "dimension": dimension, "version": SCHEMA_VERSION}
+            found = self._write(lambda run: run.run(cypher.PUT_ENCODER, **parameters).single(strict=True))
+            if (found["encoder"], found["dimension"]) != (encoder, dimension):
+                raise EncoderMismatchError(
+                    f"{self.address} holds vectors of encoder '{found['encoder']}' with {found['dimension']}"
+                    f" dimensions, not of '{encoder}' with {dimension}; use that encoder, or another --store"
+                )
+        elif view.sources:
+            self._schema.complete_vectors(dimension, self._has_filters)
+
+    def _write(self, work: Callable[[Runner], Any]) -> Any:
+        """Run work in a managed transaction, which tries again after transient faults."""
+        with (
+            translate_faults(self._address, is_writing=True),
+            self._driver.session(database=self._address.database) as session,
+        ):
+            return session.execute_write(lambda run: work(Runner(run)))
+
+    def encoder(self) -> tuple[str, int]:
+        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+        view = self._reader.view
+        return view.encoder, view.dimension
+
+    def generation(self) -> int:
+        """Count the writes that have ended; 0 for a store that holds nothing."""
+        return self._reader.view.generation
+
+    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source, those of an unfinished load too."""
+        for record in self._reader.stream(cypher.LIST_FINGERPRINTS, source=source):
+            yield record["path"], record["fingerprint"], record["content"]
+
+    def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
+        """Give (path, notes) of every unit of a source whose links were put, those of an unfinished load too."""
+        for record in self._reader.stream(cypher.LIST_NOTES, source=source):
+            yield record["path"], record["notes"] or b""
+
+    def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Give (path, text) of those of the files that the source has; inside a write, what was there before it."""
+        ids = (format_id(hash_key(source, path, Label.FILE.value)) for path in paths)
+        while some := list(islice(ids, TEXTS_AT_ONCE)):
+            for record in self._reader.run(cypher.GET_TEXTS, ids=some):
+                yield record["path"], unpack_text(record["text"])
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""
+        return self._begin_snapshot() if self._kept is None else nullcontext()
+
+    @contextmanager
+    def _begin_snapshot(self) -> Iterator[None]:
+        self._kept = {}
+        try:
+            with self._reader.snapshot():
+                yield
+        finally:
+            self._kept, self._together = None, set()
+
+    def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str], are_names: bool = False) -> Found:
+        """Run a statement on ids, or on bare names, and give what it finds for each.
+
+        A snapshot keeps them, and for one of several nodes that were fetched by one call asks about all of them:
+        whoever looks at the hits of a question one by one waits for the server once.
+        """
+        kept = {} if self._kept is None else self._kept.setdefault((statement, *ready), {})
+        missing = {each for each in ids if each not in kept}
+        if not missing:
+            return kept
+        if not missing.isdisjoint(self._together):
+            missing.update(each for each in self._together if each not in kept)
+        kept.update((each, []) for each in missing)
+        asked = {"names": sorted(missing)} if are_names else self._reader.name(missing)
+        for each, found in self._reader.run(statement, **asked, ready=ready)[0]["found"]:
+            kept[each].append(found)
+        return kept
+
+    def _keep(self, statement: str, ready: list[str], identity: str, found: list[Any]) -> None:
+        """Let a snapshot know what a statement would find for an id."""
+        if self._kept is not None:
+            self._kept.setdefault((statement, *ready), {})[identity] = [found]
+
+    def sources(self) -> tuple[Source, ...]:
+        """List the sources by name."""
+        found = self._reader.view.sources
+        return tuple(
+            Source(name, found[name]["kind"], found[name]["root"], found[name].get("revision"))
+            for name in sorted(found)
+        )
+
+    def source_fingerprint(self, source: str) -> str | None:
+        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+        found = self._reader.view.sources.get(source)
+        return found["fingerprint"] if found else None
+
+    @contextmanager
+    def write(self) -> Iterator[Neo4jWriter]:
+        """Open the one write; leaving it by an exception undoes all of it but what an unfinished first load has."""
+        with hold_lock(self._driver, self._address) as main:
+            number = mend_mark(self._reader.run(cypher.GET_STAMP)[0]["number"], self._put_mark)
+            self._sweep()
+            with translate_faults(self._address, is_writing=True):
+                writer = Neo4jWriter(Runner(main), self._write, self._has_vector_type)
+                yield writer
+                writer.finish()
+                if writer.loaded:
+                    self._schema.complete_vectors(self._reader.view.dimension, self._has_filters)
+                writer.publish()
+                commit_between_marks(main, number, self._put_mark) if writer.changed else main.commit()
+        if writer.dimension is not None:
+            self._schema.complete_vectors(writer.dimension, self._has_filters)
+        if writer.deleted:
+            with suppress(StoreLockedError), hold_lock(self._driver, self._address):  # the next writer does it as well
+                self._sweep()
+
+    def _put_mark(self, number: int) -> None:
+        self._write(lambda run: run.run(cypher.MARK_COMMIT, number=number).consume())
+
+    def _sweep(self) -> None:
+        """Delete what removed sources have left; under the lock, so that none of them is loaded again meanwhile."""
+        for record in self._reader.run(cypher.LIST_UNFINISHED):
+            name, identity = record["name"], name_source(record["name"])
+            if record["id"] == identity:  # else it is no source of ours
+                while self._write(lambda run: delete_nodes(run, name)):  # noqa: B023
+                    pass
+                self._write(lambda run: run.run(cypher.DELETE_SOURCE_NODE, id=identity).consume())  # noqa: B023
+
+    @cached_property
+    def _has_filters(self) -> bool:
+        return self._version >= HAS_INDEX_FILTERS
+
+    @cached_property
+    def _has_vector_type(self) -> bool:
+        return self._version >= HAS_VECTOR_TYPE and find_spec("neo4j.vector") is not None
+
+    def vector_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        k: int,
+        where: NodeFilter | None = None,
+        floor: float = -1.0,
+    ) -> Matches:
+        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17).
+
+        Exact up to some thousand nodes; above, the index is approximate and gives k of k all the same.
+        """
+        with self._reader.snapshot():
+            return self._open_search(label, vector, where).find(vector, k, floor)
+
+    def _open_search(self, label: Label, vector: npt.NDArray[np.float32], where: NodeFilter | None) -> VectorSearch:
+        """Prepare a search for a vector that the encoder of this graph may have made; in a snapshot."""
+        from pkg.graph.neo4j.searching import VectorSearch
+
+        view = self._reader.view
+        if len(vector) != (view.dimension or len(vector)):
+            raise EncoderMismatchError(
+                f"the query vector has {len(vector)} dimensions; {self.address} holds {view.dimension}"
+                f" (encoder '{view.encoder}'); encode the query with that encoder"
+            )
+        return VectorSearch(self._reader, view, label, where, self._has_filters)
+
+    def hybrid_search(
+        self,
+        label: Label,
+        vector: npt.NDArray[np.float32],
+        terms: Mapping[str, float],
+        k: int,
+        where: NodeFilter | None = None,
+    ) -> tuple[Matches, Matches]:
+        """Search a label by a vector, and functions by terms, which this process does while the server is busy."""
+        with self._reader.snapshot():
+            near = self._open_search(label, vector, where).begin(vector, k)
+            worded = search_functions(self._terms, terms, k, where)
+            return near(), worded
+
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
+        with self._reader.snapshot():
+            return search_text(self._terms, label, terms, k, where)
+
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+        """Tell what each term adds to the lexical score of each of some functions, and how rare it is."""
+        with self._reader.snapshot():
+            return self._terms.open_terms(Label.FUNCTION).split_ids(ids, terms)
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        """Find the functions and classes of that bare name, ordered by path and line."""
+        return self.find_names([name], source)
+
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        """Find the functions and classes of several bare names at once, ordered by path and line."""
+        with self._reader.snapshot() as view:
+            ready = view.ready if source is None else [each for each in view.ready if each == source]
+            found = self._ask_each(cypher.FIND_NAMES, names, ready, are_names=True)
+            nodes = [make_node(*each) for name in set(names) for each in found[name]]
+        return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
+
+    def get(self, ids: Sequence[str]) -> list[Node]:
+        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+        if not ids:
+            return []
+        with self._reader.snapshot() as view:
+            wanted = self._take_together(ids)
+            common = self._ask_each(cypher.GET_COMMON, wanted, view.ready)
+            missing = [each for each in wanted if not common[each]]
+            rare = self._ask_each(cypher.GET_RARE, missing, view.ready)
+        found = {each: make_node(*(common[each] or rare[each])[0]) for each in wanted if common[each] or rare[each]}
+        self._check_known(ids, found)
+        return [found[each] for each in ids]
+
+    def _take_together(self, ids: Sequence[str]) -> list[str]:
+        """Give the distinct ids that may exist; what is fetched together will be asked about together."""
+        wanted = list(dict.fromkeys(each for each in ids if each.isascii()))
+        if self._kept is not None and 1 < len(wanted) <= MOST_TOGETHER:
+            self._together.update(wanted)
+        return wanted
+
+    def _check_known(self, ids: Iterable[str], known: Container[str]) -> None:
+        for each in ids:
+            if each not in known:
+                raise NodeNotFoundError(
+                    f"no node '{each}' in {self.address}; expected an id of 16 hex digits that a query gave"
+                )
+
+    def outlines(
+        self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
+    ) -> dict[str, Outline]:
+        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
+        with self._reader.snapshot() as view:
+            asked = {"functions": list(blocks_of), "vector": vector.tolist(), "ready": view.ready}
+            records = self._reader.run(cypher.LIST_OUTLINES, **self._reader.name(ids), **asked)
+            found = self._reader.note(records[0]["found"])
+        return {each.id: each for each in starmap(make_outline, found)}
+
+    def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
+        """Fetch functions and blocks in the order of their ids, with their blocks and links."""
+        if not ids:
+            return []
+        found = {}
+        with self._reader.snapshot() as view:
+            listed, called = find_unfolded(self._reader, self._take_together(ids))
+            for unfolded, node, calls in listed:
+                identity = unfolded.node.id
+                found[identity] = unfolded
+                self._keep(cypher.GET_COMMON, view.ready, identity, node)
+                if calls is not None:
+                    self._keep(cypher.GET_CALLS, view.ready, identity, calls)
+            for identity, node in called:
+                self._keep(cypher.GET_COMMON, view.ready, identity, node)
+        self._check_known(ids, found)
+        return [found[each] for each in ids]
+
+    def subtree(self, node_id: str) -> list[Node]:
+        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+        with self._reader.snapshot() as view:
+            (node,) = self.get([node_id])
+            if node.label in cypher.UNIT_LABELS:
+                rows = self._reader.run(cypher.INSIDE_UNIT, **self._reader.name([node_id]), ready=view.ready)
+                return [make_node(*row["node"]) for row in rows]
+            if node.label not in cypher.PIECE_LABELS or node.label is Label.IMPORT:
+                return []
+            found = self._ask_each(cypher.INSIDE_PIECE, [node_id], view.ready)[node_id]
+        found = sorted(found, key=lambda each: (each[1]["start"], -each[1]["end"], each[1]["position"]))
+        # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
+        is_body = node.kind == "body"
+        inside = starmap(make_node, found)
+        return [each for each in inside if is_body or (each.start, each.end) != (node.start, node.end)]
+
+    def calls(self, node_id: str) -> list[Call]:
+        """List the call sites on the lines of a node, in the order of the text."""
+        with self._reader.snapshot() as view:
+            self.get([node_id])
+            found = self._ask_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
+        return [call for each in found for call in list_calls(*each)]
+
+    def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
+        """Fetch for each file or row its imports that bind any of the names given with it, ordered by line and id."""
+        with self._reader.snapshot():
+            found = find_imports(self._reader, names)
+            self.get([each for each in names if each not in found])  # else nodes without imports, or unknown ids
+        return {each: found.get(each, []) for each in names}
+
+    def neighbours(
+        self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
+    ) -> list[Edge]:
+        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
+        wanted = tuple(RelationType if types is None else types)
+        if not (ids and wanted and depth):
+            self.get(ids)
+            return []
+        with self._reader.snapshot():
+            starts = {each for each in ids if each.isascii()}
+            known, edges = follow_edges(self._reader, starts, wanted, direction, depth)
+        self._check_known(ids, known)
+        return sorted(edges, key=order_edge)
+
+    def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
+        """Give every node of some labels, without fetching them one by one; in no promised order."""
+        with self._reader.snapshot() as view:
+            ready = [each for each in view.ready if source in (None, each)]
+            for label in labels:
+                yield from list_nodes(self._reader, label, ready)
+
+    def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
+        """Give every relationship of some types that starts in a source, each once; in no promised order."""
+        with self._reader.snapshot() as view:
+            ready = [each for each in view.ready if source in (None, each)]
+            for each in types:
+                yield from list_edges(self._reader, each, ready)
+
+    def stats(self) -> StoreStats:
+        """Count what the store holds."""
+        with self._reader.snapshot():
+            return count_graph(self._reader, self.sources())
+
+    def check(self) -> list[str]:
+        """Look for contradictions; an empty list says that all is well."""
+        with self._reader.snapshot():
+            return find_faults(self._reader)
+
+    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        with self._reader.snapshot() as view:
+            yield export_header(view.encoder, view.dimension)
+            for label in Label:
+                yield from export_label(self._reader, label, vectors, view.ready)
+            for each in sorted(RelationType, key=lambda each: each.value):
+                yield from map(export_edge, list_edges(self._reader, each, view.ready))

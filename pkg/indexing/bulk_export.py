@@ -1,0 +1,124 @@
+"""Write the graph of a store as files for `neo4j-admin database import`: its units are built again from its export."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import PathError, StoreFullError, StoreMissingError, UsageError
+from pkg.indexing.build import BuildOptions, write_units
+from pkg.indexing.export import open_export
+from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
+from pkg.indexing.report import StageClock
+from pkg.indexing.todo import KnownUnits, compare
+from pkg.model import Label, Skip
+
+if TYPE_CHECKING:
+    from pkg.graph.neo4j.bulk_import import BulkWriter
+    from pkg.graph.store import GraphStore
+
+_READ = (Label.SOURCE.value, Label.FILE.value, Label.ROW.value)  # first in an export; the rest is derived again
+
+
+@dataclass(frozen=True, slots=True)
+class BulkReport:
+    """What was written for an import: where, and how many of what."""
+
+    folder: str
+    nodes: dict[str, int]
+    relations: dict[str, int]
+
+
+def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1) -> BulkReport:
+    """Write CSV files, the command that imports them and the schema into a new or empty folder (P-10).
+
+    jobs: worker processes, 0 for one per processor. A folder that could not be filled is left empty.
+    """
+    from pkg.graph.neo4j.bulk_import import BulkWriter, CsvFiles, write_guide
+    from pkg.graph.neo4j.neo4j_store import SCHEMA_VERSION
+
+    encoder, dimension = store.encoder()
+    if not encoder:
+        raise StoreMissingError(f"no graph in {store.address} yet; run: pkg build PATH")
+    _check_offline(encoder)
+    options = BuildOptions(encoder, jobs)
+    with _fill_folder(Path(folder)) as place, closing(CsvFiles(place)) as files, closing(BulkWriter(files)) as writer:
+        with _spool_units(store) as path, open_export(path) as inputs:
+            for found in inputs:
+                _write_source(writer, store, found, options)
+        writer.finish(encoder, dimension, SCHEMA_VERSION)
+        write_guide(place, files, encoder, dimension)
+        return BulkReport(str(place), dict(sorted(files.nodes.items())), dict(sorted(files.relations.items())))
+
+
+def _check_offline(encoder: str) -> None:
+    """Refuse to make vectors again that a service made: nobody was asked whether the code may be sent once more."""
+    from pkg.encode.registry import find_service
+
+    address = find_service(encoder)
+    if address is not None:
+        raise UsageError(
+            f"the vectors of encoder '{encoder}' come from {address}, and these files would send all code there again;"
+            " build into the server instead: pkg build PATH --store neo4j://host --encoder NAME"
+        )
+
+
+@contextmanager
+def _fill_folder(folder: Path) -> Iterator[Path]:
+    """Make the folder; when filling it fails, remove what was written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise PathError(f"{folder} is not empty; expected a new or empty folder for the files of an import")
+    except OSError as fault:
+        raise PathError(f"cannot write into {folder}: {fault.strerror}; expected a folder that can be made") from fault
+    try:
+        yield folder
+    except BaseException as fault:
+        for file in folder.iterdir():
+            file.unlink()
+        if isinstance(fault, OSError):
+            raise StoreFullError(
+                f"cannot write {folder}: {fault.strerror}; free some space, or write elsewhere"
+            ) from fault
+        raise
+
+
+@contextmanager
+def _spool_units(store: GraphStore) -> Iterator[str]:
+    """Write the part of an export that the rest is derived from into a temporary file."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as spool:
+        with store.snapshot():
+            for line in takewhile(_is_read, store.export()):
+                spool.write(json.dumps(line) + "\n")
+        spool.flush()
+        yield spool.name
+
+
+def _is_read(line: dict[str, Any]) -> bool:
+    return line["type"] == "graph" or line.get("label") in _READ
+
+
+def _write_source(writer: BulkWriter, store: GraphStore, found: Input, options: BuildOptions) -> None:
+    """Write one source; its files keep their fingerprints, so that the next build reads only what has changed."""
+    with closing(KnownUnits(store.fingerprints(found.source.name))) as before, closing(KnownUnits(())) as nothing:
+        marked = replace(found, stream=lambda: _mark_units(found, before))
+        writer.put_source(found.source)
+        write_units(store, writer, marked, compare(marked, nothing), options, StageClock())
+
+
+def _mark_units(found: Input, before: KnownUnits) -> Iterator[RawUnit | Skip]:
+    """Give each unit the fingerprint that it had."""
+    for unit in found.stream():
+        loaded = unit if isinstance(unit, Skip) else unit.load()
+        if isinstance(loaded, LoadedUnit):
+            yield RawUnit.of(replace(loaded, fingerprint=before.find(loaded.path)[0]))
+        else:
+            yield loaded

@@ -1,0 +1,178 @@
+"""The nouns of the reranker: what goes in, what may be chosen, what each stage says, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+from pkg.errors import UsageError
+
+
+class Check(str, Enum):
+    """Name how an example is checked; all but the last are compared outside of the candidate's process."""
+
+    VALUE = "value"  # the expression has this value
+    TRUTH = "truth"  # the expression is true, or is not
+    OUTPUT = "output"  # what is printed
+    RAISES = "raises"  # an exception of this name
+    ASSERTION = "assertion"  # statements that must not fail; weaker, for the candidate runs what judges it
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One thing that the query shows about the wanted code (A-08)."""
+
+    source: str  # an expression, or statements for OUTPUT and ASSERTION
+    check: Check
+    expected: object = None  # a value, a truth, a text, or the name of an exception
+    form: str = ""  # where it was read: transcript, assert, arrow, input and output, given
+    line: int = 0  # of the query, from 1; 0 for one that was handed over
+    tolerance: float | None = None  # of a number, where the example names one
+
+    @property
+    def shown(self) -> str:
+        """Say the example in one line."""
+        if self.check is Check.VALUE:
+            return f"{self.source} == {self.expected!r}"
+        if self.check is Check.TRUTH:
+            return self.source if self.expected else f"not {self.source}"
+        if self.check is Check.RAISES:
+            return f"{self.source} raises {self.expected}"
+        if self.check is Check.OUTPUT:
+            return f"{self.source} prints {self.expected!r}"
+        return self.source
+
+
+Name: TypeAlias = str | int  # of a candidate: its own id, or its index
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One answer among which to choose."""
+
+    id: Name
+    text: str
+    extra: Mapping[str, Any] = field(default_factory=dict)  # other fields of the input, passed through
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One query with its candidates, in the order of the input: the first wins ties (A-09)."""
+
+    query: str
+    candidates: tuple[Candidate, ...]
+    examples: tuple[Any, ...] = ()  # beside those that the query shows: text, or {"call": ..., "expected": ...}
+    id: Name | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one stage says about one candidate."""
+
+    stage: str
+    passed: bool
+    score: float  # 0 to 1, or a cosine; more is better
+    reason: str = ""
+    seconds: float = 0.0  # CPU of this stage for this candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One candidate with all that was found out about it."""
+
+    id: Name
+    rank: int  # from 1; equal to that of the candidate that it repeats
+    code: str
+    votes: int  # candidates of the same code, itself counted
+    same_as: Name | None  # the first candidate of the same code
+    dropped: str | None  # the stage that dropped it
+    reason: str  # why it was dropped, or what was done to its text
+    verdicts: tuple[Verdict, ...]
+    similarity: float | None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The candidates of one task, best first, and what the choice stands on."""
+
+    chosen: Name
+    order: tuple[Name, ...]
+    candidates: tuple[Ranked, ...]  # in the order of the input
+    fallback: bool  # all were dropped; those count that came furthest (A-09)
+    entry: str | None  # the function or class that was looked for
+    examples: tuple[str, ...]  # what the query shows, as it was read
+    inputs: int  # made for the comparison of behaviour
+    sandbox: str | None  # the backend that ran the candidates; None where none ran
+    oracle: bool = False  # hidden tests were seen: worth nothing as a measurement
+    notes: tuple[str, ...] = ()
+    id: Name | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def code(self) -> str:
+        """Give the code of the chosen candidate as it was run."""
+        return next(each.code for each in self.candidates if each.id == self.chosen)
+
+
+STAGES = ("syntax", "static", "smoke", "examples", "behaviour", "similarity")
+"""Every stage, in the order in which they run (A-08): what costs nothing first, what runs code only on what is left."""
+
+PAPER_STAGES = ("syntax", "smoke", "similarity")
+"""P-23, P-24 and P-25."""
+
+NEEDS_SANDBOX = frozenset(("smoke", "examples", "behaviour", "oracle"))
+
+INPUTS = 24
+"""Calls on which candidates are compared. On mutants of right answers 12 and 48 choose right in two of 60 tasks more or
+fewer at most, which is no more than noise (benchmarks/results/rerank_mutants.json)."""
+
+CPU_SECONDS = 2.0
+"""Of one load, or of all examples of one candidate together. The right answers of HumanEval need a few milliseconds for
+all that their prompts show (benchmarks/results/visible_examples.json); the rest is room for slow ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankOptions:
+    """How to choose among candidates."""
+
+    stages: tuple[str, ...] = STAGES
+    weights: Mapping[str, float] = field(default_factory=dict)  # none: the order is lexicographic
+    compare: str = "stripped"  # or raw: with comments and docstrings (A-07)
+    sandbox: str | None = None  # process, docker or none; None for the platform's default
+    jobs: int = 0  # workers of the sandbox, 0 for one per processor
+    inputs: int = INPUTS
+    cpu_seconds: float = CPU_SECONDS
+    seed: int = 0
+    encoder: str = "static"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        check_stages((*self.stages, *self.weights))
+        if self.compare not in ("stripped", "raw"):
+            raise UsageError(f"no way to compare '{self.compare}'; expected stripped or raw")
+        if self.inputs < 0 or self.jobs < 0 or self.cpu_seconds <= 0:
+            raise UsageError(
+                f"inputs {self.inputs}, jobs {self.jobs}, cpu_seconds {self.cpu_seconds};"
+                " expected none below 0, and time above it"
+            )
+
+    @property
+    def runs_code(self) -> bool:
+        """Tell whether a stage needs the sandbox."""
+        return bool(NEEDS_SANDBOX & {*self.stages})
+
+
+def check_stages(names: Iterable[str]) -> None:
+    """Refuse a name that no stage has."""
+    for name in names:
+        if name not in STAGES:
+            raise UsageError(f"no stage '{name}'; expected one of: {', '.join(STAGES)}")
+
+
+def paper_options(**options: object) -> RerankOptions:
+    """Make the options of the paper's re-ranker, and nothing beyond it: P-23, P-24, P-25 on candidates as they are."""
+    return RerankOptions(**{"stages": PAPER_STAGES, "compare": "raw", **options})  # type: ignore[arg-type]

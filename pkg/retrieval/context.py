@@ -1,0 +1,94 @@
+"""What is in the context: the shown text of each hit, and what the calls of a text reach."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from pkg.model import Cut, Edge, Node
+from pkg.units import find_owner
+
+_OF_PYTHON_2 = ("basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "reload", "unichr", "unicode")
+BUILTINS = frozenset((*dir(builtins), *_OF_PYTHON_2, "xrange"))
+_WORD = re.compile(r"\w+")
+NOT_FOUND = 1 << 20  # a column behind every other: what is called is not written on the line by its name
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A node in the context without the lines that were cut."""
+
+    node: Node
+    cuts: tuple[Cut, ...] = ()
+    links: tuple[Edge, ...] | None = None  # of its owner, where they have been read
+
+    @property
+    def owner(self) -> str:
+        """Give the id of the definition whose calls these are; a block's is the function that it is a block of."""
+        return find_owner(self.node.id, self.node.label, self.node.name)
+
+    def has_line(self, line: int | None) -> bool:
+        """Tell whether a line of the unit is shown."""
+        if line is None or not self.node.start_line <= line <= self.node.end_line:
+            return False
+        return not any(cut.start_line <= line <= cut.end_line for cut in self.cuts)
+
+    def find_column(self, line: int, name: str) -> int:
+        """Tell where a name first stands on a line, for the order of what is called there."""
+        text = _split_lines(self.node.content)[line - self.node.start_line]
+        return next((word.start() for word in _WORD.finditer(text) if word[0] == name), NOT_FOUND)
+
+    def holds(self, other: Node) -> bool:
+        """Tell whether another node lies inside of this one."""
+        node = self.node
+        if (node.source, node.path) != (other.source, other.path):
+            return False
+        return node.start_line <= other.start_line and other.end_line <= node.end_line
+
+
+@lru_cache(maxsize=16)  # the calls of a text are placed one after the other
+def _split_lines(content: str) -> list[str]:
+    return content.split("\n")
+
+
+def list_scopes(node: Node) -> Iterator[str]:
+    """List the qualified names around the code of a node, innermost first: a.b.c, a.b, a."""
+    parts = node.qualname.split(".")
+    return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+
+
+class Reached(NamedTuple):
+    """A function or class that a call reaches, and why it is taken."""
+
+    node: Node
+    reason: str
+
+
+class Loose(NamedTuple):
+    """A call that is not bound: what is called, in whose code, and where."""
+
+    expression: str
+    source: str
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of one text: what they reach in the order of the text, and how many call sites are how sure."""
+
+    reached: list[Reached] = field(default_factory=list)
+    bound: int = 0
+    possible: int = 0
+    loose: list[Loose] = field(default_factory=list)
+    explain: list[str] = field(default_factory=list)
+
+    @property
+    def unbound(self) -> int:
+        """Count the call sites that reach nothing known."""
+        return len(self.loose)

@@ -1,0 +1,232 @@
+"""What may be asked about dependencies, and what an answer is made of: places, links, and how much was bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pkg.errors import UsageError
+from pkg.model import Node
+
+QUESTIONS = ("links", "path", "impact", "cycles", "unused", "imports")
+DIRECTIONS = ("in", "out", "both")
+LINK_DEPTH = 1
+CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
+DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
+
+_WITH_NAME = ("links", "path", "impact")
+
+
+@dataclass(frozen=True, slots=True)
+class DepsOptions:
+    """The settings of one question about dependencies."""
+
+    question: str = "links"  # one of QUESTIONS
+    to: str | None = None  # the end of a path
+    source: str | None = None
+    depth: int | None = None  # None for LINK_DEPTH or CHAIN_DEPTH
+    direction: str = "both"  # one of DIRECTIONS
+    limit: int = DEFAULT_LIMIT  # lines of one kind; 0 for no limit
+
+    @property
+    def steps(self) -> int:
+        """Give the depth that was asked for, or the one that fits the question."""
+        if self.depth is not None:
+            return self.depth
+        return LINK_DEPTH if self.question == "links" else CHAIN_DEPTH
+
+
+def check_options(name: str | None, options: DepsOptions) -> None:
+    """Refuse what cannot be meant, with a UsageError."""
+    for what, value, choices in (
+        ("question", options.question, QUESTIONS),
+        ("direction", options.direction, DIRECTIONS),
+    ):
+        if value not in choices:
+            raise UsageError(f"unknown {what} '{value}'; expected one of: {', '.join(choices)}")
+    for what, number in (("depth", options.steps), ("limit", options.limit)):
+        if number < 0:
+            raise UsageError(f"{what} is {number}; expected 0 or more")
+    if not name and options.question in _WITH_NAME:
+        raise UsageError(
+            "no name was given; expected a function, class or file, such as Cart.total, shop/cart.py or"
+            " shop/cart.py:12, or one of --cycles, --unused, --imports"
+        )
+    if (options.to is None) == (options.question == "path"):
+        raise UsageError("a path has two ends, and no other question has a second name; write: --path A B")
+
+
+def cut_limit(limit: int, count: int) -> int:
+    """Give how many of so many are shown."""
+    return min(limit, count) if limit else count
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One node as an answer names it."""
+
+    id: str
+    label: str
+    source: str
+    path: str  # "" for a library
+    line: int  # first line of the definition; 0 for a file or a library
+    qualname: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One dependency, from what needs to what is needed, with the lines where it stands in the file of the start."""
+
+    type: str  # a RelationType; RESOLVES_TO leads from a file to what it imports
+    start: Place
+    end: Place
+    lines: tuple[int, ...] = ()
+    rule: str | None = None  # for RESOLVES_TO the artifact type (Q-04), for UNRESOLVED the reason
+    confidence: str = "certain"
+    text: str = ""  # the import statement
+
+
+@dataclass(frozen=True, slots=True)
+class CallCoverage:
+    """How many of the call sites in reach are bound: calls of one line by one rule count as one."""
+
+    scope: str  # what was counted, in words
+    bound: int  # certain and likely
+    possible: int
+    unbound: int
+    same_name: int | None = None  # unbound call sites of the source that bear the name; None where it was not asked
+    names: str = ""  # the name, or whose names, in words
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """One line of a walk: a link, how many steps away, and the place that the step was made from."""
+
+    relation: str  # the name of a Relation
+    depth: int
+    of: str  # id of the place one step nearer to the target
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What a function, class or file stands on, and what stands on it; certain before likely before possible."""
+
+    target: Place
+    direction: str
+    found: tuple[Dependency, ...]
+    left_out: tuple[tuple[str, int], ...]  # links over the limit, by relation
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """The shortest chains of calls between two places."""
+
+    start: Place
+    end: Place
+    depth: int  # hops that a chain may have
+    chains: tuple[tuple[Link, ...], ...]
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """One place that may break: how far away, whether every link to it is bound, and the last link of the chain."""
+
+    place: Place
+    distance: int
+    confidence: str  # certain or likely where a chain of such links leads to it, else possible
+    is_test: bool
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What may break when a place changes, by distance; what only possible links lead to stands last."""
+
+    target: Place
+    depth: int
+    affected: tuple[Affected, ...]
+    total: int  # with those over the limit
+    tests: int  # of the total
+    possible: int  # of the total, reached through possible links alone
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Files that import each other, or functions that call each other, with one shortest way around."""
+
+    kind: str  # import or call
+    members: tuple[Place, ...]
+    size: int  # members, with those over the limit
+    around: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """All cycles of imports and of bound calls, the largest first."""
+
+    cycles: tuple[Cycle, ...]
+    imports: int
+    calls: int
+    recursive: int  # functions that call themselves; they are no cycles of several
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedPlace:
+    """A definition that nothing refers to, and what could make that wrong."""
+
+    place: Place
+    doubts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """Definitions without a known use, those with the least doubt first."""
+
+    found: tuple[UnusedPlace, ...]
+    total: int
+    definitions: int  # that were looked at
+    left_out: int
+    coverage: CallCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRecord:
+    """One row of the table of imports (Q-04)."""
+
+    category: str  # library_import_direct, library_import_from, file_import_direct or file_import_from
+    target_file: str | None
+    library_name: str | None
+    file_name: str
+    artifact: str
+    artifact_type: str  # function, class, variable, module or unknown
+    line: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportTable:
+    """Every import of the files that were asked for, with totals by category and artifact type (Q-04)."""
+
+    records: tuple[ImportRecord, ...]
+    total: int
+    files: int  # that import anything
+    categories: tuple[tuple[str, int], ...]
+    artifact_types: tuple[tuple[str, str, int], ...]  # category, artifact type, count
+    left_out: int
+    coverage: CallCoverage
+
+
+Answer = Dependencies | Chains | Impact | Cycles | Unused | ImportTable
+
+
+def make_place(node: Node) -> Place:
+    """Name a node."""
+    return Place(node.id, node.label.value, node.source, node.path, node.start_line, node.qualname)

@@ -1,0 +1,213 @@
+"""Read the relationships around nodes, each only once, and count what is bound among the call sites in reach."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from pkg.errors import NodeNotFoundError
+from pkg.model import Edge, Label, Node, RelationType, is_bound, rank_confidence
+from pkg.retrieval.deps.answer import CallCoverage, Link, Place, make_place
+from pkg.retrieval.deps.paths import name_unit
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+
+DEEP_STARTS = 8  # from more nodes than these, reading every link of the source at once is cheaper than walking
+
+_DIRECT = (
+    RelationType.CALLS, RelationType.RESOLVES_TO, RelationType.INHERITS, RelationType.OVERRIDES,
+    RelationType.UNRESOLVED,
+)  # fmt: skip
+_THROUGH_IMPORTS = (RelationType.IMPORTS, RelationType.RESOLVES_TO)
+
+
+class Relation(NamedTuple):
+    """One way to look from a node: its name in answers, the relationship behind it, and its direction."""
+
+    name: str
+    type: RelationType
+    direction: str  # in: who needs the node; out: what the node needs
+
+
+RELATIONS = (
+    Relation("callers", RelationType.CALLS, "in"),
+    Relation("importers", RelationType.RESOLVES_TO, "in"),
+    Relation("subclasses", RelationType.INHERITS, "in"),
+    Relation("overridden by", RelationType.OVERRIDES, "in"),
+    Relation("callees", RelationType.CALLS, "out"),
+    Relation("imports", RelationType.RESOLVES_TO, "out"),
+    Relation("bases", RelationType.INHERITS, "out"),
+    Relation("overrides", RelationType.OVERRIDES, "out"),
+    Relation("unresolved calls", RelationType.UNRESOLVED, "out"),
+)
+
+
+class Step(NamedTuple):
+    """One dependency by the ids of its ends; an import leads from its file, through the Import node, to its target."""
+
+    type: RelationType
+    start: str
+    end: str
+    line: int | None
+    rule: str | None
+    confidence: str | None
+    through: str | None = None  # id of the Import
+
+    def other(self, direction: str) -> str:
+        """Give the end that the step leads to."""
+        return self.start if direction == "in" else self.end
+
+
+@dataclass(slots=True)
+class LinkReader:
+    """Remember what was read of one store while a question is answered."""
+
+    store: GraphStore
+    _edges: dict[str, list[Edge]] = field(default_factory=dict)
+    _nodes: dict[str, Node] = field(default_factory=dict)
+
+    def nodes(self, ids: Iterable[str]) -> dict[str, Node]:
+        """Fetch nodes that are known to exist."""
+        wanted = dict.fromkeys(ids)
+        missing = [node_id for node_id in wanted if node_id not in self._nodes]
+        self._nodes.update((node.id, node) for node in self.store.get(missing) if missing)
+        return {node_id: self._nodes[node_id] for node_id in wanted}
+
+    def read_edges(self, node_id: str) -> list[Edge]:
+        """Read the resolved relationships at a node, in both directions."""
+        if node_id not in self._edges:
+            self._edges[node_id] = self.store.neighbours([node_id], _DIRECT, "both", 1)
+        return self._edges[node_id]
+
+    def list_steps(self, node_id: str, relation: Relation) -> list[Step]:
+        """List the steps from a node along a relation."""
+        if relation.type is RelationType.RESOLVES_TO:
+            return self._list_importers(node_id) if relation.direction == "in" else self._list_imports(node_id)
+        return [
+            make_step(edge)
+            for edge in self.read_edges(node_id)
+            if edge.type is relation.type and node_id == (edge.end if relation.direction == "in" else edge.start)
+        ]
+
+    def _list_importers(self, node_id: str) -> list[Step]:
+        if not any(edge.type is RelationType.RESOLVES_TO and edge.end == node_id for edge in self.read_edges(node_id)):
+            return []
+        edges = self.store.neighbours([node_id], _THROUGH_IMPORTS, "in", 2)
+        return [step for step in join_imports(edges) if step.end == node_id]
+
+    def _list_imports(self, node_id: str) -> list[Step]:
+        """List what a file imports; an import that leads nowhere ends at itself."""
+        if self.nodes([node_id])[node_id].label not in (Label.FILE, Label.ROW):
+            return []
+        edges = self.store.neighbours([node_id], _THROUGH_IMPORTS, "out", 2)
+        found = [step for step in join_imports(edges) if step.start == node_id]
+        led = {step.through for step in found}
+        loose = [edge for edge in edges if edge.type is RelationType.IMPORTS and edge.end not in led]
+        return found + [
+            Step(RelationType.RESOLVES_TO, edge.start, edge.end, edge.line, "unknown", "possible", edge.end)
+            for edge in loose
+            if edge.start == node_id
+        ]
+
+    def file_of(self, node: Node) -> str | None:
+        """Give the id of the file that a node stands in; None for a library."""
+        if node.label in (Label.FILE, Label.ROW):
+            return node.id
+        if node.path:
+            with suppress(NodeNotFoundError):
+                return next(iter(self.nodes([name_unit(node.source, node.path)])))
+        return None
+
+    def fetch_ends(self, steps: Iterable[Step]) -> dict[str, Node]:
+        """Fetch what steps lead from, through and to, all at once."""
+        ends = {end for step in steps for end in (step.start, step.end, step.through) if end is not None}
+        return self.nodes(sorted(ends))
+
+    def make_links(self, steps: Sequence[Step]) -> list[Link]:
+        """Turn steps into links, those between the same ends into one, in the order of their first appearance."""
+        nodes = self.fetch_ends(steps)
+        merged: dict[tuple[RelationType, str, str], list[Step]] = {}
+        for step in steps:
+            merged.setdefault((step.type, step.start, step.end), []).append(step)
+        return [_make_link(same, nodes) for same in merged.values()]
+
+
+def _make_link(same: Sequence[Step], nodes: dict[str, Node]) -> Link:
+    best = min(same, key=lambda step: (rank_confidence(step.confidence), step.rule or "", step.line or 0))
+    lines = tuple(sorted({step.line for step in same if step.line is not None}))
+    end, text, rule = nodes[best.end], nodes[best.through].content if best.through else "", best.rule
+    if end.label is Label.CALL:
+        rule = str(end.properties.get("reason", "")) or rule
+    start = make_place(nodes[best.start])
+    return Link(best.type.value, start, make_place(end), lines, rule, best.confidence or "certain", text)
+
+
+def make_step(edge: Edge) -> Step:
+    """Take a relationship as a step."""
+    return Step(edge.type, edge.start, edge.end, edge.line, edge.rule, edge.confidence)
+
+
+def join_imports(edges: Iterable[Edge]) -> list[Step]:
+    """Join File -> Import and Import -> target to steps from file to target."""
+    known = list(edges)
+    owners: dict[str, list[Edge]] = {}
+    for edge in known:
+        if edge.type is RelationType.IMPORTS:
+            owners.setdefault(edge.end, []).append(edge)
+    return [
+        Step(edge.type, owner.start, edge.end, owner.line, edge.rule, edge.confidence, edge.start)
+        for edge in known
+        if edge.type is RelationType.RESOLVES_TO
+        for owner in owners.get(edge.start, ())
+    ]
+
+
+def fetch_edges(
+    store: GraphStore, starts: Sequence[str], types: Sequence[RelationType], direction: str, depth: int, source: str
+) -> list[Edge]:
+    """Read the relationships within some steps of a few nodes, or of many by reading all of the source."""
+    if len(starts) > DEEP_STARTS:
+        return list(store.edges(types, source))
+    return store.neighbours(starts, types, direction, depth)
+
+
+def order_link(link: Link, other: Place) -> tuple[int, str, int, str, str]:
+    """Order links by confidence, then by the place that they lead to."""
+    return rank_confidence(link.confidence), other.path, other.line, other.qualname, other.id
+
+
+_LAST_NAME = re.compile(r"([^\W\d]\w*)\s*\Z")
+
+
+def count_calls(
+    edges: Iterable[Edge], scope: str, same_name: int | None = None, names: str = "", notes: tuple[str, ...] = ()
+) -> CallCoverage:
+    """Count call sites by how they are bound: CALLS of one line by one rule are one site, bound if any of them is.
+
+    A call of a class has one relationship to the class and one to its ``__init__``; both are the same site.
+    """
+    sites: dict[tuple[str, int | None, str | None], bool] = {}
+    unbound: set[str] = set()
+    for edge in edges:
+        if edge.type is RelationType.CALLS:
+            key = edge.start, edge.line, edge.rule
+            sites[key] = sites.get(key, False) or is_bound(edge.confidence)
+        elif edge.type is RelationType.UNRESOLVED:
+            unbound.add(edge.end)
+    bound = sum(sites.values())
+    return CallCoverage(scope, bound, len(sites) - bound, len(unbound), same_name, names, notes)
+
+
+def count_unbound_names(store: GraphStore, source: str | None) -> Counter[str]:
+    """Count the unbound call sites of a source by the last name of what they call: ``a.b.run`` counts as run."""
+    return Counter(
+        matched[1]
+        for node in store.nodes((Label.CALL,), source)
+        if (matched := _LAST_NAME.search(node.name)) is not None
+    )

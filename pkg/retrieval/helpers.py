@@ -1,0 +1,212 @@
+"""Add what the hits call, or what calls them, so that they are self-contained (P-06), with the imports needed (Q-23).
+
+Calls are followed along the links that the build has resolved, breadth first, for all hits of a question together:
+each level costs two questions to the store, whatever the number of hits. Rows of a corpus have no links; their calls
+are bound by name. A call that nothing binds may at last be guessed by the words of its name (A-12).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pkg.extract.syntax import find_indent, parse_piece
+from pkg.model import Edge, Helper, Label, Node, RelationType, is_bound, rank_confidence
+from pkg.retrieval.call_targets import LinkedCalls, NamedCalls, NameGuesser
+from pkg.retrieval.context import Calls, Reached, Shown
+from pkg.retrieval.needed_imports import ModuleImports
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import GraphStore
+
+
+SHORT_CLASS = 30  # lines that are shown whole, about what a method of the same budget takes
+
+_MEMBER = re.compile(r"\s+(?=@|def\b|class\b|async\s+def\b)")
+
+
+def show_head(node: Node) -> Node:
+    """Cut a long class down to its header, docstring and attributes; give any other node as it is."""
+    lines = node.content.split("\n")
+    if node.label is not Label.CLASS or len(lines) <= SHORT_CLASS:
+        return node
+    kept = _find_first_member(lines, find_indent(node.content.encode("utf-8", "replace"), node.start_col))
+    while kept > 1 and not lines[kept - 1].strip():
+        kept -= 1
+    return replace(node, content="\n".join(lines[:kept]), end_line=node.start_line + kept - 1)
+
+
+def _find_first_member(lines: list[str], indent: bytes) -> int:
+    """Count the lines before the first method or inner class; SHORT_CLASS where none is found.
+
+    Only what comes before a line that may begin one is parsed: a class may be a thousand lines.
+    """
+    for number, line in enumerate(lines):
+        found = _MEMBER.match(line)
+        if number and found and _begins_member(lines[:number], found[0], indent):
+            return number
+    return SHORT_CLASS
+
+
+def _begins_member(above: list[str], margin: str, indent: bytes) -> bool:
+    """Tell whether a statement at this margin would stand in the body of the class, after the lines above it."""
+    tree = parse_piece("\n".join((*above, f"{margin}pass")).encode("utf-8", "replace"), indent)
+    if tree is None:
+        return False  # inside of a string or of brackets
+    found = next((each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)), None)
+    return found is not None and isinstance(found.body[-1], ast.Pass)  # else it is inside of `if` or the like
+
+
+MOST_CALLERS = 20  # of a hit: more would fill any budget, and are counted
+
+
+def read_callers(store: GraphStore, texts: Sequence[Shown]) -> list[Calls]:
+    """Give the callers of each text's function, surest first; calls that are only possible are counted alone."""
+    owners = sorted({shown.owner for shown in texts})
+    edges: dict[str, list[Edge]] = {owner: [] for owner in owners}
+    for edge in store.neighbours(owners, (RelationType.CALLS,), "in"):
+        edges[edge.end].append(edge)
+    chosen = [_choose(edges[shown.owner]) for shown in texts]
+    nodes = {node.id: node for node in store.get(sorted({edge.start for each in chosen for edge in each}))}
+    found: list[Calls] = []
+    for shown, kept in zip(texts, chosen, strict=True):
+        calls = Calls(explain=list(_explain_rest(edges[shown.owner], kept)))
+        for edge in kept:
+            node, place = nodes[edge.start], f"{nodes[edge.start].path}:{edge.line}"
+            if node.label is Label.FUNCTION:
+                calls.reached.append(Reached(node, f"calls {shown.node.qualname} at {place} ({_tell(edge)})"))
+            else:
+                calls.explain.append(f"called by the code of a module at {place} ({_tell(edge)}), which is not shown")
+        calls.reached.sort(key=lambda each: (each.node.path, each.node.start_line, each.node.id))
+        found.append(calls)
+    return found
+
+
+def _choose(edges: Sequence[Edge]) -> list[Edge]:
+    """Take the first call of each caller, of the surest callers."""
+    first: dict[str, Edge] = {}
+    for edge in sorted(edges, key=lambda edge: (rank_confidence(edge.confidence), edge.line or 0)):
+        if is_bound(edge.confidence):
+            first.setdefault(edge.start, edge)
+    ranked = sorted(first.values(), key=lambda edge: (rank_confidence(edge.confidence), edge.start))
+    return ranked[:MOST_CALLERS]
+
+
+def _explain_rest(edges: Sequence[Edge], kept: Sequence[Edge]) -> list[str]:
+    sure = {edge.start for edge in edges if is_bound(edge.confidence)}
+    possible = {edge.start for edge in edges} - sure
+    more = len(sure) - len(kept)
+    return [
+        *([f"callers above {MOST_CALLERS} of a hit, left out: {more}"] if more else []),
+        *([f"callers that are only possible, left out: {len(possible)}"] if possible else []),
+    ]
+
+
+def _tell(edge: Edge) -> str:
+    return f"{edge.confidence or 'certain'}: {edge.rule or 'name'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What one hit needs: helpers in the order of preference, every decision in words, how sure its calls are."""
+
+    helpers: tuple[Helper, ...] = ()
+    explain: tuple[str, ...] = ()
+    bound: int = 0
+    possible: int = 0
+    unbound: int = 0
+
+
+class Completer:
+    """Complete the hits of one question; what was read for one hit is remembered for the next ones."""
+
+    def __init__(self, store: GraphStore, encoder: Encoder, hops: int, callers: bool = False) -> None:
+        self._store = store
+        self._hops = hops
+        self._callers = callers
+        self._corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+        self._imports = ModuleImports(store, self._corpora)
+        self._linked = LinkedCalls(store)
+        self._named = NamedCalls(store, self._imports)
+        self._guesser = NameGuesser(store, encoder)
+
+    def complete(self, hits: Sequence[Shown]) -> list[Completion]:
+        """Find the helpers of each hit; calls on lines that pruning cut away are left out."""
+        walks = [_Walk(shown) for shown in hits]
+        for depth in range(self._hops):
+            texts = [shown for walk in walks for shown in walk.level]
+            if not texts:
+                break
+            calls = iter(self._read(texts))
+            for walk in walks:
+                walk.follow(list(islice(calls, len(walk.level))))
+            if not depth:
+                self._guess(walks)
+        if self._callers:
+            of_links = [walk for walk in walks if walk.hit.node.source not in self._corpora]
+            callers = read_callers(self._store, [walk.hit for walk in of_links]) if of_links else []
+            for walk, found in zip(of_links, callers, strict=True):
+                walk.explain += found.explain
+                walk.add(found.reached, "caller")
+        self._imports.read(node for walk in walks for node, _, _ in walk.found)
+        return [self._finish(walk) for walk in walks]
+
+    def _guess(self, walks: Sequence[_Walk]) -> None:
+        """Guess what is left of the calls of the hits; what is guessed is not followed further."""
+        for walk in walks:
+            walk.add(filter(None, map(self._guesser.guess, walk.calls.loose)), "callee")
+
+    def _read(self, texts: Sequence[Shown]) -> list[Calls]:
+        """Read the calls of texts, each in the way of its source."""
+        is_named = [shown.node.source in self._corpora for shown in texts]
+        named = iter(self._named.read([shown for shown, each in zip(texts, is_named, strict=True) if each]))
+        linked = iter(self._linked.read([shown for shown, each in zip(texts, is_named, strict=True) if not each]))
+        return [next(named if each else linked) for each in is_named]
+
+    def _finish(self, walk: _Walk) -> Completion:
+        helpers = tuple(self._make_helper(*found) for found in walk.found)
+        calls = walk.calls
+        return Completion(helpers, tuple(walk.explain), calls.bound, calls.possible, calls.unbound)
+
+    def _make_helper(self, node: Node, reason: str, role: str) -> Helper:
+        place = node.path, node.qualname, node.start_line, node.end_line
+        return Helper(node.id, *place, node.content, reason, self._imports.list_needed(node), role)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One walk from a hit: what is in the context already, and what was added in which order and why."""
+
+    hit: Shown
+    level: list[Shown] = field(default_factory=list)  # whose calls are followed next
+    known: list[Shown] = field(default_factory=list)
+    found: list[tuple[Node, str, str]] = field(default_factory=list)
+    calls: Calls = field(default_factory=Calls)  # of the hit itself
+    explain: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.level, self.known = [self.hit], [self.hit]
+
+    def follow(self, calls: Sequence[Calls]) -> None:
+        """Add what the texts of the level call; these are the next level."""
+        if self.level == [self.hit]:
+            (self.calls,) = calls
+        self.explain += dict.fromkeys(line for each in calls for line in each.explain if line not in self.explain)
+        self.level = list(self.add((reached for each in calls for reached in each.reached), "callee"))
+
+    def add(self, every: Iterable[Reached], role: str) -> Sequence[Shown]:
+        """Add what is not in the context yet and give it."""
+        return list(self._add(every, role))
+
+    def _add(self, every: Iterable[Reached], role: str) -> Iterator[Shown]:
+        for node, reason in every:
+            if not any(shown.holds(node) for shown in self.known):
+                shown = Shown(show_head(node))
+                self.known.append(shown)
+                self.found.append((shown.node, reason, role))
+                yield shown
