@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pkg.encode.encoder import Encoder, Headings, Vectors
+from pkg.encode.encoder import Encoder, Vectors
+from pkg.encode.headings import Headings
 from pkg.graph.store import GraphStore
 from pkg.model import Label, Match, Matches, Node, NodeFilter, Outline
 

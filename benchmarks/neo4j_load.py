@@ -292,7 +292,7 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--version", default=VERSION, help=f"version of the server; default: {VERSION}")
     options = read_options(parser)
-    sys.path.insert(0, str(ROOT / "tests"))  # where servers are started
+    sys.path.insert(0, str(ROOT / "tests" / "support"))  # where servers are started
     with open_folder(options.cache) as (cache, work):
         figures = measure(options.version, options.data, cache, work)
     import neo4j

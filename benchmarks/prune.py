@@ -25,7 +25,8 @@ from packages import DJANGO, SPYDER, Package, fetch_package
 from shared_data import read_questions
 
 from pkg.api import Graph, open_graph
-from pkg.encode.encoder import Encoder, Vectors, make_heading
+from pkg.encode.encoder import Encoder, Vectors
+from pkg.encode.headings import make_heading
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.model import Hit, Label, Node

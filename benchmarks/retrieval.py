@@ -32,7 +32,8 @@ from rank_scores import DEPTH, Answered, find_rank, summarise_ranks
 from spyder_questions import read_spyder_questions
 
 from pkg.api import Graph, open_graph
-from pkg.encode.encoder import Encoder, Headings
+from pkg.encode.encoder import Encoder
+from pkg.encode.headings import Headings
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.graph.store import GraphStore

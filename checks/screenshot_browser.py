@@ -2,7 +2,7 @@
 
 Usage: python checks/screenshot_browser.py --output docs/images
 
-Needs Chromium, and what the tests with servers need (see tests/neo4j_servers.py). The graph is that of click, which PKG
+Needs Chromium, and what the tests with servers need (see tests/support/neo4j_servers.py). The graph is that of click, which PKG
 is installed with; --package takes another folder, file or archive, which needs other parameters in VIEWS.
 """
 
@@ -22,7 +22,7 @@ import click
 from chromium import PATIENCE, Page, find_chromium, start_page
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "support")]
 
 from neo4j_servers import VERSIONS, LaunchedServer, start_server  # noqa: E402
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sqlite3
 from collections import deque
@@ -50,5 +49,7 @@ def return_free_memory() -> None:
 
     Only the GNU C library can be asked to; elsewhere nothing happens.
     """
+    import ctypes
+
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

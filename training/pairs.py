@@ -11,7 +11,7 @@ from matrices import Functions, Matrix, Pairs, Questions
 from mining import Mined
 from scipy import sparse
 
-from pkg.encode.encoder import make_heading
+from pkg.encode.headings import make_heading
 from pkg.encode.static import split_heading
 from pkg.encode.word_table import MAX_WORDS
 from pkg.terms.words import split_terms, stem_cached

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from question_sets import DEVELOPMENT, QuestionSet
 from shared_data import read_rows
 
-from pkg.encode.encoder import Encoder, Vectors, make_heading
+from pkg.encode.encoder import Encoder, Vectors
+from pkg.encode.headings import make_heading
 from pkg.extract.python import extract_unit
 from pkg.model import Function
 

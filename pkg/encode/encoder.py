@@ -1,14 +1,12 @@
-"""What the other layers may ask of an encoder, and the line that tells it where a piece of code stands."""
+"""What the other layers may ask of an encoder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
-
-from pkg.model import Node, Source
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 Spans: TypeAlias = npt.NDArray[np.int64]
@@ -63,25 +61,3 @@ def encode_without(encoder: Encoder, text: bytes, cuts: Spans, heading: str = ""
     if is_additive(encoder):
         return encoder.encode_without(text, cuts, heading)
     return encoder.encode([text[:start] + text[end:] for start, end in cuts.tolist()], [heading] * len(cuts))
-
-
-def make_heading(path: str, qualname: str) -> str:
-    """Name the place of a function, or of the function that holds a block: ``shop/cart Cart.add``.
-
-    The path loses its suffix, and that of a package its ``__init__``; a piece of a corpus row has no path.
-    What a file system calls a file need not be text: the rest is replaced.
-    """
-    module = path.rpartition(".")[0] or path
-    heading = f"{module.removesuffix('/__init__')} {qualname}".strip()
-    return heading if heading.isascii() else heading.encode("utf-8", "replace").decode()
-
-
-class Headings:
-    """Give the stored nodes of a graph their headings; the name of a corpus row is no path, and heads nothing."""
-
-    def __init__(self, sources: Iterable[Source]) -> None:
-        self._corpora = frozenset(source.name for source in sources if source.kind == "corpus")
-
-    def of(self, node: Node) -> str:
-        """Give the heading that a function or block was encoded with."""
-        return make_heading("" if node.source in self._corpora else node.path, node.qualname)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.encoder import make_heading
+from pkg.encode.headings import make_heading
 from pkg.indexing.fields import FieldSpans
 from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
 from pkg.terms.impacts import NodeKeys, TermRows, pack_terms

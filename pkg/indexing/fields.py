@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.encoder import make_heading
+from pkg.encode.headings import make_heading
 from pkg.encode.word_table import number_identifiers
 from pkg.model import Block, Function
 from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise

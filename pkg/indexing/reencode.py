@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pkg.encode.encoder import Headings
+from pkg.encode.headings import Headings
 from pkg.encode.registry import DEFAULT_ENCODER, find_encoder, forget_revision, load_encoder, name_encoder
 from pkg.errors import EncoderMismatchError, UsageError
 from pkg.graph.texts import read_import

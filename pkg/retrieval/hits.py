@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from pkg.encode.encoder import Headings
+from pkg.encode.headings import Headings
 from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
 from pkg.retrieval.prune import Pruned, prune

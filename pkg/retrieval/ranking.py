@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from pkg.encode.encoder import Headings
+from pkg.encode.headings import Headings
 from pkg.errors import StoreError
 from pkg.model import Label
 from pkg.retrieval.features import FEATURES, measure_features

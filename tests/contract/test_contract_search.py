@@ -15,7 +15,7 @@ from contract.units import FILES, encode, encoder, fill, find_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pkg.encode.encoder import make_heading
+from pkg.encode.headings import make_heading
 from pkg.errors import EncoderMismatchError, StoreChangedError
 from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore

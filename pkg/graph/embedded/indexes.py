@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.graph.embedded import sql
 from pkg.model import Label, Matches, Node, NodeFilter
-from pkg.terms.index_file import TextCache
+from pkg.terms.index_cache import TextCache
 
 if TYPE_CHECKING:
     import numpy as np

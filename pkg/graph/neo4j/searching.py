@@ -24,7 +24,7 @@ from pkg.graph.neo4j.session import Reader, View
 from pkg.graph.rows import parse_id
 from pkg.graph.texts import drop_below
 from pkg.model import Label, Match, Matches, Node, NodeFilter
-from pkg.terms.index_file import TextCache
+from pkg.terms.index_cache import TextCache
 
 if TYPE_CHECKING:
     from pkg.terms.index_segment import StoredTerms, TextSegment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.encode.encoder import Headings, make_heading
+from pkg.encode.headings import Headings, make_heading
 from pkg.model import Label, Node, Source
 
 

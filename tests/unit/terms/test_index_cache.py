@@ -8,7 +8,7 @@ import pytest
 from contract.units import READER, prepare
 
 from pkg.model import Label
-from pkg.terms.index_file import TextCache
+from pkg.terms.index_cache import TextCache
 from pkg.terms.index_segment import StoredTerms
 from pkg.terms.term_weights import weigh_terms
 

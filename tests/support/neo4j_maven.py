@@ -1,6 +1,6 @@
 """Fetch the jars of a Neo4j server by Maven, once, into .neo4j/<version>/lib or below PKG_TEST_NEO4J_CACHE.
 
-The versions and artifacts are pinned in tests/maven/pom.xml. A folder is complete when it carries the hash of that
+The versions and artifacts are pinned in tests/support/maven/pom.xml. A folder is complete when it carries the hash of that
 file: it is filled under another name and renamed, and a lock makes other processes wait instead of fetching as well.
 """
 
@@ -20,7 +20,7 @@ from pkg.errors import StoreError
 
 POM = Path(__file__).parent / "maven" / "pom.xml"
 # Read on import: the tests hide every PKG_* variable from what they run.
-CACHE = Path(os.environ.get("PKG_TEST_NEO4J_CACHE") or Path(__file__).parents[1] / ".neo4j").absolute()
+CACHE = Path(os.environ.get("PKG_TEST_NEO4J_CACHE") or Path(__file__).parents[2] / ".neo4j").absolute()
 STAMP = "pom.sha256"
 PATIENCE = 900  # seconds: about 150 MB for one version
 

@@ -34,7 +34,10 @@ __all__ = [
     "start_server",
 ]
 
-VERSIONS = ("5.26.30", "2026.08.1")  # the long-term release and the newest; pinned in tests/maven/pom.xml as well
+VERSIONS = (
+    "5.26.30",
+    "2026.08.1",
+)  # the long-term release and the newest; pinned in tests/support/maven/pom.xml as well
 
 # Read on import: the tests hide every PKG_* variable from what they run.
 URI = os.environ.get("PKG_TEST_NEO4J_URI", "")

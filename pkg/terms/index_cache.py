@@ -1,0 +1,57 @@
+"""The inverted terms of one generation: kept in memory, and those that every question searches in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pkg.model import Label
+
+if TYPE_CHECKING:
+    from pkg.terms.index_segment import StoredTerms, TextSegment
+
+INDEXED = Label.FUNCTION  # what every question searches; the terms of imports are inverted when they are asked for
+
+
+class TextCache:
+    """Keep the segments of the generation that was asked for last; a stamp tells it from every other."""
+
+    def __init__(self, find_path: Callable[[], Path], list_stored: Callable[[], Iterable[StoredTerms]]) -> None:
+        self._find_path = find_path
+        self._list_stored = list_stored
+        self._stamp = ""
+        self._segments: dict[Label, TextSegment] = {}
+
+    def open_terms(self, stamp: str, label: Label) -> TextSegment:
+        """Give the terms of the functions or imports of a generation; one without a stamp is read anew each time."""
+        if not stamp or stamp != self._stamp:
+            self._stamp, self._segments = stamp, {}
+        if label not in self._segments:
+            self._segments[label] = self._open_file(stamp) if label is INDEXED and stamp else self._invert(label)
+        return self._segments[label]
+
+    def write(self, stamp: str) -> None:
+        """Invert the terms of a generation and write its file; an OSError where the place cannot be written."""
+        from pkg.terms.index_file import write_text_segment
+
+        write_text_segment(self._find_path(), stamp, self._invert(INDEXED))
+
+    def _open_file(self, stamp: str) -> TextSegment:
+        """Map the file; where it is of another generation make it anew, in memory alone if need be."""
+        from pkg.terms.index_file import read_text_segment, write_text_segment
+
+        path = self._find_path()
+        segment = read_text_segment(path, stamp)
+        if segment is None:
+            segment = self._invert(INDEXED)
+            with suppress(OSError):  # a place that cannot be written: the terms stay in memory
+                path.parent.mkdir(parents=True, exist_ok=True)  # a user's cache folder may not be there yet
+                write_text_segment(path, stamp, segment)
+        return segment
+
+    def _invert(self, label: Label) -> TextSegment:
+        from pkg.terms.index_segment import make_text_segment
+
+        return make_text_segment(self._list_stored(), label)
