@@ -1,6 +1,6 @@
 """Fetch the jars of a Neo4j server by Maven, once, into .neo4j/<version>/lib or below PKG_TEST_NEO4J_CACHE.
 
-The versions and artifacts are pinned in tests/support/maven/pom.xml. A folder is complete when it carries the hash of that
+The versions and artifacts are pinned in maven/pom.xml. A folder is complete when it carries the hash of that
 file: it is filled under another name and renamed, and a lock makes other processes wait instead of fetching as well.
 """
 
