@@ -2,7 +2,7 @@
 
 Usage: python checks/screenshot_browser.py --output docs/images
 
-Needs Chromium, and what the tests with servers need (tests/support/neo4j_servers.py). The graph is that of click, which PKG
+Needs Chromium, and what the tests with servers need (neo4j_servers.py). The graph is that of click, which PKG
 is installed with; --package takes another folder, file or archive, which needs other parameters in VIEWS.
 """
 
