@@ -17,9 +17,9 @@ from shared_data import CORPORA, find_files, read_questions
 
 from pkg.api import Graph, open_graph
 from pkg.errors import QueryError
-from pkg.retrieval.query_options import DEFAULT_BUDGET
+from pkg.retrieval.query_options import DEFAULT_BUDGET, Mode
 
-MODES = ("block", "function")
+MODES: tuple[Mode, ...] = ("block", "function")
 SIZES = (1, 10)
 
 
@@ -40,7 +40,7 @@ def build_graph(data: Path, work: Path) -> str:
     return address
 
 
-def ask_all(graph: Graph, questions: list[str], mode: str, k: int) -> Answers:
+def ask_all(graph: Graph, questions: list[str], mode: Mode, k: int) -> Answers:
     """Ask every question in one mode for k hits."""
     answers = Answers()
     for text in questions:

@@ -14,8 +14,9 @@ from server_clock import Clock, read_cpu
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.neo4j.neo4j_store import Neo4jStore
+    from pkg.retrieval.query_options import Mode
 
-MODES = ("block", "function")
+MODES: tuple[Mode, ...] = ("block", "function")
 TIMED = 250  # questions; all others are asked before in each mode, because a server that runs on has compiled its code
 AT_REST, REST_SECONDS, PATIENCE = 0.05, 3.0, 180.0
 """Cores that a server at rest uses, over so many seconds; what loading leaves behind may go on for a while."""
@@ -45,7 +46,7 @@ def warm_up(store: Neo4jStore, encoder: Encoder, questions: list[str]) -> None:
             run_query(store, encoder, text, QueryOptions(mode=mode, top_k=K))
 
 
-def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str], mode: str) -> Figures:
+def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str], mode: Mode) -> Figures:
     """Ask questions of one mode, pruning and call completion included, and give the percentiles."""
     from pkg.retrieval.query import QueryOptions, run_query
 
@@ -68,7 +69,7 @@ def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions:
     }
 
 
-def count_short(store: Neo4jStore, encoder: Encoder, questions: list[str], mode: str, source: str) -> Figures:
+def count_short(store: Neo4jStore, encoder: Encoder, questions: list[str], mode: Mode, source: str) -> Figures:
     """Count the questions that get fewer than k hits of a source; the budget is lifted, pruning does not matter."""
     from pkg.retrieval.query import QueryOptions, run_query
 

@@ -30,10 +30,11 @@ from measure import (
 from packages import DJANGO, NETWORKX, PANDAS, SCIKIT_LEARN, SPYDER, SYMPY, fetch_package
 from shared_data import CORPORA, find_files, read_questions
 
+from pkg.retrieval.query_options import MODES, Mode
+
 NODES = 425_000  # what the paper's graph holds (P-10)
 PACKAGES = (DJANGO, SPYDER, SYMPY, NETWORKX, SCIKIT_LEARN, PANDAS)
 QUERIES = 500
-MODES = ("block", "function", "both")
 P50, P95, MEMORY, COLD = 10.0, 25.0, 400.0, 0.4  # milliseconds, milliseconds, megabytes, seconds
 COLD_QUESTION = "find the shortest path between two nodes of a weighted graph"
 
@@ -62,7 +63,7 @@ def build_graph(store: Path, data: Path, cache: Path) -> Figures:
     sys.exit(f"the packages give {sum(stats['nodes'].values())} nodes, expected {NODES}; add a package to PACKAGES")
 
 
-def ask(store: str, questions: Path, mode: str) -> None:
+def ask(store: str, questions: Path, mode: Mode) -> None:
     """Ask all questions in this process and print what each cost; the first one, which opens the graph, apart."""
     from pkg.api import open_graph
 
@@ -155,7 +156,7 @@ def measure(data: Path, cache: Path, work: Path, runs: int, cold: int) -> Figure
 
 def main() -> None:
     if sys.argv[1:2] == ["--ask"]:
-        ask(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
+        ask(sys.argv[2], Path(sys.argv[3]), next(mode for mode in MODES if mode == sys.argv[4]))
         return
     parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=5, help="processes for each mode; default: 5")

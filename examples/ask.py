@@ -16,7 +16,7 @@ STORE = "sqlite:///ask.db"
 
 def main(folder: str, question: str) -> None:
     """Print the three best functions: where they stand, what they call, what pruning left of them."""
-    report = pkg.build(folder, store=STORE)
+    report = pkg.build_graph(folder, store=STORE)
     with pkg.open_graph(STORE) as graph:
         result = graph.query(question, mode="function", top_k=3, source=report.source)
     for hit in result.hits:

@@ -16,7 +16,7 @@ import pkg
 def main(question: str, *files: str) -> None:
     """Print the files, the best one first, each with what was said against it."""
     answers = [{"id": file, "text": Path(file).read_text(encoding="utf-8")} for file in files]
-    ranking = pkg.rerank(question, answers)
+    ranking = pkg.rank_candidates(question, answers)
     found = {each.id: each for each in ranking.candidates}
     for name in ranking.order:
         reasons = [f"{verdict.stage}: {verdict.reason}" for verdict in found[name].verdicts if not verdict.passed]

@@ -1,38 +1,68 @@
 """Programming Knowledge Graph: a graph of Python code that answers questions.
 
 >>> import pkg
->>> report = pkg.build("path/to/repository", store="sqlite:///graph.db")
+>>> report = pkg.build_graph("path/to/repository", store="sqlite:///graph.db")
 >>> with pkg.open_graph("sqlite:///graph.db") as graph:
-...     result = graph.query("parse a date from a string")
+...     result = graph.query("parse a date from a string", top_k=3)
 """
 
-from pkg.api import Graph, build, open_graph, rerank, rerank_stream, restore, verify
+from pkg.api import (
+    Graph,
+    Listener,
+    build_graph,
+    open_graph,
+    rank_candidates,
+    rank_stream,
+    rank_tasks,
+    remove_source,
+    restore_graph,
+    verify_stores,
+    watch_graph,
+)
 from pkg.errors import PkgError
-from pkg.indexing.build import BuildReport
+from pkg.graph.store import StoreStats
+from pkg.graph.verify import Difference, Verification
+from pkg.indexing.report import BuildReport
 from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
-from pkg.rerank.candidates import Candidate, Ranked, Ranking, Task
+from pkg.rerank.candidates import Candidate, Ranked, Ranking, RerankOptions, Task, Verdict
+from pkg.retrieval.deps.answer import Answer, DepsOptions, Link, Place
+from pkg.retrieval.query_options import QueryOptions
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "BuildReport",
     "Candidate",
     "Coverage",
     "Cut",
+    "DepsOptions",
+    "Difference",
     "Graph",
     "Helper",
     "Hit",
+    "Link",
+    "Listener",
     "Node",
     "PkgError",
+    "Place",
+    "QueryOptions",
     "QueryResult",
     "Ranked",
     "Ranking",
+    "RerankOptions",
     "Skip",
+    "StoreStats",
     "Task",
-    "build",
+    "Verdict",
+    "Verification",
+    "build_graph",
     "open_graph",
-    "rerank",
-    "rerank_stream",
-    "restore",
-    "verify",
+    "rank_candidates",
+    "rank_stream",
+    "rank_tasks",
+    "remove_source",
+    "restore_graph",
+    "verify_stores",
+    "watch_graph",
 ]

@@ -1,39 +1,59 @@
-"""The Python interface: build a graph, open it, ask it."""
+"""The typed door to all that PKG does: the commands and a script go through the same functions.
+
+Whatever takes long or may ask is told to functions that the caller hands over; nothing here prints.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import fields
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.config import default_store
-from pkg.errors import StoreChangedError, UsageError
+from pkg.errors import PkgError, StoreChangedError
 from pkg.graph.opening import open_store
-from pkg.indexing.build import BuildOptions, BuildReport, Progress, build_export
-from pkg.indexing.build import build as run_build
-from pkg.rerank.candidates import Ranking
+from pkg.indexing.build import BuildOptions, build, build_export, drop_source
+from pkg.indexing.report import BuildReport
+from pkg.indexing.todo import Progress
+from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOptions
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from pkg.encode.encoder import Encoder
     from pkg.evaluation.trace import TraceReport
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.verify import Verification
-    from pkg.model import Node, QueryResult, Skip
-    from pkg.rerank.candidates import Candidate, Task
-    from pkg.retrieval.deps import Answer
-    from pkg.retrieval.query_options import QueryOptions
+    from pkg.indexing.bulk_export import BulkReport
+    from pkg.model import BlockKind, Node, QueryResult, Skip
+    from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
+    from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
+    from pkg.retrieval.query_options import BlockChoice, Mode, RankingMethod
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
 Found = TypeVar("Found")
-Options = TypeVar("Options", bound="DataclassInstance")
+
+Ask = Callable[[str], str]
+"""Asked for the password of a server where PKG_NEO4J_PASSWORD is not set."""
 
 
-def build(
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Whom a build tells how far it is, and whom it asks; by default nobody, and then nothing is ever sent anywhere."""
+
+    progress: Progress | None = None  # told how many of how many bytes were read
+    index_progress: Callable[[str, float], None] | None = None  # told a server's index, and its percent that are filled
+    say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
+    agree: Callable[[str], bool] | None = None  # asked, with an estimate, before code is sent to a service
+    ask: Ask | None = None
+
+
+NOBODY = Listener()
+
+
+def build_graph(
     path: str | os.PathLike[str],
     *,
     store: str | None = None,
@@ -42,8 +62,7 @@ def build(
     field: str | None = None,
     jobs: int = 1,
     max_file_size: int | None = None,
-    progress: Progress | None = None,
-    agree: Callable[[str], bool] | None = None,
+    listener: Listener = NOBODY,
 ) -> BuildReport:
     """Build or update the graph of a repository, archive, git revision or corpus; only what changed is done again.
 
@@ -51,75 +70,128 @@ def build(
     jobs: worker processes, 0 for one per processor; a script that asks for more than one needs the
     ``if __name__ == "__main__"`` guard of multiprocessing.
     encoder: such as minilm; without one the store's own. Another one than before encodes the whole graph anew.
-    agree: asked, with an estimate, before code is sent to a service; without it nothing is ever sent.
     Raises pkg.errors.PkgError; the store then holds what it held before.
     """
-    with closing(open_store(find_address(store), create=True)) as target:
-        options = BuildOptions(encoder, jobs, progress, agree=agree)
-        return run_build(os.fspath(path), target, options, source=source, field=field, max_file_size=max_file_size)
+    options = _build_options(encoder, jobs, listener)
+    with closing(_open_target(store, listener)) as target:
+        return build(os.fspath(path), target, options, source=source, field=field, max_file_size=max_file_size)
 
 
-def restore(path: str, *, store: str | None = None, encoder: str | None = None, jobs: int = 1) -> list[BuildReport]:
-    """Build the sources of an export again, one report each; the graph comes out byte-equal."""
-    with closing(open_store(find_address(store), create=True)) as target:
-        return build_export(path, target, BuildOptions(encoder, jobs))
+def watch_graph(
+    path: str | os.PathLike[str],
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    encoder: str | None = None,
+    field: str | None = None,
+    jobs: int = 1,
+    max_file_size: int | None = None,
+    poll: bool = False,
+    on_fault: Callable[[PkgError], None] = lambda fault: None,
+    listener: Listener = NOBODY,
+) -> Iterator[BuildReport]:
+    """Build now and again after each change on disk; give a report of each round that changed anything.
 
-
-def open_graph(store: str | None = None, *, ask: Callable[[str], str] | None = None) -> Graph:
-    """Open the graph at an address for questions; without one PKG_STORE, else the user's own store.
-
-    ask: called for the password of a server where PKG_NEO4J_PASSWORD is not set.
+    poll: look every second, where the system tells of no changes. on_fault: told of a later round that failed, which
+    is tried again. The first build raises what build_graph raises; a folder that is gone ends it by a PathError.
     """
+    from pkg.indexing.watch import watch
+
+    return watch(
+        os.fspath(path),
+        find_address(store),
+        _build_options(encoder, jobs, listener),
+        source=source,
+        field=field,
+        max_file_size=max_file_size,
+        poll=poll,
+        say=on_fault,
+        open_target=partial(_open_target, listener=listener),
+    )
+
+
+def restore_graph(
+    path: str | os.PathLike[str],
+    *,
+    store: str | None = None,
+    encoder: str | None = None,
+    jobs: int = 1,
+    listener: Listener = NOBODY,
+) -> list[BuildReport]:
+    """Build the sources of an export again, one report each; the graph comes out byte-equal."""
+    with closing(_open_target(store, listener)) as target:
+        return build_export(os.fspath(path), target, _build_options(encoder, jobs, listener))
+
+
+def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None) -> BuildReport:
+    """Remove a source with everything in it; a UsageError that lists the sources where there is none of the name."""
+    with closing(open_store(find_address(store), ask=ask)) as target:
+        return drop_source(target, name)
+
+
+def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:
+    """Open the graph at an address for questions; without one PKG_STORE, else the user's own store."""
     return Graph(open_store(find_address(store), ask=ask))
 
 
-def verify(a: str, b: str, *, vectors: bool = False, ask: Callable[[str], str] | None = None) -> Verification:
+def verify_stores(a: str, b: str, *, vectors: bool = False, ask: Ask | None = None) -> Verification:
     """Compare the graphs at two addresses, node by node and relationship by relationship; vectors when asked to."""
-    from pkg.graph.verify import verify_stores
+    from pkg.graph.verify import compare_stores
 
     with closing(open_store(a, ask=ask)) as first, closing(open_store(b, ask=ask)) as second:
-        return verify_stores(first, second, vectors)
+        return compare_stores(first, second, vectors)
 
 
-def rerank(
+def rank_candidates(
     query: str,
     candidates: Sequence[str | Mapping[str, Any] | Candidate],
     *,
     examples: Sequence[Any] = (),
-    **options: Any,
+    stages: Sequence[StageName] = STAGES,
+    weights: Mapping[str, float] | None = None,
+    compare: Comparison = "stripped",
+    sandbox: BackendName | None = None,
+    jobs: int = 0,
+    inputs: int = INPUTS,
+    cpu_seconds: float = CPU_SECONDS,
+    seed: int = 0,
+    encoder: str = "static",
 ) -> Ranking:
     """Choose the best of several answers to a query, and say why (P-23 to P-25, A-08); no graph is needed.
 
     candidates: texts, or objects with a text and perhaps an id; one is enough, none is an InputError.
     examples: what is known beside the query, as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
-    options: the fields of pkg.rerank.candidates.RerankOptions. For many queries keep a pkg.rerank.reranker.Reranker.
+    The other options are those of pkg.RerankOptions. For many queries call rank_tasks, which keeps one sandbox.
     """
-    from pkg.rerank.candidates import RerankOptions
     from pkg.rerank.reranker import Reranker
 
-    with Reranker(_make_options(RerankOptions, options)) as reranker:
+    options = RerankOptions(tuple(stages), weights or {}, compare, sandbox, jobs, inputs, cpu_seconds, seed, encoder)
+    with Reranker(options) as reranker:
         return reranker.rerank(query, candidates, examples=examples)
 
 
-def rerank_stream(
-    tasks: AsyncIterable[Task | Skip] | Iterable[Task | Skip], **options: Any
+def rank_tasks(
+    tasks: Iterable[Task | Skip], *, options: RerankOptions | None = None, oracle: Mapping[Name, Any] | None = None
+) -> Iterator[Ranking | Skip]:
+    """Rank tasks several at once and give what comes of them in their order; one that cannot be ranked is a Skip.
+
+    oracle: hidden tests by task id, for research; what they choose is worth nothing as a measurement.
+    """
+    from pkg.rerank.reranker import Reranker
+    from pkg.rerank.tasks import rank_all
+
+    with Reranker(options) as reranker:
+        yield from rank_all(reranker, tasks, oracle)
+
+
+def rank_stream(
+    tasks: AsyncIterable[Task | Skip] | Iterable[Task | Skip], *, options: RerankOptions | None = None
 ) -> AsyncIterator[Ranking | Skip]:
     """Rank tasks as they come, one after the other; a task that cannot be ranked comes out as a Skip."""
-    from pkg.rerank.candidates import RerankOptions
     from pkg.rerank.reranker import Reranker
-    from pkg.rerank.tasks import rank_stream
+    from pkg.rerank.tasks import rank_one_by_one
 
-    chosen = _make_options(RerankOptions, options)
-    return rank_stream(lambda: Reranker(chosen), tasks)
-
-
-def _make_options(kind: type[Options], given: dict[str, Any]) -> Options:
-    """Make the options of a use case; a UsageError that lists their fields for what is none."""
-    try:
-        return kind(**given)
-    except TypeError as fault:
-        names = ", ".join(each.name for each in fields(kind))
-        raise UsageError(f"{fault}; expected the fields of {kind.__name__}: {names}") from None
+    return rank_one_by_one(lambda: Reranker(options), tasks)
 
 
 class Graph:
@@ -139,29 +211,62 @@ class Graph:
         """Release the store."""
         self.store.close()
 
-    def query(self, text: str, **options: Any) -> QueryResult:
-        """Find what helps with a question; options are the fields of pkg.retrieval.query.QueryOptions."""
-        from pkg.retrieval.query import QueryOptions
+    def query(
+        self,
+        text: str,
+        *,
+        mode: Mode = "block",
+        top_k: int = 1,
+        blocks: BlockChoice = "all",
+        ranking: RankingMethod = "linear",
+        source: str | None = None,
+        path: str | None = None,
+        kind: BlockKind | None = None,
+        budget: int = 8000,
+        prune: bool = True,
+        prune_steps: int = 1,
+        hops: int = 1,
+        callers: bool = False,
+        rerank_hits: str | None = None,
+    ) -> QueryResult:
+        """Find what helps with a question: search, prune, add what is called, pack.
 
-        chosen = _make_options(QueryOptions, options)
-        return _read_again(lambda: self._query(text, chosen))
+        What each option means stands at pkg.QueryOptions. Raises QueryError where nothing can be asked, UsageError
+        for options that cannot be meant together.
+        """
+        from pkg.retrieval.query import QueryOptions, run_query
 
-    def _query(self, text: str, options: QueryOptions) -> QueryResult:
-        """Ask one generation with its own encoder, which a build may have changed since the last question."""
-        from pkg.retrieval.query import run_query
+        options = QueryOptions(
+            mode, top_k, blocks, ranking, source, path, kind, budget, prune, prune_steps, hops, callers, rerank_hits
+        )
 
-        with self.store.snapshot():
-            return run_query(self.store, self._load_encoder(), text, options)
+        def ask() -> QueryResult:
+            with self.store.snapshot():  # one generation with its own encoder, which a build may have changed
+                return run_query(self.store, self._load_encoder(), text, options)
 
-    def deps(self, name: str | None = None, **options: Any) -> Answer:
-        """Tell what depends on what; options are the fields of pkg.retrieval.deps.DepsOptions.
+        return _read_again(ask)
+
+    def deps(
+        self,
+        name: str | None = None,
+        *,
+        question: QuestionKind = "links",
+        to: str | None = None,
+        source: str | None = None,
+        depth: int | None = None,
+        direction: Direction = "both",
+        limit: int = 200,
+    ) -> Answer:
+        """Tell what depends on what; what each option means stands at pkg.DepsOptions.
 
         name: path:line, a path, a dotted module, a qualified or a bare name of a function or class.
+        Raises QueryError for a name that the graph does not know, UsageError for options that do not fit together.
         """
-        from pkg.retrieval.deps import DepsOptions, run_deps
+        from pkg.retrieval.deps.answer import DepsOptions
+        from pkg.retrieval.deps.questions import run_deps
 
-        chosen = _make_options(DepsOptions, options)
-        return _read_again(lambda: run_deps(self.store, name, chosen))
+        options = DepsOptions(question, to, source, depth, direction, limit)
+        return _read_again(lambda: run_deps(self.store, name, options))
 
     def trace(self, command: str, *, source: str | None = None) -> TraceReport:
         """Run a command in the current folder, and compare the calls that it makes with those of the graph.
@@ -186,9 +291,15 @@ class Graph:
         """Count what the graph holds."""
         return _read_again(self.store.stats)
 
-    def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
+    def export(self, *, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Give the whole graph as JSON-ready lines, sorted and byte-stable."""
         return self.store.export(vectors)
+
+    def export_bulk(self, folder: str | os.PathLike[str], *, jobs: int = 1) -> BulkReport:
+        """Write the files of `neo4j-admin database import` into a new or empty folder; one that fails is left empty."""
+        from pkg.indexing.bulk_export import export_bulk
+
+        return export_bulk(self.store, folder, jobs)
 
     def _load_encoder(self) -> Encoder:
         from pkg.encode.registry import load_encoder
@@ -210,6 +321,14 @@ def _read_again(read: Callable[[], Found]) -> Found:
         with suppress(StoreChangedError):
             return read()
     return read()
+
+
+def _build_options(encoder: str | None, jobs: int, listener: Listener) -> BuildOptions:
+    return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree)
+
+
+def _open_target(store: str | None, listener: Listener) -> GraphStore:
+    return open_store(find_address(store), create=True, ask=listener.ask, watch=listener.index_progress)
 
 
 def find_address(store: str | None) -> str:

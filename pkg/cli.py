@@ -10,6 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+if __name__ == "cli":  # come in by the link at the root: every class of the package would be there twice
+    raise ImportError("cli is a link to pkg/cli.py for readers; write: import pkg.cli")
+
 # One thread for linear algebra: the products are small, and idle threads that spin would cost more than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -18,6 +21,7 @@ import click
 from pkg import __version__
 from pkg.config import read_settings
 from pkg.console.options import (
+    SETTINGS,
     browser_options,
     build_options,
     check_build_options,
@@ -108,7 +112,7 @@ def _read_settings() -> dict[str, Any]:
         folder = Path.cwd()
     except FileNotFoundError:  # it was deleted; there is nothing above it
         return {}
-    return read_settings(folder)
+    return read_settings(folder, SETTINGS)
 
 
 @main.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
@@ -181,17 +185,16 @@ def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> N
         _export_bulk(store, bulk)
         return
     with open_graph(store, ask=choose_ask()) as graph, open_output(output, graph.store.address) as file:
-        for line in graph.export(vectors):
+        for line in graph.export(vectors=vectors):
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
         file.flush()
 
 
 def _export_bulk(store: str, folder: str) -> None:
     from pkg.api import open_graph
-    from pkg.indexing.bulk_export import export_bulk
 
     with open_graph(store, ask=choose_ask()) as graph:
-        report = export_bulk(graph.store, folder, jobs=0)
+        report = graph.export_bulk(folder, jobs=0)
     nodes, relations = sum(report.nodes.values()), sum(report.relations.values())
     click.echo(f"{nodes:,} nodes, {relations:,} relationships; next: {Path(folder, 'README.md')}", err=True)
 
@@ -207,14 +210,14 @@ def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: 
     With --trace, run a command in the current folder instead, such as the tests of a source that was built, and compare
     the calls that really happened with the CALLS relationships of one store:  pkg verify --trace "python -m pytest -q"
     """
-    from pkg.api import verify as run_verify
+    from pkg.api import verify_stores
     from pkg.console import tables
 
     if command is not None:
         _trace(stores[0], command, source, as_json)
         return
     a, b = stores
-    found = run_verify(a, b, vectors=vectors, ask=choose_ask())
+    found = verify_stores(a, b, vectors=vectors, ask=choose_ask())
     emit(as_json, tables.verification_lines(found), lambda: tables.view_verification(found))
     if not found.is_equal:
         raise SystemExit(1)

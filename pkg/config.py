@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pkg.errors import UsageError
-
-KNOWN = {
-    "store": str,
-    "source": str,
-    "encoder": str,
-    "field": str,
-    "jobs": int,
-    "max_file_size": int,
-    "mode": str,
-    "top_k": int,
-    "ranking": str,
-    "blocks": str,
-    "budget": int,
-    "prune": bool,
-    "prune_steps": int,
-    "hops": int,
-}
-"""What a settings file may hold; each is the long flag of the same name with underscores."""
 
 
 def default_store() -> str:
@@ -34,13 +17,16 @@ def default_store() -> str:
     return f"sqlite:///{user_data_path('pkg', appauthor=False) / 'graph.db'}"
 
 
-def read_settings(folder: Path) -> dict[str, Any]:
-    """Read the nearest pkg.toml, or pyproject.toml with a [tool.pkg] table, at or above a folder; {} without one."""
+def read_settings(folder: Path, known: Mapping[str, type]) -> dict[str, Any]:
+    """Read the nearest pkg.toml, or pyproject.toml with a [tool.pkg] table, at or above a folder; {} without one.
+
+    known: the type of each setting that there is. A UsageError names a setting that is none, or is of another type.
+    """
     for place in (folder, *folder.parents):
         for name, marker in (("pkg.toml", b""), ("pyproject.toml", b"[tool.pkg]")):
             file = place / name
             if file.is_file() and marker in (text := file.read_bytes()):
-                return _check(_parse(file, text), file)
+                return _check(_parse(file, text), file, known)
     return {}
 
 
@@ -60,10 +46,10 @@ def _parse(file: Path, text: bytes) -> dict[str, Any]:
     return data
 
 
-def _check(table: dict[str, Any], file: Path) -> dict[str, Any]:
+def _check(table: dict[str, Any], file: Path, known: Mapping[str, type]) -> dict[str, Any]:
     for name, value in table.items():
-        if name not in KNOWN:
-            raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(KNOWN))}")
-        if type(value) is not KNOWN[name]:
-            raise UsageError(f"setting '{name}' in {file} is {value!r}; expected {KNOWN[name].__name__}")
+        if name not in known:
+            raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(known))}")
+        if type(value) is not known[name]:
+            raise UsageError(f"setting '{name}' in {file} is {value!r}; expected {known[name].__name__}")
     return table

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 
 class Label(str, Enum):
@@ -32,7 +32,8 @@ class Label(str, Enum):
 EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT)
 """The labels whose nodes carry a vector (P-09)."""
 
-BLOCK_KINDS = ("body", "if", "for", "while", "with", "try", "match")
+BlockKind = Literal["body", "if", "for", "while", "with", "try", "match"]
+BLOCK_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
 """What counts as a block (P-04); ``body`` is the docstring-free body of a function (A-02)."""
 
 

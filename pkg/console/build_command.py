@@ -3,61 +3,66 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pkg.api import Graph, open_graph
+from pkg.api import Listener, build_graph, open_graph, remove_source, restore_graph, watch_graph
 from pkg.console import tables
-from pkg.console.progress import ProgressBar, choose_build_options
+from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.streams import choose_ask, decode_word, emit, show_controls
-from pkg.graph.opening import open_store
-from pkg.indexing.build import build, build_export, remove_source
 
 if TYPE_CHECKING:
     from pkg.errors import PkgError
-    from pkg.graph.store import GraphStore
-    from pkg.indexing.build import BuildReport, Progress
+    from pkg.indexing.report import BuildReport
 
 
 def run_build(path: str, store: str, from_export: bool, remove: bool, as_json: bool, options: dict[str, Any]) -> None:
     """Build or remove once, and show what was done."""
-    with closing(ProgressBar()) as bar:
-        progress, watch = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
-        with Graph(open_store(store, create=not remove, ask=choose_ask(), watch=watch)) as graph:
-            if remove:
-                reports = [remove_source(graph.store, decode_word(path))]
-            else:
-                reports = _build(path, graph.store, from_export, progress, options)
-            bar.close()
-            for report in reports:
-                emit(as_json, [tables.build_line(report)], lambda: tables.view_build(report, graph.stats()))  # noqa: B023
-
-
-def _build(
-    path: str, store: GraphStore, from_export: bool, progress: Progress | None, options: dict[str, Any]
-) -> list[BuildReport]:
-    chosen = choose_build_options(options, progress)
-    return build_export(path, store, chosen) if from_export else [build(path, store, chosen, **options)]
+    with _listen(options.pop("yes")) as (listener, close_bar):
+        if remove:
+            reports = [remove_source(decode_word(path), store=store, ask=listener.ask)]
+        elif from_export:
+            chosen = {name: options[name] for name in ("encoder", "jobs")}
+            reports = restore_graph(path, store=store, listener=listener, **chosen)
+        else:
+            reports = [build_graph(path, store=store, listener=listener, **options)]
+        close_bar()
+        for report in reports:
+            _show(report, store, as_json, listener)
 
 
 def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
     """Build now and after each change; each round that changes anything is shown."""
-    from pkg.indexing.watch import watch
+    with _listen(options.pop("yes")) as (listener, close_bar):
 
-    ask = (choose := choose_ask()) and cache(choose)  # each round opens the store anew; a password is asked for once
-    with closing(ProgressBar()) as bar:
-
-        def say(fault: PkgError) -> None:
-            bar.close()
+        def say_fault(fault: PkgError) -> None:
+            close_bar()
             click.echo(f"pkg: {show_controls(str(fault))} (still watching)", err=True)
 
+        for report in watch_graph(path, store=store, poll=poll, on_fault=say_fault, listener=listener, **options):
+            close_bar()
+            _show(report, store, as_json, listener)
+
+
+@contextmanager
+def _listen(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], None]]]:
+    """Give who listens to a build at this terminal, and what takes the bar of progress away."""
+    choose = choose_ask()
+    ask = cache(choose) if choose else None  # the store may be opened several times; a password is asked for once
+    with closing(ProgressBar()) as bar:
         progress, follow = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
-        chosen = choose_build_options(options, progress)
-        open_target = partial(open_store, create=True, ask=ask, watch=follow)
-        for report in watch(path, store, chosen, **options, poll=poll, say=say, open_target=open_target):
-            bar.close()
-            with open_graph(store, ask=ask) as graph:
-                emit(as_json, [tables.build_line(report)], lambda: tables.view_build(report, graph.stats()))  # noqa: B023
+        yield Listener(progress, follow, say, Consent(is_agreed), ask), bar.close
+
+
+def _show(report: BuildReport, store: str, as_json: bool, listener: Listener) -> None:
+    emit(as_json, [tables.build_line(report)], partial(_view, report, store, listener))
+
+
+def _view(report: BuildReport, store: str, listener: Listener) -> Iterator[Any]:
+    """Show a report with what the graph holds now, which a pipe is not told."""
+    with open_graph(store, ask=listener.ask) as graph:
+        yield from tables.view_build(report, graph.stats())

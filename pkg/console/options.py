@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args
 from urllib.parse import urlsplit
 
 import click
@@ -15,12 +15,18 @@ import click
 from pkg.config import default_store
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError
+from pkg.model import BLOCK_KINDS
+from pkg.rerank.candidates import BackendName, Comparison
+from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
+from pkg.retrieval.query_options import BLOCK_CHOICES, MODES, RANKINGS, QueryOptions
 
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
 _DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE sets it too. Default: the server's own."
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+QUERY, DEPS = QueryOptions(), DepsOptions()  # whose defaults are those of the commands
 
 
 def decode_option(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -39,25 +45,35 @@ def combine(*options: Decorator) -> Decorator:
     return add
 
 
-jobs_option = partial(click.option, "--jobs", envvar="PKG_JOBS", type=click.IntRange(0), default=0, show_default=True)
+SETTINGS: dict[str, type] = {}
+"""The type of every setting that a file may hold; setting() enters each where its option is made."""
+
+
+def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None = None, **more: Any) -> Decorator:
+    """Make an option that a variable and a settings file give as well: --top-k, PKG_TOP_K and top_k are one setting.
+
+    A flag with a slash is a pair of switches.
+    """
+    name = flag.partition("/")[0].strip("-").replace("-", "_")
+    is_switch = "/" in flag or more.get("is_flag", False)
+    kind = bool if is_switch else int if isinstance(type, click.IntRange) else str
+    assert SETTINGS.setdefault(name, kind) is kind, f"the setting {name} has two types"
+    is_shown = not is_switch and isinstance(more.get("default"), str | int)
+    variable = f"PKG_{name.upper()}"
+    return click.option(flag, *short, envvar=variable, type=type, help=help, show_default=is_shown, **more)
+
+
+source_setting = partial(setting, "--source", callback=decode_option)
+"""Which source is meant; help says for what."""
+
+jobs_setting = partial(setting, "--jobs", type=click.IntRange(0), default=0)
 """How many work at one time; help says what they are."""
 
 build_options = combine(
-    click.option(
-        "--source",
-        envvar="PKG_SOURCE",
-        callback=decode_option,
-        help="Name of the source; default: the name of the folder or file.",
-    ),
-    click.option(
-        "--field",
-        envvar="PKG_FIELD",
-        callback=decode_option,
-        help="Field of a corpus row that holds code, such as output.",
-    ),
-    click.option(
+    source_setting(help="Name of the source; default: the name of the folder or file."),
+    setting("--field", callback=decode_option, help="Field of a corpus row that holds code, such as output."),
+    setting(
         "--encoder",
-        envvar="PKG_ENCODER",
         metavar="NAME",
         help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that"
         " of the graph. Another one than before encodes the whole graph anew.",
@@ -65,13 +81,8 @@ build_options = combine(
     click.option(
         "--yes", is_flag=True, help="Agree beforehand that code is sent to the service of --encoder, whatever it costs."
     ),
-    jobs_option(help="Worker processes; 0 takes one for each processor when there is enough to do."),
-    click.option(
-        "--max-file-size",
-        envvar="PKG_MAX_FILE_SIZE",
-        type=click.IntRange(1),
-        help="Bytes above which a file is left out.",
-    ),
+    jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do."),
+    setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out."),
     click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C."),
     click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes."),
     click.option(
@@ -82,72 +93,44 @@ build_options = combine(
 """The options of `pkg build`, but for the store."""
 
 query_options = combine(
-    click.option(
+    setting(
         "--mode",
-        envvar="PKG_MODE",
-        type=click.Choice(["block", "function", "both"]),
-        default="block",
-        show_default=True,
+        type=click.Choice(MODES),
+        default=QUERY.mode,
         help="Look for blocks, whole functions, or both.",
     ),
-    click.option(
-        "--top-k",
-        "-k",
-        envvar="PKG_TOP_K",
-        type=click.IntRange(1),
-        default=1,
-        show_default=True,
-        help="Hits to return.",
-    ),
-    click.option(
+    setting("--top-k", "-k", type=click.IntRange(1), default=QUERY.top_k, help="Hits to return."),
+    setting(
         "--ranking",
-        envvar="PKG_RANKING",
-        type=click.Choice(["linear", "rrf", "dense"]),
-        default="linear",
-        show_default=True,
+        type=click.Choice(RANKINGS),
+        default=QUERY.ranking,
         help="Order by words, names and meaning together, by both searches' ranks, or by the cosine alone.",
     ),
-    click.option(
+    setting(
         "--blocks",
-        envvar="PKG_BLOCKS",
-        type=click.Choice(["all", "inner", "body"]),
-        default="all",
-        show_default=True,
+        type=click.Choice(BLOCK_CHOICES),
+        default=QUERY.blocks,
         help="All blocks, only compound statements, or only function bodies.",
     ),
-    click.option("--source", envvar="PKG_SOURCE", callback=decode_option, help="Search one source only."),
+    source_setting(help="Search one source only."),
     click.option("--path", callback=decode_option, help="Search only files whose path matches, such as 'tests/*'."),
-    click.option(
-        "--kind",
-        type=click.Choice(["body", "if", "for", "while", "with", "try", "match"]),
-        help="Search one kind of block.",
-    ),
-    click.option(
+    click.option("--kind", type=click.Choice(BLOCK_KINDS), help="Search one kind of block."),
+    setting(
         "--budget",
-        envvar="PKG_BUDGET",
         type=click.IntRange(0),
-        default=8000,
-        show_default=True,
+        default=QUERY.budget,
         help="Tokens that all code together may take; 0 for no limit.",
     ),
-    click.option(
-        "--prune/--no-prune", default=True, help="Cut branches that do not help (default), or show code whole."
+    setting(
+        "--prune/--no-prune", default=QUERY.prune, help="Cut branches that do not help (default), or show code whole."
     ),
-    click.option(
+    setting(
         "--prune-steps",
         type=click.IntRange(1),
-        default=1,
-        show_default=True,
+        default=QUERY.prune_steps,
         help="Branches that may be cut one after another.",
     ),
-    click.option(
-        "--hops",
-        envvar="PKG_HOPS",
-        type=click.IntRange(0),
-        default=1,
-        show_default=True,
-        help="Follow calls this far for helpers.",
-    ),
+    setting("--hops", type=click.IntRange(0), default=QUERY.hops, help="Follow calls this far for helpers."),
     click.option("--callers", is_flag=True, help="Add the functions that call a hit as well."),
     click.option(
         "--rerank-hits",
@@ -160,7 +143,7 @@ query_options = combine(
 """The options of `pkg query`, but for the store."""
 
 deps_options = combine(
-    click.option("--source", envvar="PKG_SOURCE", callback=decode_option, help="Look in one source only."),
+    source_setting(help="Look in one source only."),
     click.option(
         "--depth",
         type=click.IntRange(0),
@@ -168,8 +151,8 @@ deps_options = combine(
     ),
     click.option(
         "--direction",
-        type=click.Choice(["in", "out", "both"]),
-        default="both",
+        type=click.Choice(DIRECTIONS),
+        default=DEPS.direction,
         show_default=True,
         help="What needs NAME, what NAME needs, or both.",
     ),
@@ -181,7 +164,7 @@ deps_options = combine(
     click.option("--unused", is_flag=True, help="Show what nothing refers to, and what could make that wrong."),
     click.option("--imports", is_flag=True, help="Show the table of imports; of NAME's file, or of all files."),
     click.option(
-        "--limit", type=click.IntRange(0), default=200, show_default=True, help="Lines of one kind; 0 for all."
+        "--limit", type=click.IntRange(0), default=DEPS.limit, show_default=True, help="Lines of one kind; 0 for all."
     ),
     click.option(
         "--format",
@@ -226,7 +209,7 @@ browser_options = combine(
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --store and --database; the command takes `store`, the address with the database in it."""
 
-    @click.option("--store", envvar="PKG_STORE", default=default_store, metavar="ADDRESS", help=_STORE_HELP)
+    @setting("--store", default=default_store, metavar="ADDRESS", help=_STORE_HELP)
     @click.option("--database", metavar="NAME", help=_DATABASE_HELP)
     @wraps(command)
     def run(*words: Any, store: str, database: str | None, **options: Any) -> Any:
@@ -255,12 +238,7 @@ def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="CMD",
             help="Run a command, such as your tests, and compare the calls it makes with those of one graph instead.",
         ),
-        click.option(
-            "--source",
-            envvar="PKG_SOURCE",
-            callback=decode_option,
-            help="With --trace: the source to look at; default: the one of the current folder.",
-        ),
+        source_setting(help="With --trace: the source to look at; default: the one of the current folder."),
     )
     @wraps(command)
     def run(**options: Any) -> Any:
@@ -329,14 +307,15 @@ def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove:
 
 def choose_question(
     name: str | None, ends: tuple[str, str] | None, options: dict[str, Any]
-) -> tuple[str, str | None, str | None]:
+) -> tuple[QuestionKind, str | None, str | None]:
     """Give the one question that was asked, what it is about, and the end of a path."""
-    asked = [each for each in ("impact", "cycles", "unused", "imports") if options.pop(each)]
+    flags: tuple[QuestionKind, ...] = ("impact", "cycles", "unused", "imports")
+    asked: list[QuestionKind] = [each for each in flags if options.pop(each)]
     asked += ["path"] if ends else []
     if len(asked) > 1:
         raise UsageError(f"--{' and --'.join(asked)} are different questions; ask one at a time")
     if not ends:
-        return (asked or ["links"])[0], name, None
+        return asked[0] if asked else "links", name, None
     if name:
         raise UsageError(f"--path names both ends, and '{name}' is a third name; write: pkg deps --path A B")
     return "path", decode_word(ends[0]), decode_word(ends[1])
@@ -371,15 +350,15 @@ rerank_options = combine(
     ),
     click.option(
         "--compare",
-        type=click.Choice(["stripped", "raw"]),
+        type=click.Choice(get_args(Comparison)),
         help="Measure likeness without comments and docstrings (default), or with them.",
     ),
     click.option(
         "--sandbox",
-        type=click.Choice(["process", "docker", "none"]),
+        type=click.Choice(get_args(BackendName)),
         help="Where candidates run; default: process on Linux, docker elsewhere. none protects nothing.",
     ),
-    jobs_option(help="Tasks and candidates at one time; 0 takes one for each processor."),
+    jobs_setting(help="Tasks and candidates at one time; 0 takes one for each processor."),
     click.option("--inputs", type=click.IntRange(0), help="Calls on which candidates are compared; default: 24."),
     click.option(
         "--cpu-seconds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +11,6 @@ from pkg.console.streams import can_ask, show_controls
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import ProgressColumn
-
-    from pkg.indexing.build import BuildOptions, Progress
 
 
 class ProgressBar:
@@ -66,14 +64,6 @@ def _start_bar(shown: str, columns: tuple[ProgressColumn, ...]) -> Bar:
     bar.add_task(shown, total=None)
     bar.start()
     return bar
-
-
-def choose_build_options(options: dict[str, Any], progress: Progress | None) -> BuildOptions:
-    """Take from the options of `pkg build` those that say how it works, and let it speak and ask."""
-    from pkg.indexing.build import BuildOptions
-
-    agree = Consent(is_given=options.pop("yes"))
-    return BuildOptions(options.pop("encoder"), options.pop("jobs"), progress, say, agree)
 
 
 def say(text: str) -> None:

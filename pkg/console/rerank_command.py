@@ -7,18 +7,19 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pkg.api import rank_tasks
 from pkg.console.progress import ProgressBar
 from pkg.console.streams import emit, show_controls, style_words
 from pkg.errors import InputError, PathError, UsageError, shorten
 from pkg.extract.records import is_corpus
 from pkg.model import Skip
 from pkg.rerank.candidates import STAGES, Ranked, Ranking, RerankOptions, check_stages, paper_options
-from pkg.rerank.reranker import Reranker
 from pkg.rerank.tasks import (
     ORACLE,
     Item,
@@ -26,7 +27,6 @@ from pkg.rerank.tasks import (
     leave_done,
     name_item,
     outcome_line,
-    rank_all,
     read_done,
     read_oracle,
     read_tasks,
@@ -100,6 +100,7 @@ def _say_reason(ranked: Ranked) -> str:
 
 
 Keyed = tuple[str, Item]
+Rank = Callable[[Iterable[Item]], Iterator[Outcome]]
 
 
 def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
@@ -112,13 +113,14 @@ def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
         )
     oracle = read_oracle(oracle_path) if oracle_path is not None else None
     keyed = ((name_item(item, options, oracle is not None), item) for item in read_tasks(path))
-    with closing(ProgressBar()) as bar, Reranker(options) as reranker:
+    rank = partial(rank_tasks, options=options, oracle=oracle)
+    with closing(ProgressBar()) as bar:
         # A view on the screen is progress of its own.
         counts = Counts(bar.rank if sys.stderr.isatty() and not sys.stdout.isatty() else None)
         if out is not None:
-            _write_rest(out, keyed, reranker, oracle, counts)
+            _write_rest(out, keyed, rank, oracle is not None, counts)
         else:
-            outcomes = counts.count(outcome for _, outcome in _rank_keyed(keyed, reranker, oracle))
+            outcomes = counts.count(outcome for _, outcome in _rank_keyed(keyed, rank))
             lines = (outcome_line(each, is_oracle=oracle is not None) for each in outcomes)
             emit(as_json, lines, lambda: _view_all(outcomes))
     counts.close()
@@ -149,9 +151,7 @@ def _read_weights(text: str | None) -> dict[str, float]:
     return weights
 
 
-def _rank_keyed(
-    keyed: Iterable[Keyed], reranker: Reranker, oracle: dict[str | int, Any] | None
-) -> Iterator[tuple[str, Outcome]]:
+def _rank_keyed(keyed: Iterable[Keyed], rank: Rank) -> Iterator[tuple[str, Outcome]]:
     """Rank the items and give each outcome with the key of its item."""
     keys: deque[str] = deque()
 
@@ -160,13 +160,11 @@ def _rank_keyed(
             keys.append(key)
             yield item
 
-    for outcome in rank_all(reranker, take_items(), oracle):
+    for outcome in rank(take_items()):
         yield keys.popleft(), outcome
 
 
-def _write_rest(
-    out: Path, keyed: Iterable[Keyed], reranker: Reranker, oracle: dict[str | int, Any] | None, counts: Counts
-) -> None:
+def _write_rest(out: Path, keyed: Iterable[Keyed], rank: Rank, is_oracle: bool, counts: Counts) -> None:
     """Append to a file what it does not hold yet; each line is whole before the next one is begun."""
     rest = leave_done(keyed, read_done(out))
     try:
@@ -174,9 +172,9 @@ def _write_rest(
     except OSError as fault:
         raise PathError(f"cannot write {out}: {fault.strerror}; expected a file in a folder that exists") from None
     with file:
-        for key, outcome in _rank_keyed(rest, reranker, oracle):
+        for key, outcome in _rank_keyed(rest, rank):
             next(counts.count([outcome]), None)
-            file.write(json.dumps(outcome_line(outcome, key, oracle is not None), ensure_ascii=False) + "\n")
+            file.write(json.dumps(outcome_line(outcome, key, is_oracle), ensure_ascii=False) + "\n")
             file.flush()
     counts.is_resumed = True
 

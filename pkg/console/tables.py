@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pkg.doctor import Finding
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
-    from pkg.indexing.build import BuildReport
+    from pkg.indexing.report import BuildReport
     from pkg.model import Hit, QueryResult
 
 

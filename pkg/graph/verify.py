@@ -65,7 +65,7 @@ class Verification:
         return not self.different
 
 
-def verify_stores(a: GraphStore, b: GraphStore, vectors: bool = False) -> Verification:
+def compare_stores(a: GraphStore, b: GraphStore, vectors: bool = False) -> Verification:
     """Compare two stores; a StoreChangedError says that one was written meanwhile."""
     found: list[Difference] = []
     tallies: dict[tuple[str, str], list[int]] = {}

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input
 
-__all__ = ["BuildOptions", "BuildReport", "Progress", "build", "build_export", "remove_source"]
-
 NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
 LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
 
@@ -69,7 +67,7 @@ def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_O
         return [build_input(found, store, options, StageClock()) for found in inputs]
 
 
-def remove_source(store: GraphStore, source: str) -> BuildReport:
+def drop_source(store: GraphStore, source: str) -> BuildReport:
     """Remove a source with everything in it."""
     known = [each.name for each in store.sources()]
     if source not in known:

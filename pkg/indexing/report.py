@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pkg.encode.registry import find_kind, load_encoder
 from pkg.model import Skip
 
 
@@ -43,6 +42,8 @@ class CutCount:
     """Remember what an encoder had done before a build, and tell what it has cut since."""
 
     def __init__(self, encoder: str) -> None:
+        from pkg.encode.registry import find_kind
+
         self._encoder = encoder
         self._is_counted = find_kind(encoder).is_heavy  # the others read texts of any length
         self._cut, self._texts = self._read()
@@ -51,6 +52,7 @@ class CutCount:
         if not self._is_counted:
             return 0, 0
         from pkg.encode.batched import BatchedEncoder
+        from pkg.encode.registry import load_encoder
 
         encoder = load_encoder(self._encoder)
         assert isinstance(encoder, BatchedEncoder), "a model is behind every encoder that reads a part"

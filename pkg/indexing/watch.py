@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
 from pkg.extract.discovery import ARCHIVE_SUFFIXES
 from pkg.extract.files import SUFFIXES, print_path
-from pkg.indexing.build import DEFAULT_OPTIONS, BuildOptions, BuildReport, build_input
+from pkg.indexing.build import DEFAULT_OPTIONS, BuildOptions, build_input
 from pkg.indexing.relevance import Relevance, is_editor_lock
-from pkg.indexing.report import StageClock
+from pkg.indexing.report import BuildReport, StageClock
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from pkg.errors import UsageError
 
@@ -118,10 +118,14 @@ class Ranking:
         return next(each.code for each in self.candidates if each.id == self.chosen)
 
 
-STAGES = ("syntax", "static", "smoke", "examples", "behaviour", "similarity")
+StageName = Literal["syntax", "static", "smoke", "examples", "behaviour", "similarity"]
+Comparison = Literal["stripped", "raw"]
+BackendName = Literal["process", "docker", "none"]
+
+STAGES: tuple[StageName, ...] = get_args(StageName)
 """Every stage, in the order in which they run (A-08): what costs nothing first, what runs code only on what is left."""
 
-PAPER_STAGES = ("syntax", "smoke", "similarity")
+PAPER_STAGES: tuple[StageName, ...] = ("syntax", "smoke", "similarity")
 """P-23, P-24 and P-25."""
 
 NEEDS_SANDBOX = frozenset(("smoke", "examples", "behaviour", "oracle"))
@@ -139,10 +143,10 @@ all that their prompts show (benchmarks/results/visible_examples.json); the rest
 class RerankOptions:
     """How to choose among candidates."""
 
-    stages: tuple[str, ...] = STAGES
+    stages: tuple[StageName, ...] = STAGES
     weights: Mapping[str, float] = field(default_factory=dict)  # none: the order is lexicographic
-    compare: str = "stripped"  # or raw: with comments and docstrings (A-07)
-    sandbox: str | None = None  # process, docker or none; None for the platform's default
+    compare: Comparison = "stripped"  # or raw: with comments and docstrings (A-07)
+    sandbox: BackendName | None = None  # None for the platform's default
     jobs: int = 0  # workers of the sandbox, 0 for one per processor
     inputs: int = INPUTS
     cpu_seconds: float = CPU_SECONDS
@@ -152,7 +156,7 @@ class RerankOptions:
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         check_stages((*self.stages, *self.weights))
-        if self.compare not in ("stripped", "raw"):
+        if self.compare not in get_args(Comparison):
             raise UsageError(f"no way to compare '{self.compare}'; expected stripped or raw")
         if self.inputs < 0 or self.jobs < 0 or self.cpu_seconds <= 0:
             raise UsageError(

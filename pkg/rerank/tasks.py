@@ -123,7 +123,7 @@ def _find_tests(task: Task, oracle: Mapping[Name, Any] | None) -> Any:
     return oracle[task.id]
 
 
-async def rank_stream(
+async def rank_one_by_one(
     open_reranker: Callable[[], Reranker], tasks: AsyncIterable[Item] | Iterable[Item]
 ) -> AsyncIterator[Outcome]:
     """Rank tasks as they come, one after the other, without keeping the event loop from other work."""

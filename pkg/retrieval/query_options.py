@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from pkg.errors import UsageError
-from pkg.model import BLOCK_KINDS, NodeFilter
+from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 
-MODES = ("block", "function", "both")
-BLOCK_CHOICES = ("all", "inner", "body")
-RANKINGS = ("linear", "rrf", "dense")
+Mode = Literal["block", "function", "both"]
+BlockChoice = Literal["all", "inner", "body"]
+RankingMethod = Literal["linear", "rrf", "dense"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+BLOCK_CHOICES: tuple[BlockChoice, ...] = get_args(BlockChoice)
+RANKINGS: tuple[RankingMethod, ...] = get_args(RankingMethod)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
 
 
@@ -17,13 +21,13 @@ DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and ha
 class QueryOptions:
     """The settings of one query; the defaults are the paper's: one block, pruned once, its callees added."""
 
-    mode: str = "block"  # one of MODES (P-15, P-16)
+    mode: Mode = "block"  # what is looked for (P-15, P-16)
     top_k: int = 1  # P-17, A-10
-    blocks: str = "all"  # one of BLOCK_CHOICES (A-02)
-    ranking: str = "linear"  # one of RANKINGS: the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
+    blocks: BlockChoice = "all"  # which blocks count (A-02)
+    ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
     path: str | None = None  # fnmatch pattern
-    kind: str | None = None  # one of BLOCK_KINDS
+    kind: BlockKind | None = None
     budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
     prune: bool = True
     prune_steps: int = 1  # A-04

@@ -21,6 +21,7 @@ from pkg.graph.neo4j.neo4j_store import Neo4jStore
 from pkg.indexing.build import build
 from pkg.indexing.bulk_export import export_bulk
 from pkg.model import Hit, Label
+from pkg.retrieval.query_options import Mode
 from pkg.terms.term_weights import weigh_terms
 
 PACKAGE = Path(hypothesis.__file__).parent / "strategies"
@@ -102,9 +103,9 @@ def test_the_imported_graph_is_sound_and_counts_the_same(embedded: EmbeddedStore
 
 
 @pytest.mark.parametrize("mode", ["block", "function"])
-def test_a_question_finds_the_same(embedded: EmbeddedStore, imported: Neo4jStore, mode: str) -> None:
-    question, options = "draw a list of unique elements", {"mode": mode, "top_k": 5}
-    ours, theirs = (Graph(store).query(question, **options).hits for store in (imported, embedded))
+def test_a_question_finds_the_same(embedded: EmbeddedStore, imported: Neo4jStore, mode: Mode) -> None:
+    question = "draw a list of unique elements"
+    ours, theirs = (Graph(store).query(question, mode=mode, top_k=5).hits for store in (imported, embedded))
     assert list(ours) == [_allow_single_precision(hit) for hit in theirs]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pkg.api import build, open_graph
+from pkg.api import build_graph, open_graph
 
 PATIENCE = 60  # seconds for what takes less than one
 ROWS = [{"id": f"row-{n}", "code": f"def area_{n}(width):\n    return width * {n}\n"} for n in range(1500)]
@@ -44,7 +44,7 @@ def wait_for_write(store: Path) -> None:
 def test_ctrl_c_leaves_the_old_graph(tmp_path: Path, workers: int) -> None:
     file, store = tmp_path / "rows.jsonl", f"sqlite:///{tmp_path}/graph.db"
     file.write_text('{"code": "def old():\\n    return 1\\n"}\n')
-    build(file, store=store)
+    build_graph(file, store=store)
     before = export(store)
     arguments = ["build", "-", "--store", store, "--source", "piped", "--jobs", str(workers)]
     process = subprocess.Popen(

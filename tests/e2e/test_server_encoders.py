@@ -17,7 +17,7 @@ from pkg.api import Graph
 from pkg.errors import EncoderMismatchError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j.neo4j_store import Neo4jStore
-from pkg.graph.verify import verify_stores
+from pkg.graph.verify import compare_stores
 from pkg.indexing.build import BuildOptions, build
 from pkg.model import EMBEDDED_LABELS
 
@@ -50,7 +50,7 @@ def test_a_server_changes_its_encoder_as_the_embedded_store_does(
     report = build(str(PACKAGE), server, BuildOptions("fake"))
     assert report.reencoded > 1000
     assert (server.encoder(), server.check()) == (("fake", 256), [])
-    assert verify_stores(server, embedded, vectors=True).is_equal
+    assert compare_stores(server, embedded, vectors=True).is_equal
     answers = [Graph(store).query(QUESTION, mode="both", top_k=5).hits for store in (server, embedded)]
     assert [hit.id for hit in answers[0]] == [hit.id for hit in answers[1]]
 
@@ -71,5 +71,5 @@ def test_a_server_with_vectors_of_other_weights_is_not_asked_and_is_encoded_anew
         Graph(server).query("add two numbers")
     assert build(rows, server).reencoded == sum(map(len, ids.values()))
     assert server.encoder() == embedded.encoder()
-    assert verify_stores(server, embedded, vectors=True).is_equal
+    assert compare_stores(server, embedded, vectors=True).is_equal
     assert Graph(server).query("add two numbers").hits

@@ -18,7 +18,7 @@ from trees import export_lines, open_graph_at, write_tree
 from pkg.errors import StoreChangedError, StoreError
 from pkg.graph.neo4j import cypher, neo4j_writing
 from pkg.graph.neo4j.neo4j_store import Neo4jStore
-from pkg.indexing.build import build, remove_source
+from pkg.indexing.build import build, drop_source
 from pkg.model import Label
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +115,7 @@ def test_a_foreign_graph_in_the_same_database_and_ours_leave_each_other_alone(
             edit(tree)
             build(str(tree), store)
             assert ask(driver, COUNT_FOREIGN) == foreign
-            remove_source(store, "shop")
+            drop_source(store, "shop")
             assert store.stats().nodes == {"Source": 0}
     assert ask(driver, COUNT_FOREIGN) == foreign
     assert ask(driver, "MATCH (n) WHERE n.source = 'shop' RETURN n") == []

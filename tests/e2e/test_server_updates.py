@@ -15,7 +15,8 @@ from servers import open_empty_server
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.indexing.build import BuildReport, build
+from pkg.indexing.build import build
+from pkg.indexing.report import BuildReport
 
 PACKAGE = Path(click.__file__).parent
 CHANGED = ("globals.py", "exceptions.py")

@@ -16,7 +16,8 @@ from neo4j import Driver
 from trees import export_lines, open_graph_at, write_tree
 
 from pkg.graph.neo4j.neo4j_store import Neo4jStore
-from pkg.indexing.build import BuildReport, build
+from pkg.indexing.build import build
+from pkg.indexing.report import BuildReport
 
 FILES = 16
 PATIENCE = 60  # seconds for what takes a few

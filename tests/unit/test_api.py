@@ -1,14 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
+from inspect import Parameter, signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pkg
 from pkg.api import RETRIES
-from pkg.errors import StoreChangedError, StoreMissingError, UsageError
+from pkg.errors import StoreChangedError, StoreMissingError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 
 CODE = '''\
@@ -25,7 +28,7 @@ def store(tmp_path: Path) -> str:
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "limits.py").write_text(CODE)
     address = f"sqlite:///{tmp_path / 'graph.db'}"
-    assert pkg.build(tmp_path / "code", store=address).written == 1
+    assert pkg.build_graph(tmp_path / "code", store=address).written == 1
     return address
 
 
@@ -61,14 +64,34 @@ def test_an_export_is_restored(store: str, tmp_path: Path) -> None:
     with pkg.open_graph(store) as graph:
         lines = list(graph.export(vectors=True))
     (tmp_path / "graph.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (report,) = pkg.restore(str(tmp_path / "graph.jsonl"), store=f"sqlite:///{tmp_path / 'again.db'}")
+    (report,) = pkg.restore_graph(str(tmp_path / "graph.jsonl"), store=f"sqlite:///{tmp_path / 'again.db'}")
     with pkg.open_graph(report.store) as graph:
         assert list(graph.export(vectors=True)) == lines
 
 
-def test_an_unknown_option_is_a_usage_error(store: str) -> None:
-    with pkg.open_graph(store) as graph, pytest.raises(UsageError, match="expected the fields of QueryOptions: mode"):
-        graph.query("x", depth=3)
+OPTIONS = [
+    (pkg.Graph.query, pkg.QueryOptions),
+    (pkg.Graph.deps, pkg.DepsOptions),
+    (pkg.rank_candidates, pkg.RerankOptions),
+]
+
+
+@pytest.mark.parametrize(("function", "options"), OPTIONS)
+def test_every_option_is_a_keyword_with_the_type_and_the_default_of_its_class(
+    function: Callable[..., Any], options: type[Any]
+) -> None:
+    keywords = {
+        name: (str(each.annotation), each.default)
+        for name, each in signature(function).parameters.items()
+        if each.kind is Parameter.KEYWORD_ONLY
+    }
+    own = {each.name: (str(each.type), each.default) for each in fields(options)}
+    if function is pkg.rank_candidates:
+        keywords.pop("examples")
+        assert keywords.pop("weights") == ("Mapping[str, float] | None", None)  # a dictionary of one's own each time
+        own.pop("weights")
+        own["stages"] = ("Sequence[StageName]", own["stages"][1])  # a list will do as well
+    assert keywords == own
 
 
 def test_without_an_address_the_environment_and_then_the_users_store_count(
@@ -119,7 +142,7 @@ def test_a_store_that_is_written_all_the_time_is_given_up(store: str) -> None:
 
 def test_two_stores_are_compared_by_their_addresses(store: str, tmp_path: Path) -> None:
     other = f"sqlite:///{tmp_path / 'other.db'}"
-    pkg.build(tmp_path / "code", store=other)
-    assert pkg.verify(store, other, vectors=True).is_equal
+    pkg.build_graph(tmp_path / "code", store=other)
+    assert pkg.verify_stores(store, other, vectors=True).is_equal
     with pytest.raises(StoreMissingError):
-        pkg.verify(store, f"sqlite:///{tmp_path / 'nothing.db'}")
+        pkg.verify_stores(store, f"sqlite:///{tmp_path / 'nothing.db'}")

@@ -1,11 +1,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pkg.config import default_store, read_settings
+from pkg.config import default_store
+from pkg.config import read_settings as read_known_settings
 from pkg.errors import UsageError
+
+KNOWN = {"mode": str, "top_k": int, "jobs": int}
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    return read_known_settings(folder, KNOWN)
 
 
 def test_no_file_gives_no_settings(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from pkg.cli import main
+from pkg.console.options import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"
@@ -72,3 +73,11 @@ def test_every_option_says_what_it_does() -> None:
 def test_relative_links_lead_to_files_that_exist() -> None:
     links = [(page, link) for page in PAGES for link in RELATIVE_LINK.findall(page.read_text(encoding="utf-8"))]
     assert [f"{page.relative_to(ROOT)}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_setting_is_listed_with_its_variable_and_its_flag() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(\w+)` \| `(--[\w-]+)`", COMMANDS_PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    known = [(name, f"PKG_{name.upper()}", f"--{name.replace('_', '-')}") for name in SETTINGS]
+    assert sorted(rows) == sorted(known)

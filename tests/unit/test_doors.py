@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -37,3 +40,20 @@ def test_nothing_is_imported_through_a_door() -> None:
         if module.split(".")[0] in MODULES
     ]
     assert through == []
+
+
+@pytest.mark.parametrize("door", sorted(MODULES))
+def test_a_door_that_is_imported_says_so_at_once(door: str) -> None:
+    done = subprocess.run([sys.executable, "-c", f"import {door}"], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].startswith(f"ImportError: {door} is a link to pkg/{door}")
+    assert done.stderr.splitlines()[-1].endswith(f"write: import pkg.{door}")
+
+
+def test_functions_do_not_hide_packages_of_their_name() -> None:
+    import pkg.indexing.watch
+    import pkg.rerank.reranker
+
+    assert isinstance(pkg.rerank, ModuleType)
+    assert isinstance(pkg.rerank.reranker.Reranker, type)
+    packages = {path.name for path in (ROOT / "pkg").iterdir() if path.is_dir()}
+    assert packages.isdisjoint(pkg.__all__)

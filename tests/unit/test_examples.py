@@ -49,7 +49,7 @@ def test_ask_prints_the_best_function_with_what_it_calls(shop: Path, tmp_path: P
 
 def test_deepest_functions_lists_the_deepest_first(shop: Path, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'graph.db'}"
-    pkg.build(shop, store=store)
+    pkg.build_graph(shop, store=store)
     with pkg.open_graph(store) as graph:
         export = "\n".join(map(json.dumps, graph.export()))
     lines = run_example("deepest_functions.py", where=tmp_path, given=export)

@@ -13,6 +13,7 @@ import pytest
 from pages import ROOT, read_blocks, read_transcripts
 
 from pkg.config import read_settings
+from pkg.console.options import SETTINGS
 
 DOCSTRINGS = "sets/docstrings-python-3.11.7"
 CLAIMS = (  # what the README says, the result file, and where the figure stands in it
@@ -139,4 +140,4 @@ def test_the_python_example_runs(
 def test_the_settings_example_is_understood(tmp_path: Path) -> None:
     (example,) = read_blocks("README.md", "toml")
     (tmp_path / "pkg.toml").write_text(example, encoding="utf-8")
-    assert set(read_settings(tmp_path)) == {"store", "mode", "top_k"}
+    assert set(read_settings(tmp_path, SETTINGS)) == {"store", "mode", "top_k"}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from pkg.errors import UsageError
 from pkg.model import Node
 
-QUESTIONS = ("links", "path", "impact", "cycles", "unused", "imports")
-DIRECTIONS = ("in", "out", "both")
+QuestionKind = Literal["links", "path", "impact", "cycles", "unused", "imports"]
+Direction = Literal["in", "out", "both"]
+QUESTIONS: tuple[QuestionKind, ...] = get_args(QuestionKind)
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
@@ -20,11 +23,11 @@ _WITH_NAME = ("links", "path", "impact")
 class DepsOptions:
     """The settings of one question about dependencies."""
 
-    question: str = "links"  # one of QUESTIONS
+    question: QuestionKind = "links"
     to: str | None = None  # the end of a path
     source: str | None = None
     depth: int | None = None  # None for LINK_DEPTH or CHAIN_DEPTH
-    direction: str = "both"  # one of DIRECTIONS
+    direction: Direction = "both"
     limit: int = DEFAULT_LIMIT  # lines of one kind; 0 for no limit
 
     @property

@@ -18,8 +18,8 @@ from pkg.cli import main
 from pkg.console.drawings import draw_deps
 from pkg.console.trees import Branch, deps_lines, draw_branches, view_deps
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.retrieval.deps import DepsOptions, run_deps
-from pkg.retrieval.deps.answer import Answer
+from pkg.retrieval.deps.answer import Answer, DepsOptions
+from pkg.retrieval.deps.questions import run_deps
 
 QUESTIONS: list[tuple[str | None, dict[str, Any]]] = [
     ("Cart.add", {}),

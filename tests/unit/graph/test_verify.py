@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from trees import SHOP, open_graph_at, write_tree
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.verify import NAMED_DIFFERENCES, verify_stores
+from pkg.graph.verify import NAMED_DIFFERENCES, compare_stores
 from pkg.indexing.build import build
 from pkg.model import Edge, RelationType
 from pkg.units import UnitLinks
@@ -45,7 +45,7 @@ def link(store: FakeStore, *lines: int | None) -> None:
 
 def test_the_same_input_makes_equal_stores(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tmp_path / "code"), second)
-    found = verify_stores(first, second, vectors=True)
+    found = compare_stores(first, second, vectors=True)
     assert (found.is_equal, found.different, found.differences) == (True, 0, ())
     assert {tally.name: tally.a for tally in found.nodes} == first.stats().nodes
     assert {tally.name: tally.b for tally in found.relations} == second.stats().relations
@@ -56,7 +56,7 @@ def test_a_changed_body_is_named_with_its_place_and_properties(
 ) -> None:
     write_tree(tmp_path / "code", {"shop/prices.py": SHOP["shop/prices.py"].replace("name == item", "name is item")})
     build(str(tmp_path / "code"), second)
-    found = verify_stores(first, second)
+    found = compare_stores(first, second)
     assert [(each.label, each.path, each.qualname, each.where, each.properties) for each in found.differences] == [
         ("File", "shop/prices.py", "shop/prices.py", "both", ("content_hash", "parts")),
         ("Function", "shop/prices.py", "find_price", "both", ("content", "content_hash")),
@@ -70,32 +70,32 @@ def test_a_changed_body_is_named_with_its_place_and_properties(
 def test_vectors_count_only_when_asked_for(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tmp_path / "code"), second)
     second._connection.execute("UPDATE vector SET data = zeroblob(length(data))")
-    assert verify_stores(first, second).is_equal
-    found = verify_stores(first, second, vectors=True)
+    assert compare_stores(first, second).is_equal
+    found = compare_stores(first, second, vectors=True)
     assert {each.properties for each in found.differences} == {("vector",)}
 
 
 def test_the_first_differences_are_named_and_all_are_counted(first: EmbeddedStore, second: EmbeddedStore) -> None:
     second.ensure_schema(*first.encoder())
-    found = verify_stores(first, second)
+    found = compare_stores(first, second)
     assert len(found.differences) == NAMED_DIFFERENCES
     assert {each.where for each in found.differences} == {"a"}
     stats = first.stats()
     assert found.different == sum(stats.nodes.values()) + sum(stats.relations.values())
-    assert verify_stores(second, first).different == found.different
+    assert compare_stores(second, first).different == found.different
 
 
 def test_another_encoder_is_a_difference(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tmp_path / "code"), second)
     second._connection.execute("UPDATE meta SET value = 'neural' WHERE key = 'encoder'")
-    (difference,) = verify_stores(first, second).differences
+    (difference,) = compare_stores(first, second).differences
     assert (difference.label, difference.properties) == ("graph", ("encoder",))
 
 
 def test_a_relationship_is_named_by_both_its_ends() -> None:
     a, b = make_store(TWO), make_store(TWO)
     link(b, 2)
-    (difference,) = verify_stores(a, b).differences
+    (difference,) = compare_stores(a, b).differences
     assert (difference.label, difference.path, difference.qualname, difference.where) == (
         "CALLS",
         "a.py",
@@ -108,7 +108,7 @@ def test_a_relationship_that_says_something_else_is_one_difference() -> None:
     a, b = make_store(TWO), make_store(TWO)
     link(a, 2)
     link(b, 3)
-    (difference,) = verify_stores(a, b).differences
+    (difference,) = compare_stores(a, b).differences
     assert (difference.where, difference.properties) == ("both", ("line",))
 
 
@@ -117,16 +117,16 @@ def test_parallel_relationships_are_equal_in_any_order(lines: list[int | None]) 
     a, b = make_store(TWO), make_store(TWO)
     link(a, *lines)
     link(b, *reversed(lines))
-    assert verify_stores(a, b).is_equal
+    assert compare_stores(a, b).is_equal
     link(b, *lines, 4)
-    assert verify_stores(a, b).different == 1
+    assert compare_stores(a, b).different == 1
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["x = 1\n", "def f(): pass\n", "class A: pass\n"])))
 def test_a_store_is_equal_to_itself_and_differs_by_what_is_added(files: dict[str, str]) -> None:
     tree = {f"{name}.py": text for name, text in files.items()}
     a, b = make_store(tree), make_store(tree)
-    assert verify_stores(a, b).is_equal
+    assert compare_stores(a, b).is_equal
     add_files(b, {"new.py": "def new(): pass\n"}, "demo")
-    found = verify_stores(a, b)
+    found = compare_stores(a, b)
     assert {(each.path, each.where) for each in found.differences if each.label == "File"} == {("new.py", "b")}

@@ -13,7 +13,7 @@ from trees import SHOP, export_lines, list_ids, open_graph_at, write_tree
 from pkg.errors import EncoderMismatchError, StoreError, UsageError
 from pkg.extract.files import CLOCK_TICK_NS
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing.build import BuildOptions, build, remove_source
+from pkg.indexing.build import BuildOptions, build, drop_source
 from pkg.model import Label
 
 
@@ -176,7 +176,7 @@ def test_removing_a_source_leaves_the_others(tree: Path, store: EmbeddedStore, t
     build(str(other), store)
     exported = export_lines(store)
     build(str(tree), store)
-    report = remove_source(store, "repo")
+    report = drop_source(store, "repo")
     assert (report.source, report.removed, report.generation) == ("repo", 3, 3)
     assert export_lines(store) == exported
     assert store.check() == []
@@ -185,7 +185,7 @@ def test_removing_a_source_leaves_the_others(tree: Path, store: EmbeddedStore, t
 def test_removing_an_unknown_source_names_the_known_ones(tree: Path, store: EmbeddedStore) -> None:
     build(str(tree), store)
     with pytest.raises(UsageError, match=r"no source 'shop' in .*; expected one of: repo"):
-        remove_source(store, "shop")
+        drop_source(store, "shop")
 
 
 def test_a_store_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store: EmbeddedStore) -> None:

@@ -208,7 +208,7 @@ def test_a_corpus_written_within_the_last_clock_tick_is_read_again_at_the_next_b
     address, rows = f"sqlite:///{tmp_path / 'graph.db'}", tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"id": "a", "code": "def one():\n    return 1\n"}) + "\n")
     monkeypatch.setattr("pkg.extract.files.CLOCK_TICK_NS", 3_600 * 10**9)
-    assert pkg.build(rows, store=address).written == 1
+    assert pkg.build_graph(rows, store=address).written == 1
     monkeypatch.setattr("pkg.extract.files.CLOCK_TICK_NS", 0)  # the tick is over
-    same = pkg.build(rows, store=address)
+    same = pkg.build_graph(rows, store=address)
     assert (same.written, same.unchanged) == (0, 1)

@@ -18,7 +18,8 @@ from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
 from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
 from pkg.graph.embedded import database_file
 from pkg.indexing import watch as watching
-from pkg.indexing.build import BuildReport, build
+from pkg.indexing.build import build
+from pkg.indexing.report import BuildReport
 from pkg.indexing.watch import watch
 
 Step = Callable[[], object]

@@ -9,7 +9,7 @@ from fake_sandbox import FakeSandbox
 from pkg.model import Skip
 from pkg.rerank.candidates import Candidate, Ranking, RerankOptions, Task
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.tasks import Item, Outcome, outcome_line, rank_all, rank_stream
+from pkg.rerank.tasks import Item, Outcome, outcome_line, rank_all, rank_one_by_one
 
 TASKS: list[Item] = [
     Task(f"Multiply by {number}. f(2) returns {2 * number}", tuple(
@@ -63,7 +63,7 @@ def test_tasks_are_ranked_as_they_come(is_async: bool) -> None:
 
     async def collect() -> list[Outcome]:
         tasks = come() if is_async else TASKS
-        return [each async for each in rank_stream(lambda: Reranker(sandbox=sandbox), tasks)]
+        return [each async for each in rank_one_by_one(lambda: Reranker(sandbox=sandbox), tasks)]
 
     found = asyncio.run(collect())
     assert [each.chosen for each in found if isinstance(each, Ranking)] == [1, 2, 3]

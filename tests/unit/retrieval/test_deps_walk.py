@@ -12,8 +12,8 @@ from linked import SHOP, SHOP_LINKS, SHOP_UNBOUND, LinkRow, fill_store, make_lin
 from pkg.errors import QueryError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.retrieval.deps import DepsOptions, run_deps
-from pkg.retrieval.deps.answer import Chains, Dependencies
+from pkg.retrieval.deps.answer import Chains, Dependencies, DepsOptions
+from pkg.retrieval.deps.questions import run_deps
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from linked import SHOP, SHOP_LINKS, SHOP_UNBOUND, LinkRow, fill_store, make_lin
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.retrieval.deps import DepsOptions, run_deps
-from pkg.retrieval.deps.answer import Answer, Cycles, Impact, ImportTable, Place, Unused
+from pkg.retrieval.deps.answer import Answer, Cycles, DepsOptions, Impact, ImportTable, Place, QuestionKind, Unused
 from pkg.retrieval.deps.impact import is_test
+from pkg.retrieval.deps.questions import run_deps
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
         yield store
 
 
-def ask(store: GraphStore, question: str, name: str | None = None, **options: Any) -> Answer:
+def ask(store: GraphStore, question: QuestionKind, name: str | None = None, **options: Any) -> Answer:
     return run_deps(store, name, DepsOptions(question=question, **options))
 
 
@@ -261,7 +261,8 @@ def test_a_source_narrows_every_question(store: EmbeddedStore, tmp_path: Path) -
 def test_the_store_in_memory_gives_the_same_answers(store: EmbeddedStore) -> None:
     twin = FakeStore()
     fill_store(twin, SHOP, SHOP_LINKS, SHOP_UNBOUND)
-    for question, name in (("impact", "load"), ("cycles", None), ("unused", None), ("imports", None)):
+    asked: dict[QuestionKind, str | None] = {"impact": "load", "cycles": None, "unused": None, "imports": None}
+    for question, name in asked.items():
         assert ask(twin, question, name) == ask(store, question, name)
 
 

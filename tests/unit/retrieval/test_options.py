@@ -1,20 +1,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from pkg.errors import UsageError
 from pkg.model import NodeFilter
-from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
+from pkg.retrieval.query_options import (
+    DEFAULT_OPTIONS,
+    MODES,
+    Mode,
+    QueryOptions,
+    block_kinds,
+    check_options,
+    node_filter,
+)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (QueryOptions(mode="file"), "unknown mode 'file'; expected one of: block, function, both"),
-        (QueryOptions(blocks="outer"), "unknown blocks 'outer'; expected one of: all, inner, body"),
-        (QueryOptions(kind="lambda"), "unknown kind 'lambda'; expected one of: body, if, for, while, with, try, match"),
+        (QueryOptions(mode=cast(Any, "file")), "unknown mode 'file'; expected one of: block, function, both"),
+        (QueryOptions(blocks=cast(Any, "outer")), "unknown blocks 'outer'; expected one of: all, inner, body"),
+        (
+            QueryOptions(kind=cast(Any, "lambda")),
+            "unknown kind 'lambda'; expected one of: body, if, for, while, with, try, match",
+        ),
         (QueryOptions(top_k=0), "top_k is 0; expected 1 or more"),
         (QueryOptions(budget=-1), "budget is -1; expected 0 or more"),
         (QueryOptions(prune_steps=0), "prune_steps is 0; expected 1 or more"),
@@ -32,8 +44,8 @@ def test_options_that_cannot_be_meant_are_usage_errors(options: QueryOptions, me
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize("mode", ["block", "function", "both"])
-def test_defaults_are_fine_in_every_mode(mode: str) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_defaults_are_fine_in_every_mode(mode: Mode) -> None:
     check_options(replace(DEFAULT_OPTIONS, mode=mode, top_k=10**9))
 
 
