@@ -1,4 +1,4 @@
-"""The use case that makes a graph: find units, extract, encode, store; only what changed is done again.
+"""The use case that makes a graph: discover, extract, encode, store, resolve; only what changed is done again.
 
 This module imports nothing heavy, so that a build that finds nothing to do ends in a tenth of a second.
 """
@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.errors import PathError, StoreError, UsageError
-from pkg.indexing.report import BuildReport, StageClock
+from pkg.indexing.report import BuildReport, CutCount, StageClock
 from pkg.indexing.todo import KnownUnits, Progress, Tally, Todo, compare, is_current
 from pkg.resources import count_cores
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
-    from pkg.indexing.inputs import Input
+    from pkg.indexing.inputs import Input, LoadedUnit
+    from pkg.units import UnitGraph
 
 NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
 LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
@@ -80,23 +81,81 @@ def drop_source(store: GraphStore, source: str) -> BuildReport:
 
 def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> BuildReport:
     """Bring one source of the store up to date with its input."""
+    encoder, reencoded = _settle_encoder(found, store, options, clock)
+    if is_current(found, store):
+        counts = 0, found.count, 0, 0
+        stages = clock.rounded() if reencoded else {}
+        return BuildReport(
+            found.source.name, store.address, store.generation(), *counts, found.skipped, stages, reencoded
+        )
+    # Compared only inside the write: another build of the same source may have ended while this one waited for it.
+    with _without_collector(), store.write() as writer, closing(_begin_source(store, writer, found)) as known:
+        tally = write_units(store, writer, found, compare(found, known), replace(options, encoder=encoder), clock)
+    clock.mark("store")
+    return replace(tally.report(store, clock.rounded()), reencoded=reencoded)
+
+
+def write_units(
+    store: GraphStore, writer: StoreWriter, found: Input, todo: Todo, options: BuildOptions, clock: StageClock
+) -> Tally:
+    """Extract, encode, store and resolve what is to be done for a source; give what became of each unit.
+
+    The store is read for what the writer does not change: the texts of files that are as they were.
+    """
+    encoder = options.encoder or store.encoder()[0]
+    is_resolved = found.source.kind != "corpus"
+    records = dict(store.link_notes(found.source.name)) if is_resolved else {}  # gone when their files are put anew
+    tally = Tally(found, todo, store, writer, options.progress)
+    cut = CutCount(encoder)
+
+    for unit in _extract_and_encode(tally.load(todo.units), found.source.name, todo, encoder, options.jobs, clock):
+        with clock.stage("store"):
+            tally.put(unit)
+    with clock.stage("store"):
+        tally.remove_unseen()
+        writer.flush()
+    with clock.stage("names"):
+        _put_names(writer, found.source.name, encoder)
+    tally.skipped += cut.describe(found.source.name)
+    _make_room(todo, encoder)
+    with clock.stage("resolve"):
+        if tally.has_changed and is_resolved:
+            from pkg.indexing.resolution import put_links
+
+            tally.skipped += put_links(store, writer, found.source.name, tally.change(), records)
+    writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
+    return tally
+
+
+def _extract_and_encode(
+    units: Iterator[LoadedUnit], source: str, todo: Todo, encoder: str, jobs: int, clock: StageClock
+) -> Iterator[UnitGraph]:
+    """Give each unit as nodes with their vectors, in order; a heavy encoder works alone, for each copy takes memory."""
+    from pkg.encode.registry import find_kind
+    from pkg.indexing.workers import prepare_all
+
+    workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, todo.size)
+    return prepare_all(source, units, encoder, workers, clock.seconds)
+
+
+def _make_room(todo: Todo, encoder: str) -> None:
+    """Give back the memory of an encoder that is loaded again in no time, before resolution needs much of its own."""
+    from pkg.encode.registry import find_kind, forget_encoders
+    from pkg.resources import return_free_memory
+
+    if _is_large(todo.size) and not find_kind(encoder).is_heavy:
+        forget_encoders()
+        return_free_memory()
+
+
+def _settle_encoder(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> tuple[str, int]:
+    """Choose the encoder, see that it may be used and let the store have it; also how many nodes were encoded anew."""
     from pkg.indexing.reencode import choose_encoder
 
     encoder = choose_encoder(store, options.encoder)
     _check_source(store, found)
     _check_encoder(found, store, encoder, options)
-    reencoded = _take_encoder(store, encoder, options, clock)
-    if is_current(found, store):
-        name, generation = found.source.name, store.generation()
-        stages = clock.rounded() if reencoded else {}
-        counts = 0, found.count, 0, 0
-        return BuildReport(name, store.address, generation, *counts, found.skipped, stages, reencoded)
-    # Compared only inside the write: another build of the same source may have ended while this one waited for it.
-    with _without_collector(), store.write() as writer, closing(_begin_source(store, writer, found)) as known:
-        todo = compare(found, known)
-        tally = write_units(store, writer, found, todo, replace(options, encoder=encoder), clock)
-    clock.mark("store")
-    return replace(tally.report(store, clock.rounded()), reencoded=reencoded)
+    return encoder, _take_encoder(store, encoder, options, clock)
 
 
 def _check_encoder(found: Input, store: GraphStore, encoder: str, options: BuildOptions) -> None:
@@ -135,47 +194,6 @@ def _begin_source(store: GraphStore, writer: StoreWriter, found: Input) -> Known
     """Put the source and list what it has: in this order, because what a load from elsewhere left is removed first."""
     writer.put_source(found.source)
     return KnownUnits(store.fingerprints(found.source.name))
-
-
-def write_units(
-    store: GraphStore, writer: StoreWriter, found: Input, todo: Todo, options: BuildOptions, clock: StageClock
-) -> Tally:
-    """Extract, encode, store and resolve what is to be done for a source; give what became of each unit.
-
-    The store is read for what the writer does not change: the texts of files that are as they were.
-    """
-    from pkg.encode.registry import find_kind, forget_encoders
-    from pkg.indexing.report import CutCount
-    from pkg.indexing.workers import prepare_all
-    from pkg.resources import return_free_memory
-
-    name = found.source.name
-    is_resolved = found.source.kind != "corpus"
-    records = dict(store.link_notes(name)) if is_resolved else {}  # those of files that are put anew are gone then
-    tally = Tally(found, todo, store, writer, options.progress)
-    encoder = options.encoder or store.encoder()[0]
-    is_heavy = find_kind(encoder).is_heavy  # which takes long to load
-    workers = 1 if is_heavy else _count_workers(options.jobs, todo.size)
-    cut = CutCount(encoder)
-    for unit in prepare_all(name, tally.load(todo.units), encoder, workers, clock.seconds):
-        with clock.stage("store"):
-            tally.put(unit)
-    with clock.stage("store"):
-        tally.remove_unseen()
-        writer.flush()
-    with clock.stage("names"):
-        _put_names(writer, name, encoder)
-    tally.skipped += cut.describe(name)
-    if _is_large(todo.size) and not is_heavy:
-        forget_encoders()
-        return_free_memory()
-    with clock.stage("resolve"):
-        if tally.has_changed and is_resolved:
-            from pkg.indexing.resolution import put_links
-
-            tally.skipped += put_links(store, writer, name, tally.change(), records)
-    writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
-    return tally
 
 
 def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
