@@ -225,7 +225,7 @@ def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: 
 
 def _trace(store: str, command: str, source: str | None, as_json: bool) -> None:
     from pkg.api import open_graph
-    from pkg.console import trace_tables
+    from pkg.console import tables as trace_tables
 
     with open_graph(store, ask=choose_ask()) as graph:
         found = graph.trace(command, source=source)

@@ -16,6 +16,7 @@ import click
 from pkg.api import rank_tasks
 from pkg.console.progress import ProgressBar
 from pkg.console.streams import emit, show_controls, style_words
+from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError, shorten
 from pkg.extract.records import is_corpus
 from pkg.model import Skip
@@ -67,18 +68,15 @@ def _say_head(ranking: Ranking) -> Text:
 
 
 def _make_table(ranking: Ranking) -> Table:
-    from rich.table import Table
-
     shown = [name for name in _SCORES if any(_find_score(each, name) is not None for each in ranking.candidates)]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("rank", "candidate", "votes", *shown, "why"):
-        table.add_column(header, justify="right" if header in ("rank", "votes", *shown) else "left", overflow="fold")
+    numbers = ("rank", "votes", *shown)
     places = {name: place for place, name in enumerate(ranking.order)}
+    rows = []
     for each in sorted(ranking.candidates, key=lambda ranked: places[ranked.id]):
         scores = [_say_score(_find_score(each, name)) for name in shown]
         cells = (str(each.rank), str(each.id), str(each.votes), *scores, _say_reason(each))
-        table.add_row(*(style_words(cell, "dim" if each.dropped else "") for cell in cells))
-    return table
+        rows.append([style_words(cell, "dim" if each.dropped else "") for cell in cells])
+    return make_table(("rank", "candidate", "votes", *shown, "why"), rows, right=numbers)
 
 
 def _find_score(ranked: Ranked, stage: str) -> float | None:

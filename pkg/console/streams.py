@@ -39,7 +39,7 @@ def show_controls(text: str) -> str:
     return text if text.isprintable() else text.replace("\r\n", "\n").translate(_VISIBLE)
 
 
-def style_words(words: str, style: str) -> Text:
+def style_words(words: str, style: str = "") -> Text:
     """Give words one style; nothing in them is markup."""
     from rich.text import Text
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pkg.console.streams import show_controls
+from pkg.console.streams import show_controls, style_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pkg.doctor import Finding
+    from pkg.evaluation.trace.comparison import Missed, Precision, TraceReport, Unseen
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.indexing.report import BuildReport
@@ -124,17 +125,19 @@ def stats_line(stats: StoreStats) -> dict[str, Any]:
 def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
     """Show counts, what was left out, and what each stage cost (P-36)."""
     yield f"generation {stats.generation}, encoder {stats.encoder} ({stats.dimension} dimensions)"
-    yield _table("source", ("kind", "root"), [(each.name, each.kind, each.root) for each in stats.sources])
-    yield _table("node", ("count",), [(name, f"{count:,}") for name, count in stats.nodes.items()])
-    yield _table("relationship", ("count",), [(name, f"{count:,}") for name, count in stats.relations.items()])
+    yield make_table(("source", "kind", "root"), [(each.name, each.kind, each.root) for each in stats.sources])
+    yield make_table(("node", "count"), [(name, f"{count:,}") for name, count in stats.nodes.items()])
+    yield make_table(("relationship", "count"), [(name, f"{count:,}") for name, count in stats.relations.items()])
     for source, stages in stats.stages.items():
-        yield _table(f"stage of {source}", ("CPU seconds",), [(name, f"{value:.2f}") for name, value in stages.items()])
+        yield make_table(
+            (f"stage of {source}", "CPU seconds"), [(name, f"{value:.2f}") for name, value in stages.items()]
+        )
     for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
         if sizes:  # a server does not tell them
-            yield _table(title, ("bytes",), [(name, f"{size:,}") for name, size in sizes.items()])
+            yield make_table((title, "bytes"), [(name, f"{size:,}") for name, size in sizes.items()])
     for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
         if skips:
-            yield _table(title, ("reason",), [(skip.path, skip.reason) for skip in skips])
+            yield make_table((title, "reason"), [(skip.path, skip.reason) for skip in skips])
 
 
 def verification_lines(found: Verification) -> Iterator[dict[str, Any]]:
@@ -150,10 +153,10 @@ def view_verification(found: Verification) -> Iterator[RenderableType]:
     """Show how many of each kind the two stores hold, and the first differences."""
     for title, tallies in (("node", found.nodes), ("relationship", found.relations)):
         rows = [(each.name, f"{each.a:,}", f"{each.b:,}", f"{each.different:,}") for each in tallies]
-        yield _table(title, ("A", "B", "different"), rows)
+        yield make_table((title, "A", "B", "different"), rows)
     if found.differences:
         differences = [(each.label, each.id, each.path, each.qualname, _say(each)) for each in found.differences]
-        yield _table("difference", ("id", "path", "name", "what"), differences)
+        yield make_table(("difference", "id", "path", "name", "what"), differences)
     if found.different > len(found.differences):
         yield f"and {found.different - len(found.differences):,} more"
     result = f"{found.different:,} differences between" if found.different else "no difference between"
@@ -169,21 +172,19 @@ def _say(difference: Difference) -> str:
 def view_findings(findings: Sequence[Finding]) -> Table:
     """Show what the doctor found, with the command that mends it."""
     colours = {"ok": "green", "missing": "yellow", "broken": "red"}
-    rows = [
-        (each.name, f"[{colours[each.state]}]{each.state}[/]", _escape(each.detail), _escape(each.advice))
-        for each in findings
-    ]
-    return _table("what", ("state", "found", "to do"), rows, escaped=True)
+    rows = [(each.name, style_words(each.state, colours[each.state]), each.detail, each.advice) for each in findings]
+    return make_table(("what", "state", "found", "to do"), rows)
 
 
-def _table(first: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], escaped: bool = False) -> Table:
+def make_table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Collection[str] = ()) -> Table:
+    """Lay out cells in columns, the named ones to the right; a path or a command is of use only when it is whole."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in (first, *columns):
-        table.add_column(_escape(header), overflow="fold")  # a path or a command is of use only when it is whole
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headers))
+    for header in headers:
+        table.add_column(style_words(header), justify="right" if header in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(cell if escaped else _escape(cell) for cell in row))
+        table.add_row(*(style_words(cell) if isinstance(cell, str) else cell for cell in row))
     return table
 
 
@@ -191,3 +192,65 @@ def _escape(text: str) -> str:
     from rich.markup import escape
 
     return escape(show_controls(text))
+
+
+SHOWN = 20  # missed calls, and edges not seen, on a terminal; the JSON form has all
+
+
+def trace_lines(report: TraceReport) -> Iterator[dict[str, Any]]:
+    """Give one line a missed call, one line an edge that was not seen, then the line of numbers."""
+    for missed in report.missed:
+        yield {"type": "missed", **asdict(missed)}
+    for unseen in report.unseen:
+        yield {"type": "unseen", **asdict(unseen)}
+    facts = asdict(report)
+    del facts["missed"], facts["unseen"]
+    for name in ("missed_reasons", "unseen_reasons", "left_out"):
+        facts[name] = dict(facts[name])
+    yield {"type": "trace", **facts}
+
+
+def view_trace(report: TraceReport) -> Iterator[RenderableType]:
+    """Show precision, recall and the reasons as tables, then the first missed calls and edges not seen."""
+    yield make_table(("edges whose line ran", "ran", "seen", "precision"), map(_say_precision, report.precision))
+    yield make_table(("certain and likely, by rule", "ran", "seen", "precision"), map(_say_precision, report.rules))
+    rows = [
+        (each.name, f"{each.calls:,}", f"{each.bound:,}", _share(each.bound, each.calls), f"{each.possible:,}",
+         _share(each.bound + each.possible, each.calls))
+        for each in report.recall
+    ]  # fmt: skip
+    yield make_table(("calls seen", "calls", "bound", "recall", "possible", "recall with possible"), rows)
+    yield from _view_counts("direct calls missed, by reason", report.missed_reasons)
+    yield from _view_counts("certain and likely edges not seen", report.unseen_reasons)
+    yield from _view_counts("left out", report.left_out)
+    yield from _view_first("missed call", "reason", [(_say_call(each), each.reason) for each in report.missed])
+    unseen = [(_say_call(each), f"{each.confidence}, {each.rule}: {each.instead}") for each in report.unseen]
+    yield from _view_first("edge not seen", "what it is, and what happened", unseen)
+    yield style_words(
+        f"{report.source} in {report.root}: the command ended with exit code {report.exit_code};"
+        f" {report.processes:,} processes traced, Python {', '.join(report.python)}, by {', '.join(report.hooks)}"
+    )
+
+
+def _say_precision(each: Precision) -> tuple[str, ...]:
+    return each.name, f"{each.ran:,}", f"{each.seen:,}", _share(each.seen, each.ran)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else "-"
+
+
+def _say_call(call: Missed | Unseen) -> str:
+    return f"{call.path}:{call.line} {call.caller} -> {call.callee_path} {call.callee}"
+
+
+def _view_counts(title: str, counts: Sequence[tuple[str, int]]) -> Iterator[RenderableType]:
+    if counts:
+        yield make_table((title, "count"), [(reason, f"{count:,}") for reason, count in counts])
+
+
+def _view_first(title: str, second: str, rows: Sequence[tuple[str, ...]]) -> Iterator[RenderableType]:
+    if rows:
+        yield make_table((title, second), rows[:SHOWN])
+    if len(rows) > SHOWN:
+        yield style_words(f"and {len(rows) - SHOWN:,} more; --json lists all")

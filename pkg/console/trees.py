@@ -11,6 +11,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.streams import show_controls, style_words
+from pkg.console.tables import make_table
 from pkg.retrieval.deps.answer import (
     Affected,
     Answer,
@@ -149,7 +150,7 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
             branches.setdefault(other.id, branches[each.of].add(_say_dependency(each, other)))
     yield from draw_branches(tree)
     if answer.coverage.same_name is not None:
-        yield _text("no callers found")
+        yield style_words("no callers found")
     yield from _view_end(0, answer.coverage)
 
 
@@ -161,7 +162,7 @@ def _view_chains(answer: Chains) -> Iterator[RenderableType]:
             branch = branch.add(_say_link(link, link.end, f"called at {_say_lines(link)}"))
         yield from draw_branches(tree)
     if not answer.chains:
-        yield _text(
+        yield style_words(
             f"no chain of calls from {answer.start.qualname} to {answer.end.qualname} within {answer.depth} hops"
         )
     yield from _view_end(answer.left_out, answer.coverage)
@@ -181,7 +182,7 @@ def _view_impact(answer: Impact) -> Iterator[RenderableType]:
                 if each.distance == distance:
                     level.add(_say_affected(each))
     yield from draw_branches(tree)
-    yield _text(
+    yield style_words(
         f"{answer.total:,} may break, {answer.tests:,} of them tests, {answer.possible:,} through possible links only"
     )
     yield from _view_end(answer.left_out, answer.coverage)
@@ -200,7 +201,7 @@ def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
             branch.add(_say_place(place))
         yield from draw_branches(tree)
     counts = f"{answer.imports:,} cycles of imports, {answer.calls:,} of calls"
-    yield _text(f"{counts}; {answer.recursive:,} functions call themselves")
+    yield style_words(f"{counts}; {answer.recursive:,} functions call themselves")
     yield from _view_end(answer.left_out, answer.coverage)
 
 
@@ -209,28 +210,24 @@ def _view_unused(answer: Unused) -> Iterator[RenderableType]:
     for each in answer.found:
         line = _say_place(each.place)
         yield line.append(f"  {show_controls('; '.join(each.doubts))}" if each.doubts else "  no doubt found", "dim")
-    yield _text(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
+    yield style_words(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
     yield from _view_end(answer.left_out, answer.coverage)
 
 
 @view_deps.register(ImportTable)
 def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
-    from rich.table import Table
-
-    records, totals = Table(box=None, pad_edge=False, header_style="bold"), Table(box=None, pad_edge=False)
-    for header in ("import", "artifact", "type", "category", "target"):
-        records.add_column(header, overflow="fold")
-    for each in answer.records:
-        target = each.target_file or each.library_name or ""
-        cells = (f"{each.file_name}:{each.line}", each.artifact, each.artifact_type, each.category, target)
-        records.add_row(*map(_text, cells))
+    records = [
+        (f"{each.file_name}:{each.line}", each.artifact, each.artifact_type, each.category,
+         each.target_file or each.library_name or "")
+        for each in answer.records
+    ]  # fmt: skip
+    totals: list[tuple[str, str, str]] = []
     for kind, number in answer.categories:
-        totals.add_row(kind, "", f"{number:,}")
-        for name, count in [(name, count) for category, name, count in answer.artifact_types if category == kind]:
-            totals.add_row("", name, f"{count:,}")
-    yield records
-    yield _text(f"{answer.total:,} imports in {answer.files:,} files")
-    yield totals
+        totals.append((kind, "", f"{number:,}"))
+        totals += [("", name, f"{count:,}") for category, name, count in answer.artifact_types if category == kind]
+    yield make_table(("import", "artifact", "type", "category", "target"), records)
+    yield style_words(f"{answer.total:,} imports in {answer.files:,} files")
+    yield make_table(("", "", ""), totals)
     yield from _view_end(answer.left_out, answer.coverage)
 
 
@@ -301,7 +298,3 @@ def _say_place(place: Place) -> Text:
     if place.qualname != place.path:
         line.append(("  " if place.path else f"{place.label.lower()} ") + show_controls(place.qualname), "cyan")
     return line
-
-
-def _text(words: str) -> Text:
-    return style_words(words, "")

@@ -16,7 +16,7 @@ from traced import make_traced_store
 
 from pkg.api import open_graph
 from pkg.cli import main
-from pkg.console.trace_tables import view_trace
+from pkg.console.tables import view_trace
 
 COMMAND = shlex.join([sys.executable, "-m", "app.main"])
 
