@@ -92,7 +92,10 @@ class Draft:
         return b"\n".join((self._text, *self.tail))
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
-        """Make the fragment with the vectors of its spans and the terms of its functions and imports."""
+        """Make the fragment with the vectors of its spans, float16 [spans, dimension], and the terms of its nodes.
+
+        `terms` are those of its functions, in order, and then of its imports.
+        """
         packed = self._pack(terms)
         return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
 
