@@ -37,7 +37,7 @@ BLOCK_KINDS = ("body", "if", "for", "while", "with", "try", "match")
 
 
 class RelationType(str, Enum):
-    """Name every kind of relationship that the graph holds."""
+    """Name every kind of relationship that the graph holds; NAMES, HAS_BODY and CHILD are the paper's (P-05)."""
 
     CONTAINS = "CONTAINS"
     NAMES = "NAMES"

@@ -1,4 +1,4 @@
-"""Models that read a question and a text together and give one score: sentence-transformers, from this machine only."""
+"""Models that read a question and a text together and give one score (U-04): sentence-transformers, without network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Give the pieces of one fragment their ids, the fields of their terms and the spans that are to be encoded."""
+"""Give the pieces of one fragment their ids and parents (P-05), the fields of their terms and the spans to encode."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class Draft:
 
 
 def _describe(definition: Class | Function) -> dict[str, object]:
-    """Give what only some definitions have; the docstring as offsets from the start of the definition."""
+    """Give what only some definitions have; the docstring as offsets from the start of the definition (A-13)."""
     properties: dict[str, object] = {}
     if definition.docstring is not None:
         start = definition.span.start

@@ -1,4 +1,4 @@
-"""Turn matches into hits, one at a time: fetch the node and prune its text (P-17, P-18)."""
+"""Turn matches into hits, one at a time: fetch the node and prune its text, of either mode (P-17, P-18, A-05)."""
 
 from __future__ import annotations
 
