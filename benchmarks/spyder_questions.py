@@ -1,4 +1,4 @@
-"""The SpyderCodeQA questions about Python files, over the source distribution of spyder that holds those files."""
+"""The SpyderCodeQA questions (Q-01) about Python files, over the sources of spyder that hold those files."""
 
 from __future__ import annotations
 

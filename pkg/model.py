@@ -38,7 +38,7 @@ BLOCK_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
 
 
 class RelationType(str, Enum):
-    """Name every kind of relationship that the graph holds."""
+    """Name every kind of relationship that the graph holds; NAMES, HAS_BODY and CHILD are the paper's (P-05)."""
 
     CONTAINS = "CONTAINS"
     NAMES = "NAMES"

@@ -231,7 +231,7 @@ def hash_bytes(data: bytes) -> int:
 
 
 def hash_key(*parts: str) -> int:
-    """Hash what identifies a node: its source, its place, its kind and its name (DESIGN section 2)."""
+    """Hash what identifies a node: its source, its place, its kind and its name (docs/schema.md)."""
     return hash_bytes("\0".join(parts).encode("utf-8", "surrogatepass"))
 
 

@@ -102,7 +102,7 @@ Rank = Callable[[Iterable[Item]], Iterator[Outcome]]
 
 
 def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Rank the tasks of a file; an InputError when not one of them could be ranked."""
+    """Rank the tasks of a file; an InputError when not one of them could be ranked, a PathError if it is not read."""
     out, oracle_path = given.pop("resume"), given.pop("oracle_tests")
     options = make_options(given)
     if not is_corpus(path):
@@ -125,7 +125,10 @@ def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
 
 
 def make_options(given: dict[str, Any]) -> RerankOptions:
-    """Make the options of a run from those of the command line; what was not given keeps its default."""
+    """Make the options of a run from those of the command line; what was not given keeps its default.
+
+    Raises UsageError for options that exclude each other, and for a stage or a weight that is none.
+    """
     stages, without, is_paper = given.pop("stages"), given.pop("without"), given.pop("paper")
     weights = given.pop("weights")
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -204,7 +207,7 @@ class Counts:
             yield outcome
 
     def close(self) -> None:
-        """Tell what was left out; nothing ranked at all is a failure."""
+        """Tell what was left out; an InputError when nothing was ranked at all."""
         if self._first is None:
             if not self.ranked and not self.is_resumed:
                 raise InputError("no tasks; expected JSON lines, each with a query and candidates")

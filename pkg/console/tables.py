@@ -55,7 +55,7 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
 
 
 def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str, Any]]:
-    """Give one line a hit, then the line of coverage (DESIGN section 4)."""
+    """Give one line a hit, then the line of coverage, as docs/commands.md describes them."""
     for hit in result.hits:
         line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
         yield line | {

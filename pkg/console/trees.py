@@ -68,7 +68,7 @@ _COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
 
 @singledispatch
 def deps_lines(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Give one line for each thing that was found, then the line of coverage."""
+    """Give one line for each thing that was found, then the line of coverage; a TypeError for what is no answer."""
     raise TypeError(f"no lines for {type(answer).__name__}; expected an answer of Graph.deps")
 
 
@@ -134,7 +134,7 @@ def _coverage_line(coverage: CallCoverage, **facts: object) -> dict[str, Any]:
 
 @singledispatch
 def view_deps(answer: Answer) -> Iterator[RenderableType]:
-    """Show what was found as trees and tables, then the line of coverage."""
+    """Show what was found as trees and tables, then the line of coverage; a TypeError for what is no answer."""
     raise TypeError(f"no view of {type(answer).__name__}; expected an answer of Graph.deps")
 
 

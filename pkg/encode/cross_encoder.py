@@ -1,4 +1,4 @@
-"""Models that read a question and a text together and give one score: sentence-transformers, from this machine only."""
+"""Models that read a question and a text together and give one score (U-04): sentence-transformers, without network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ class SentencePairModel:
             )
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Score how well each text answers a question: from 0 to 1, higher is better."""
+        """Score how well each text answers a question: from 0 to 1, higher is better.
+
+        Raises EncoderAnswerError where the model gives no single finite score for a pair, and EncoderError or
+        MissingExtraError where it cannot be loaded.
+        """
         model: Any = self._loaded
         from torch.nn import Identity
 

@@ -46,7 +46,7 @@ class TextModel(Protocol):
         """Count the tokens of each text, or estimate them where counting needs the service."""
 
     def embed(self, texts: Sequence[str], is_query: bool) -> npt.NDArray[Any] | Sequence[Sequence[float]]:
-        """Give one vector for each text, none of which is empty.
+        """Give one vector for each text, none of which is empty: of any float type, [len(texts), dimension].
 
         Raises EncoderBusyError when a later try may help, and TooLongError when the batch is too long.
         """
@@ -89,7 +89,7 @@ def read_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def check_answer(answer: object, count: int, dimension: int | None, name: str) -> Vectors:
-    """Give what a model answered as vectors of length 1; an EncoderAnswerError for anything else."""
+    """Give what a model answered as rows of length 1 or 0, float32 [count, dimension]; else an EncoderAnswerError."""
     try:
         vectors = np.asarray(answer, np.float64)
     except (TypeError, ValueError):

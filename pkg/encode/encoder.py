@@ -8,8 +8,9 @@ from typing import Protocol, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-Vectors: TypeAlias = npt.NDArray[np.float32]
+Vectors: TypeAlias = npt.NDArray[np.float32]  # [dimension] or [n, dimension], as each docstring says
 Spans: TypeAlias = npt.NDArray[np.int64]
+"""Pieces of one text: int64 [n, 2], a row each, byte offsets [start, end)."""
 
 
 class Encoder(Protocol):
@@ -50,14 +51,14 @@ def is_additive(encoder: Encoder) -> TypeGuard[AdditiveEncoder]:
 
 
 def encode_spans(encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
-    """Encode each span of a text, in one pass where the encoder can."""
+    """Encode each span of a text, in one pass where the encoder can: float32 [len(spans), dimension]."""
     if is_additive(encoder):
         return encoder.encode_spans(text, spans, headings)
     return encoder.encode([text[start:end] for start, end in spans.tolist()], headings)
 
 
 def encode_without(encoder: Encoder, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
-    """Encode the text once for each cut, with that cut left out (P-18)."""
+    """Encode the text once for each cut, with that cut left out (P-18): float32 [len(cuts), dimension]."""
     if is_additive(encoder):
         return encoder.encode_without(text, cuts, heading)
     return encoder.encode([text[:start] + text[end:] for start, end in cuts.tolist()], [heading] * len(cuts))

@@ -53,7 +53,11 @@ class OpenAIModel:
         return estimate_tokens(texts)
 
     def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
-        """Embed texts in one request."""
+        """Embed texts in one request.
+
+        Raises EncoderBusyError when a later try may help, TooLongError when the batch is too long, EncoderAnswerError
+        for a strange answer, and EncoderError for all that is refused for good.
+        """
         client = self._client
         import openai
 

@@ -136,7 +136,10 @@ def find_service(name: str) -> str | None:
 
 
 def check_ready(name: str) -> None:
-    """Raise what using an encoder would raise for want of a package, a file or a key, before anything is encoded."""
+    """Raise what using an encoder would raise for want of a package, a file or a key, before anything is encoded.
+
+    That is a MissingExtraError, an EncoderError, or a UsageError for what is no encoder.
+    """
     parsed = _parse_name(name)
     for package in parsed.kind.list_missing():
         raise MissingExtraError(package, parsed.kind.extra, f"the encoder '{name}'")
@@ -148,7 +151,7 @@ def check_ready(name: str) -> None:
 
 @lru_cache(maxsize=4)
 def load_encoder(name: str) -> Encoder:
-    """Make an encoder, once in a process."""
+    """Make an encoder, once in a process; a UsageError for a name that is none."""
     parsed = _parse_name(name)
     make: Callable[..., Encoder] = getattr(import_module(parsed.kind.module), parsed.kind.maker)
     if not parsed.kind.detail:

@@ -1,4 +1,4 @@
-"""Any model that sentence-transformers can load from this machine; nothing is downloaded."""
+"""Any model that sentence-transformers can load from this machine (U-02); nothing is downloaded."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Service:
         return url or os.environ.get(self.url_variable, "").rstrip("/") or self.url
 
     def read_key(self, url: str) -> str:
-        """Read the key from the environment; a server on this machine may need none."""
+        """Read the key from the environment, or raise an EncoderError; a server on this machine may need none."""
         key = os.environ.get(self.key_variable, "").strip()
         if key:
             return key
@@ -82,7 +82,7 @@ SERVICES = {
 
 
 def split_address(detail: str, word: str) -> tuple[str, str | None]:
-    """Split NAME@URL; the URL may be missing, and a name may hold an @ of its own."""
+    """Split NAME@URL; the URL may be missing, and a name may hold an @ of its own; a UsageError without a name."""
     model, at, url = detail.rpartition("@")
     if not at or "://" not in url:
         model, url = detail, ""

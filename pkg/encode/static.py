@@ -154,7 +154,7 @@ def split_heading(heading: str) -> tuple[str, str]:
 
 
 def normalise(sums: Vectors) -> Vectors:
-    """Scale each row of integers to length 1; a zero row stays zero, so that its cosine is 0 (P-14)."""
+    """Scale rows of integers, float32 [n, dimension], to length 1; a zero row stays zero: its cosine is 0 (P-14)."""
     norms = np.sqrt(np.einsum("ij,ij->i", sums, sums, dtype=np.float64))
     norms[norms == 0] = 1
     vectors: Vectors = (sums / norms[:, None]).astype(np.float32)

@@ -68,7 +68,7 @@ class VectorCache:
             return []
 
     def put(self, vectors: Mapping[bytes, Vectors]) -> None:
-        """Keep some vectors, all of them or none; the oldest make room for them."""
+        """Keep some vectors, each float32 [dimension], all of them or none; the oldest make room for them."""
         if self._connection is None or not vectors:
             return
         rows = [(key, vector.astype("<f4").tobytes()) for key, vector in vectors.items()]

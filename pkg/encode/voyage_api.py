@@ -57,7 +57,11 @@ class VoyageModel:
         return estimate_tokens(texts)
 
     def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
-        """Embed texts in one request; the service puts its own prefix before questions and documents."""
+        """Embed texts in one request; the service puts its own prefix before questions and documents.
+
+        Raises EncoderBusyError when a later try may help, TooLongError when the batch is too long, EncoderAnswerError
+        for a strange answer, and EncoderError for all that is refused for good.
+        """
         client = self._client
         from voyageai import error
 

@@ -26,6 +26,7 @@ TEXT, NAME, PLACE = "", "name:", "place:"
 """Which row of a word is meant: as a word of a text or a question, of a function's name, of its class or module."""
 
 Rows: TypeAlias = npt.NDArray[np.int8]
+"""Rows of words, one after another: int8 [words, dimension]."""
 
 
 class WordTable:
@@ -148,7 +149,10 @@ class IdentifierTable(dict[bytes, int]):
             self._fresh.clear()
 
     def number(self, identifiers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Give the distinct identifiers and, for each identifier, its place among them: np.unique without the sort."""
+        """Give the distinct ones of int64 [identifiers], and the place of each among them: np.unique without the sort.
+
+        Both are int64: [distinct identifiers] and [identifiers].
+        """
         if len(self._last) < len(self):
             self._last = np.zeros(2 * len(self), np.int64)
         order = np.arange(len(identifiers))

@@ -48,7 +48,7 @@ def build(
     field: str | None = None,
     max_file_size: int | None = None,
 ) -> BuildReport:
-    """Build or update the graph of a repository, an archive, a git revision or a corpus (PAPERS.md, 9.1).
+    """Build or update the graph of a repository, an archive, a git revision or a corpus (docs/papers.md, 9.1).
 
     Raises InputError, StoreError or UsageError; the store then holds what it held before.
     """
@@ -69,7 +69,7 @@ def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_O
 
 
 def drop_source(store: GraphStore, source: str) -> BuildReport:
-    """Remove a source with everything in it."""
+    """Remove a source with everything in it; a UsageError that lists the sources where there is none of that name."""
     known = [each.name for each in store.sources()]
     if source not in known:
         raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")

@@ -40,6 +40,8 @@ def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1
     """Write CSV files, the command that imports them and the schema into a new or empty folder (P-10).
 
     jobs: worker processes, 0 for one per processor. A folder that could not be filled is left empty.
+    Raises StoreMissingError without a graph, UsageError for vectors of a service, and PathError or StoreFullError
+    for the folder.
     """
     from pkg.graph.neo4j.bulk_import import BulkWriter, CsvFiles, write_guide
     from pkg.graph.neo4j.neo4j_store import SCHEMA_VERSION

@@ -1,4 +1,4 @@
-"""Give the pieces of one fragment their ids, the fields of their terms and the spans that are to be encoded."""
+"""Give the pieces of one fragment their ids and parents (P-05), the fields of their terms and the spans to encode."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ class Draft:
         return b"\n".join((self._text, *self.tail))
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
-        """Make the fragment with the vectors of its spans and the terms of its functions and imports."""
+        """Make the fragment with the vectors of its spans, float16 [spans, dimension], and the terms of its nodes.
+
+        `terms` are those of its functions, in order, and then of its imports.
+        """
         packed = self._pack(terms)
         return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
 
@@ -171,7 +174,7 @@ class Draft:
 
 
 def _describe(definition: Class | Function) -> dict[str, object]:
-    """Give what only some definitions have; the docstring as offsets from the start of the definition."""
+    """Give what only some definitions have; the docstring as offsets from the start of the definition (A-13)."""
     properties: dict[str, object] = {}
     if definition.docstring is not None:
         start = definition.span.start

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_export(path: str) -> Iterator[list[Input]]:
-    """List the sources of an export as inputs, their units streamed; - is standard input, kept in a temporary file."""
+    """List the sources of an export as inputs, their units streamed; - is standard input, kept in a temporary file.
+
+    Raises PathError without such a file; a CorpusError, when the units are read too, names a line that is none of
+    an export.
+    """
     if path != "-" and not Path(path).is_file():
         raise PathError(f"no such file: {path}; expected a file that pkg export wrote")
     with tempfile.NamedTemporaryFile() as spool:

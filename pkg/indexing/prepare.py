@@ -53,7 +53,7 @@ class Preparer:
         return code, [(key, 1, Draft(CodePieces(code), whole, (self._source, unit.path), unit.path))]
 
     def _cut_parts(self, code: CodeUnit) -> Iterator[DraftPart]:
-        """Make a fragment of each top-level definition and import of a row, so that equal ones are stored once."""
+        """Make a fragment of each top-level definition and import of a row, so equal ones are stored once (A-03)."""
         pieces = CodePieces(code)
         tops = {definition.span for definition in code.definitions if definition.parent is None}
         covered = 0

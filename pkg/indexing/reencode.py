@@ -24,7 +24,8 @@ Text = tuple[bytes, str]  # what is encoded of a node, and its heading
 def choose_encoder(store: GraphStore, wanted: str | None) -> str:
     """Choose the encoder of a build: the one that is asked for, else the store's own, else the default.
 
-    Of an encoder whose weights come with PKG, those of now are meant.
+    Of an encoder whose weights come with PKG, those of now are meant. An EncoderMismatchError says that the store's own
+    is not known here.
     """
     known, dimension = store.encoder()
     if wanted is not None or not known:
@@ -39,7 +40,10 @@ def choose_encoder(store: GraphStore, wanted: str | None) -> str:
 
 
 def keep_encoder(store: GraphStore) -> str:
-    """Choose the encoder of a question: the one that made the vectors, with the weights that it had then."""
+    """Choose the encoder of a question: the one that made the vectors, with the weights that it had then.
+
+    Where this PKG does not have it, or has other weights, that is an EncoderMismatchError.
+    """
     (known, _), encoder = store.encoder(), choose_encoder(store, None)
     if known != encoder and forget_revision(known) == forget_revision(encoder):
         raise EncoderMismatchError(

@@ -141,7 +141,7 @@ class Tally:
         self._partial += unit.status is not Status.OK
 
     def remove_unseen(self) -> None:
-        """Delete the units that the input no longer has; refuse a corpus of which not one row could be read."""
+        """Delete the units that the input no longer has; a CorpusError where not one row of a corpus could be read."""
         if not self._has_units and self._found.entries is None and self._found.source.kind == "corpus":
             first = f"; first: {self.skipped[0]}" if self.skipped else ""
             raise CorpusError(

@@ -27,7 +27,7 @@ _preparer: Preparer | None = None  # of a worker process
 def prepare_in_processes(
     source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
-    """Yield what Preparer.prepare gives for each batch, in the order of the batches."""
+    """Yield what Preparer.prepare gives for each batch, in their order; an InputError when a worker process dies."""
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder))
     try:
         yield from map_ahead(partial(_submit, pool), batches, workers)

@@ -180,7 +180,7 @@ class Completer:
 
 @dataclass(slots=True)
 class _Walk:
-    """One walk from a hit: what is in the context already, and what was added in which order and why."""
+    """One walk from a hit: what is in the context already (A-03), and what was added in which order and why."""
 
     hit: Shown
     level: list[Shown] = field(default_factory=list)  # whose calls are followed next

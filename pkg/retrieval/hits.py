@@ -1,4 +1,4 @@
-"""Turn matches into hits, one at a time: fetch the node and prune its text (P-17, P-18)."""
+"""Turn matches into hits, one at a time: fetch the node and prune its text, of either mode (P-17, P-18, A-05)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class OpenedHit:
 def open_hits(
     store: GraphStore, encoder: Encoder, query: Vectors, ranked: Sequence[Ranked], options: QueryOptions
 ) -> Iterator[OpenedHit]:
-    """Yield a hit for each candidate, best first; nothing is pruned before it is asked for, and little is fetched."""
+    """Yield a hit for each candidate, best first, pruned for a query, float32 [dimension].
+
+    Nothing is pruned before it is asked for, and little is fetched.
+    """
     headings = Headings(store.sources())
     for rank, (match, unfolded) in zip(count(1), _unfold_all(store, ranked), strict=False):
         node = unfolded.node

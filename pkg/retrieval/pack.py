@@ -1,4 +1,4 @@
-"""Pack hits and their helpers into a budget of tokens, whole pieces only (A-10)."""
+"""Pack hits and their helpers into a budget of tokens, whole pieces only (A-10, A-29)."""
 
 from __future__ import annotations
 

@@ -39,6 +39,7 @@ are right.
 """
 
 Scores = npt.NDArray[np.float64]
+"""One number for each candidate of a pool, in its order: float64 [candidates], where nothing else is said."""
 
 
 @dataclass(frozen=True, eq=False)  # the same only as itself, so that what is measured can be remembered
@@ -75,7 +76,7 @@ class Pool:
 def collect_pool(
     store: GraphStore, question: Question, query: Vectors, label: Label, k: int, where: NodeFilter
 ) -> Pool:
-    """Search both ways, and read of all that was found both scores."""
+    """Search both ways, with a query float32 [dimension] and by words, and read of all that was found both scores."""
     look = max(int(k * LOOK_FOR_EACH), LOOK)
     near, worded = store.hybrid_search(label, query, question.sought, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]
@@ -160,7 +161,10 @@ def rank_reciprocally(scores: Scores, offset: float) -> Scores:
 
 
 def count_better(scores: Scores, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Count for each candidate those of its own group that score higher; groups are numbers from 0 on."""
+    """Count for each candidate those of its own group that score higher: int64 [candidates].
+
+    `groups` are numbers from 0 on, int64 [candidates].
+    """
     order = np.lexsort((-scores, groups))
     is_other_group = np.diff(groups[order], prepend=-1) != 0
     is_lower = is_other_group | (np.diff(scores[order], prepend=np.inf) != 0)
@@ -189,13 +193,16 @@ def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
 
 
 def give_candidates(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Scores:
-    """Give each candidate the value of its function; values are in the order of the distinct functions."""
+    """Give each candidate the value of its function: float64 [candidates].
+
+    `values`, int64 or float64 [functions], are in the order of the distinct functions.
+    """
     return np.asarray(values[number_owners(pool)[1]], np.float64)
 
 
 @lru_cache(maxsize=2)
 def number_owners(pool: Pool) -> tuple[list[Outline], npt.NDArray[np.int64]]:
-    """Give the distinct functions of a pool, and the place of each candidate's among them: [candidates]."""
+    """Give the distinct functions of a pool, and the place of each candidate's among them: int64 [candidates]."""
     owners = {each.id: each for each in pool.owners}
     places = {identity: place for place, identity in enumerate(owners)}
     return list(owners.values()), np.array([places[each.id] for each in pool.owners], np.int64)

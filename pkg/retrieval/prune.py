@@ -141,12 +141,12 @@ def prune(
     limit: int = MAX_BRANCHES,
     heading: str = "",
 ) -> Pruned:
-    """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the query vector [d].
+    """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the question.
 
-    ``branches`` have byte offsets into the content and lines of the unit; ``indent`` is the white space before the
-    first line, ``heading`` what the text is encoded with. What comes back parses whenever the content does, and its
-    gain is never below 0; ties go to fewer removed lines, then to the earlier branch. A cut after which no statement
-    would be left is refused: a bare signature often scores best, and helps nobody.
+    ``query`` is float32 [dimension]. ``branches`` have byte offsets into the content and lines of the unit; ``indent``
+    is the white space before the first line, ``heading`` what the text is encoded with. What comes back parses whenever
+    the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier branch. A cut
+    after which no statement would be left is refused: a bare signature often scores best, and helps nobody.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
     judge, left, refused = _Judge(encoder, query, indent, heading), inner[:limit], []

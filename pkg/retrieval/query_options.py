@@ -31,7 +31,7 @@ class QueryOptions:
     budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
     prune: bool = True
     prune_steps: int = 1
-    hops: int = 1  # A-12; 0 adds no callees
+    hops: int = 1  # 0 adds no callees
     callers: bool = False  # Q-23; the functions that call a hit
     rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
 

@@ -144,7 +144,7 @@ class PairModel(Protocol):
 
 
 def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence[Ranked], k: int) -> tuple[Ranked, ...]:
-    """Give the k candidates that the model finds best, ties in the order that they came in.
+    """Give the k candidates that the model finds best, ties in the order that they came in (U-04).
 
     Their scores are those of the model, so they no longer tell of words and cosines; the cosine stays beside.
     """

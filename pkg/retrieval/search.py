@@ -37,7 +37,10 @@ class Found:
 def find_nodes(
     store: GraphStore, question: Question, query: Vectors, mode: str, k: int, where: NodeFilter, ranking: str
 ) -> Found:
-    """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist."""
+    """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist.
+
+    The query is float32 [dimension].
+    """
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
@@ -66,9 +69,10 @@ def _narrow(where: NodeFilter, label: Label) -> NodeFilter:
 
 
 def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: NodeFilter) -> Matches:
-    """Find the k nodes of a mode nearest to the query vector [d], ties by id, equal content folded (P-14 to P-17).
+    """Find the k nodes of a mode nearest to a query, ties by id, equal content folded (P-14 to P-17).
 
     Mode ``both`` takes the best k of each label and keeps the best k of all; block kinds narrow blocks alone.
+    The query is float32 [dimension].
     """
     found = [_search_label(store, query, label, k, where) for label in LABELS_OF_MODE[mode]]
     if len(found) == 1:

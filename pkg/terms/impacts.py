@@ -25,7 +25,7 @@ _HEADER = 16  # bytes: how many functions, imports and terms, and a zero
 GROUP_BYTES = 4_000_000  # expanded blobs that are read at a time
 _PACKED_FROM = 512  # bytes; smaller blobs do not shrink enough to pay for the time
 
-Numbers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int64]  # [n]
 
 
 class TermRows(NamedTuple):
@@ -44,7 +44,7 @@ class NodeKeys(NamedTuple):
 
 
 Unpacked = tuple[Numbers, NodeKeys, TermRows]
-"""How many nodes each blob has, and what they are, one blob after another."""
+"""How many nodes each blob has, int64 [blobs], and what they are, [nodes], one blob after another."""
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +54,7 @@ def _frequencies() -> npt.NDArray[np.float64]:
 
 
 def quantise(frequencies: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-    """Round weighted frequencies down to the nearest level of impact."""
+    """Round weighted frequencies, float64 [n], down to the nearest level of impact: uint8 [n]."""
     return np.clip(np.searchsorted(_frequencies(), frequencies, "right") - 1, 0, 255).astype(np.uint8)
 
 
@@ -76,7 +76,10 @@ def pack_terms(functions: int, keys: NodeKeys, rows: TermRows) -> bytes:
 
 
 def unpack_terms(blobs: Iterable[bytes], label: Label) -> Unpacked:
-    """Unpack the nodes of a label, one blob after another: the number of nodes of each blob, and what they are."""
+    """Unpack the nodes of a label, one blob after another: the number of nodes of each blob, and what they are.
+
+    A StoreCorruptError says that a blob cannot be read.
+    """
     try:
         groups = [_read_joined(plain, label) for plain in _group(map(_unpack, blobs))]
         return _join_columns(groups) if len(groups) > 1 else groups[0]
@@ -144,7 +147,10 @@ def _read_joined(plain: list[bytes], label: Label) -> Unpacked:
 
 
 def expand_runs(starts: Numbers, counts: Numbers) -> Numbers:
-    """Write runs out, one after another: counts[i] numbers from starts[i] on."""
+    """Write runs out, one after another: counts[i] numbers from starts[i] on: int64 [sum of counts].
+
+    `starts` and `counts` are int64 [runs].
+    """
     ends = np.cumsum(counts)
     numbers: Numbers = np.repeat(starts - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
     return numbers

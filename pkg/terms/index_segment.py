@@ -35,7 +35,7 @@ class TextSegment:
         return self.index.total
 
     def filter(self, source: str | None, fragments: Collection[int] | None) -> Mask | None:
-        """Tell which nodes are of a source and of some fragments; None when all are."""
+        """Tell which nodes are of a source and of some fragments: bool [nodes], None when all are."""
         if source is None and fragments is None:
             return None
         keep = np.ones(len(self), bool)
@@ -46,7 +46,10 @@ class TextSegment:
         return keep
 
     def search(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> Matches:
-        """Find the k nodes of highest score and distinct content that hold any of the terms, ties by id."""
+        """Find the k nodes of highest score and distinct content that hold any of the terms, ties by id.
+
+        `keep`, bool [nodes], narrows the search; None takes all.
+        """
         total = len(self)
         filtered = 0 if keep is None else total - int(keep.sum())
         if k < 1 or filtered == total:
@@ -61,7 +64,10 @@ class TextSegment:
         return Matches(matches, total, filtered, sum(match.same_content for match in matches))
 
     def list_best(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> list[tuple[str, float]]:
-        """Give id and score of the k best nodes, best first, ties by id, equal content not folded."""
+        """Give id and score of the k best nodes, best first, ties by id, equal content not folded.
+
+        `keep`, bool [nodes], narrows the search; None takes all.
+        """
         scores = self.index.score(terms)
         top = find_top(scores, k, keep)
         top = top[np.lexsort((self.ids[top], -scores[top]))][:k]

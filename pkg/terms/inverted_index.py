@@ -20,7 +20,9 @@ from pkg.terms.words import hash_term
 from pkg.vectors.best import bound_best
 
 Scores = npt.NDArray[np.float32]
+"""One score for each node of an index, in the order of its rows: float32 [total]."""
 Mask = npt.NDArray[np.bool_]
+"""Which nodes of an index count: bool [total]."""
 MAX_ROWS = 1 << 24  # nodes of one index: a row number, a term and an impact are sorted as one number of 64 bits
 
 
@@ -43,7 +45,7 @@ class LexicalIndex:
 
     @classmethod
     def from_postings(cls, postings: TermRows) -> LexicalIndex:
-        """Invert the terms of nodes; node i becomes row i."""
+        """Invert the terms of nodes; node i becomes row i, and more than MAX_ROWS are a ValueError."""
         counts, hashes, impacts = postings
         if len(counts) > MAX_ROWS:
             raise ValueError(f"{len(counts):,} nodes are more than one index holds, {MAX_ROWS:,}")
@@ -77,7 +79,7 @@ class LexicalIndex:
         return scores
 
     def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TextParts:
-        """Tell what each term adds to the score of each of some rows; costs little where rows are few."""
+        """Tell what each term adds to the score of each of some rows, int64 [n]; costs little where rows are few."""
         spans = self._find(terms)
         rarities = np.maximum([*terms.values()], 0.0) * [self._rarity(high - low) for low, high in spans]
         parts = TextParts(np.zeros((len(rows), len(terms))), rarities)
@@ -109,7 +111,7 @@ class LexicalIndex:
 def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np.int64]:
     """Give the rows of the k highest scores above 0, best first; all of those that equal the last.
 
-    So whoever calls can break ties by id.
+    So whoever calls can break ties by id: int64 [k], or somewhat longer for the ties, or shorter where fewer score.
     """
     if k < 1:
         return np.zeros(0, np.int64)

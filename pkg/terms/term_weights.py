@@ -35,7 +35,8 @@ class Field(IntEnum):
     BODY = 5
 
 
-FieldRow = npt.NDArray[np.float64]  # one number for each field
+FieldRow = npt.NDArray[np.float64]
+"""One number for each field: float64 [fields]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,10 @@ class FieldWeights:
     saturation: float  # k1 of BM25
 
     def factors(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Give what one occurrence in each field counts, over k1: [n, fields]; lengths of the fields in terms."""
+        """Give what one occurrence in each field counts, over k1: float64 [n, fields].
+
+        `lengths`, int64 [n, fields], are those of the fields in terms.
+        """
         relative = 1 - self.lengths + self.lengths * lengths / self.averages
         return np.asarray(self.weights / (self.saturation * np.maximum(relative, 1e-9)), np.float64)
 

@@ -100,7 +100,10 @@ def _update_index(path: Path, before: VectorIndex | None, label: str, segment: S
 
 
 def find_changes(old: Segment, new: Segment) -> tuple[Numbers, Places]:
-    """Give the numbers of the old segment that are gone or have another code, and the places of the new that came."""
+    """Give the numbers of the old segment that are gone or have another code, and the places of the new that came.
+
+    The first are uint64 [gone], as usearch has its keys, the second int64 [new].
+    """
     numbers = old.columns["number"], new.columns["number"]
     _, olds, news = np.intersect1d(*numbers, assume_unique=True, return_indices=True)
     is_same = np.zeros(len(olds), np.bool_)
@@ -144,7 +147,10 @@ class Finder:
         self._segment = segment
 
     def find(self, query: npt.NDArray[np.float32], k: int) -> Places | None:
-        """Give the places of somewhat more than k entries, as equal content will be folded; None for the exact scan."""
+        """Give the places of somewhat more than k entries, as equal content will be folded; None for the exact scan.
+
+        The query is float32 [dimension], the places are int64 [found], the nearest first.
+        """
         codes, _ = quantise(normalise(query[None, :]))
         if k > MOST_ASKED or not codes.any():  # a query of zeros is as near to one entry as to another
             return None

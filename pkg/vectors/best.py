@@ -14,6 +14,8 @@ GROUP = 64  # scores that are compared with one another first
 def bound_best(scores: npt.NDArray[Any], k: int) -> float:
     """Give a score that the k best of n reach, k from 1 to n, and hardly any others where k is small beside n.
 
+    `scores` are of any float type, [n].
+
     Of groups of scores, the best of each is found, and of these the k-th best: k scores reach it. That takes a tenth
     of the time that a partition of all scores takes. Where groups would be fewer than k, all are partitioned.
     """
@@ -28,11 +30,16 @@ def bound_best(scores: npt.NDArray[Any], k: int) -> float:
 
 
 Rows = npt.NDArray[np.int64]
-Hashes = npt.NDArray[Any]  # 64 bits each, signed or not, or 16 hex digits
+"""Places in columns of n entries: int64 [rows], in the order that each function says."""
+Hashes = npt.NDArray[Any]
+"""Hashes of contents, one for each entry: int64 or uint64 [n], or text of 16 hex digits."""
 
 
 def pick_leaders(ids: npt.NDArray[Any], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
-    """Give the places of the best of each content, best first, ties by id."""
+    """Give the places of the best of each content, best first, ties by id: int64 [distinct contents].
+
+    `ids`, of any dtype that has an order, `scores`, of any float type, and `hashes` are all [n].
+    """
     order = np.lexsort((ids, -scores))
     leaders: Rows = order[find_firsts(hashes[order])]
     return leaders
@@ -48,9 +55,10 @@ def find_firsts(hashes: Hashes) -> Rows:
 
 
 def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDArray[np.bool_]]) -> list[int]:
-    """Count the entries of each leader's content that pass, itself included.
+    """Count the entries of each leader's content that pass, itself included: as many counts as leaders.
 
     The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
+    `passes` is asked about places, int64 [m], and answers with bool [m].
     """
     is_wanted = np.zeros(1 << 16, np.bool_)
     is_wanted[hashes[leaders].astype("<u2")] = True

@@ -33,7 +33,9 @@ COLUMNS = {
 FIRST_LOOK = 64  # candidates beyond k that are looked at first; more follow when folding eats them up
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-Columns: TypeAlias = dict[str, npt.NDArray[Any]]  # of different types, so known at run time only: see COLUMNS
+"""Which entries of a segment count: bool [n]."""
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+"""Columns by name, [n] each, of the dtype that COLUMNS says; with them `codes`, int8 [n, dimension], where told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,16 @@ class Segment:
         return len(self.codes)
 
     def keep_fragments(self, fragments: npt.NDArray[np.int64]) -> Columns:
-        """Give the entries of some fragments, codes included, as encode_rows takes them."""
+        """Give the entries of some fragments, int64 [fragments], codes included, as encode_rows takes them."""
         keep = np.isin(self.columns["fragment"], fragments)
         kept = {name: values[keep] for name, values in self.columns.items() if name != "equal"}
         return {**kept, "codes": self.codes[keep]}
 
     def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None) -> Matches:
-        """Find the k entries of highest cosine with distinct content; query [dimension] may have any length."""
+        """Find the k entries of highest cosine with distinct content.
+
+        `query`, float32 [dimension], may have any length; `keep`, bool [n], narrows the search, None takes all.
+        """
         total = len(self)
         allowed = total if keep is None else int(keep.sum())
         if not allowed or k < 1:
@@ -68,7 +73,10 @@ class Segment:
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
     def search_among(self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int) -> Matches | None:
-        """Rank the entries that an approximate index has found; None where fewer than k contents are among them."""
+        """Rank the entries that an approximate index has found; None where fewer than k contents are among them.
+
+        `places` are int64 [found], `query` is float32 [dimension].
+        """
         if len(places) < k:
             return None
         matches = self._rank(places, query, k, None)
@@ -76,7 +84,10 @@ class Segment:
         return Matches(matches, len(self), 0, folded, is_approximate=True) if len(matches) == k else None
 
     def score(self, numbers: Sequence[int], query: npt.NDArray[np.float32]) -> dict[int, float]:
-        """Compute the true cosines of entries by their numbers, which ascend; unknown ones are left out."""
+        """Compute the true cosines of entries with a query, float32 [dimension].
+
+        The entries are named by their numbers, which ascend; unknown ones are left out.
+        """
         held, asked = self.columns["number"], np.array(numbers, np.int32)
         places = np.searchsorted(held, asked)
         known = places < len(held)
@@ -182,16 +193,17 @@ def quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], np
 
 
 def normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Bring each row to length 1; a zero row stays zero."""
+    """Bring each row, float32 [n, dimension], to length 1; a zero row stays zero."""
     norms = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     norms[norms == 0] = 1
     return np.asarray(vectors / norms, np.float32)
 
 
 def score_vectors(vectors: npt.NDArray[Any], query: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """Compute the true cosine of each row with the query; 0 where one of them is zero (P-14).
+    """Compute the true cosine of each row with the query, 0 where one of them is zero (P-14): float64 [n].
 
-    The rows may be the bytes of vectors without their scales, powers of two: the cosine is the same to the last bit.
+    `vectors` are [n, dimension], `query` is float32 [dimension]. The rows may be the bytes of vectors without their
+    scales, powers of two: the cosine is the same to the last bit.
     """
     rows, asked = vectors.astype(np.float64), query.astype(np.float64)
     norms = np.sqrt((rows * rows).sum(axis=1) * (asked * asked).sum())

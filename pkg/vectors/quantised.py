@@ -13,24 +13,28 @@ from pkg.errors import StoreCorruptError
 BITS, LARGEST = 7, 127  # of a signed byte, beside its sign
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+"""Vectors of any float type: [n, dimension]."""
 Codes: TypeAlias = npt.NDArray[np.int8]
 
 
 def round_vectors(vectors: Floats) -> npt.NDArray[np.float16]:
-    """Round vectors [n, dimension] to what every store keeps without loss; a cosine moves by some thousandth."""
+    """Round vectors to what stores keep without loss: float16 [n, dimension]; a cosine moves by some thousandth."""
     codes, scales = _quantise(vectors)
     return np.asarray(_expand(codes, scales), np.float16)
 
 
 def pack_vectors(vectors: Floats) -> list[bytes]:
-    """Give the bytes of each vector [n, dimension], rounded: its scale, then a signed byte for each number."""
+    """Give the bytes of each vector of n, rounded: its scale, then a signed byte for each number."""
     codes, scales = _quantise(vectors)
     packed, size = np.column_stack((scales.astype(np.int8), codes)).tobytes(), codes.shape[1] + 1
     return [packed[start : start + size] for start in range(0, len(packed), size)]
 
 
 def unpack_codes(data: Sequence[bytes], dimension: int) -> tuple[Codes, Codes]:
-    """Give the signed bytes [len(data), dimension] and the scales [len(data)] of packed vectors."""
+    """Give the signed bytes, int8 [len(data), dimension], and the scales, int8 [len(data)], of packed vectors.
+
+    A StoreCorruptError says that some are not of that dimension.
+    """
     if not {dimension + 1}.issuperset(map(len, data)):
         raise StoreCorruptError(
             f"the store holds vectors that are not {dimension} numbers; move it away and run pkg build again"

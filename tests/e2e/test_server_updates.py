@@ -1,4 +1,4 @@
-"""An update of a graph on a server writes what changed and no more; the server's own counters tell (9.1)."""
+"""An update of a graph on a server writes what changed and no more, as its own counters tell (docs/papers.md, 9.1)."""
 
 from __future__ import annotations
 

@@ -1,19 +1,32 @@
-"""The documentation covers the command line, and its links lead somewhere."""
+"""The documentation covers the command line, its links lead somewhere, and what it says of the code is there."""
 
 from __future__ import annotations
 
+import ast
+import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import click
+import pytest
+from pages import read_blocks
 
 from pkg.cli import main
 from pkg.console.options import SETTINGS
+from pkg.graph.opening import open_store
+from pkg.indexing.build import build
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE_PAGES = ("docs/contributing.md", "docs/extending.md")
+PATH = re.compile(r"`((?:pkg|tests|benchmarks|training|docs|checks|examples|\.ci)/[^`\s]*)`")
+CODE_NAME = re.compile(r"`([a-z_]+(?:\.[A-Za-z_]\w*)+)`")  # module.function, module.Class.method
+FILE_NAME = re.compile(r"\.(?:py|md|toml|txt|json)$")
 RELATIVE_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
 
 
@@ -81,3 +94,72 @@ def test_every_setting_is_listed_with_its_variable_and_its_flag() -> None:
     )
     known = [(name, f"PKG_{name.upper()}", f"--{name.replace('_', '-')}") for name in SETTINGS]
     assert sorted(rows) == sorted(known)
+
+
+def read_page(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@cache
+def find_modules() -> dict[str, list[ast.Module]]:
+    """Give the modules of pkg by their file name without its suffix, which several may have."""
+    modules: dict[str, list[ast.Module]] = defaultdict(list)
+    for path in sorted((ROOT / "pkg").rglob("*.py")):
+        modules[path.stem].append(ast.parse(path.read_bytes()))
+    return modules
+
+
+def defines(body: Sequence[ast.stmt], names: Sequence[str]) -> bool:
+    """Tell whether the last of some names is defined where the ones before it lead."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == names[0]:
+            return len(names) == 1 or defines(statement.body, names[1:])
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if len(names) == 1 and any(isinstance(each, ast.Name) and each.id == names[0] for each in targets):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("page", CODE_PAGES)
+def test_every_path_on_a_page_about_the_code_exists(page: str) -> None:
+    paths = [path for path in PATH.findall(read_page(page)) if not re.search(r"/[A-Z]+\.", path)]  # NAME is yours
+    assert len(paths) > 15
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_every_function_that_the_page_for_contributors_names_exists() -> None:
+    names = [
+        name.split(".") for name in CODE_NAME.findall(read_page("docs/contributing.md")) if not FILE_NAME.search(name)
+    ]
+    assert len(names) > 40
+    missing = [
+        ".".join((module, *parts))
+        for module, *parts in names
+        if not any(defines(tree.body, parts) for tree in find_modules().get(module, []))
+    ]
+    assert missing == []
+
+
+def test_the_layers_on_the_page_are_those_of_the_contract() -> None:
+    (contract,) = re.findall(r"^layers = \[(.*?)^\]", read_page("pyproject.toml"), re.MULTILINE | re.DOTALL)
+    layers = [layer.split(" | ") for layer in re.findall(r'"(.+)"', contract)]
+    table = read_page("docs/contributing.md").partition("| layer |")[2].partition("\n\n")[0]
+    assert [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table.splitlines()[2:]] == layers
+
+
+def test_the_make_targets_on_the_page_are_there() -> None:
+    targets = set(re.findall(r"`make ([a-z-]+)", read_page("docs/contributing.md")))
+    assert {"test", "lint"} <= targets
+    assert targets <= set(re.findall(r"^([a-z-]+):", read_page("Makefile"), re.MULTILINE))
+
+
+def test_the_call_on_the_page_becomes_the_edge_that_it_shows(tmp_path: Path) -> None:
+    (code,) = read_blocks("docs/contributing.md", "python")
+    (shown,) = re.findall(r"^ *(\{\"type\":\"relation\".*\})$", read_page("docs/contributing.md"), re.MULTILINE)
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "dates.py").write_text(code, encoding="utf-8")
+    with closing(open_store(f"sqlite:///{tmp_path / 'graph.db'}", create=True)) as store:
+        build(str(tmp_path / "shop"), store)
+        lines = list(store.export())
+    assert [line for line in lines if line.get("name") == "CALLS"] == [json.loads(shown)]
+    assert {line["name"] for line in lines if line.get("label") == "Call"} == {"text.split"}

@@ -60,7 +60,7 @@ class TraceLog:
 
 
 def split_command(command: str) -> list[str]:
-    """Split a command as a shell does, though none is run."""
+    """Split a command as a shell does, though none is run; a UsageError where that cannot be done."""
     try:
         words = shlex.split(command)
     except ValueError as fault:
@@ -74,6 +74,7 @@ def run_traced(command: str, plan: Plan, output: int) -> TraceLog:
     """Run a command in the current folder with the tracer in each of its Python processes.
 
     output: the file descriptor that takes what the command writes, to its standard output too.
+    A UsageError says that there is no such program.
     """
     words = split_command(command)
     with tempfile.TemporaryDirectory(prefix="pkg-trace-", ignore_cleanup_errors=True) as folder:

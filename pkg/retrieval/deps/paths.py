@@ -48,7 +48,7 @@ def find_modules(store: GraphStore, name: str, sources: Iterable[Source]) -> lis
 
 
 def name_unit(source: str, path: str, label: Label = Label.FILE) -> str:
-    """Give the id of a file or row (DESIGN section 2)."""
+    """Give the id of a file or row (docs/schema.md)."""
     return format_id(hash_key(source, path, label.value))
 
 

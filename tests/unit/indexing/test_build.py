@@ -1,4 +1,4 @@
-"""Builds of repositories end to end: what is new, changed, touched, renamed and gone (PAPERS.md, 9.1)."""
+"""Builds of repositories end to end: what is new, changed, touched, renamed and gone (docs/papers.md, 9.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds of corpora: equal code once, rows that change or go, other formats (P-01, DESIGN section 2)."""
+"""Builds of corpora: equal code once, rows that change or go, other formats (P-01, docs/schema.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports that are built again: byte-equal, whatever the sources hold (DESIGN section 4)."""
+"""Exports that are built again: byte-equal, whatever the sources hold (docs/schema.md)."""
 
 from __future__ import annotations
 
