@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pkg.config import default_store
 from pkg.errors import PkgError, StoreChangedError
 from pkg.graph.opening import open_store
-from pkg.indexing.build import BuildOptions, build, build_export, drop_source
+from pkg.indexing.build import build, build_export, drop_source
 from pkg.indexing.report import BuildReport
-from pkg.indexing.todo import Progress
+from pkg.indexing.todo import BuildOptions, Progress
 from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOptions
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ class Graph:
         if not name:
             raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
         if self._encoder is None or self._encoder[0] != name:
-            from pkg.indexing.reencode import keep_encoder
+            from pkg.indexing.store_encoder import keep_encoder
 
             self._encoder = name, load_encoder(keep_encoder(self.store))
         return self._encoder[1]

@@ -9,27 +9,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.errors import PkgError, StoreMissingError
+from pkg.model import Finding
 
 if TYPE_CHECKING:
     from pkg.encode.registry import EncoderKind
     from pkg.graph.neo4j.address import Address
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at: ok, missing (an option that is not there) or broken (PKG needs it)."""
-
-    name: str
-    state: str
-    detail: str
-    advice: str = ""
 
 
 def examine_encoders() -> Iterator[Finding]:

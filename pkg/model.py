@@ -372,3 +372,13 @@ def rank_confidence(confidence: str | None) -> int:
 def is_bound(confidence: str | None) -> bool:
     """Tell whether a link is certain or likely."""
     return confidence != POSSIBLE
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: ok, missing (an option that is not there) or broken (PKG needs it)."""
+
+    name: str
+    state: str
+    detail: str
+    advice: str = ""

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from pkg.doctor import Finding
     from pkg.evaluation.trace.comparison import Missed, Precision, TraceReport, Unseen
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.indexing.report import BuildReport
-    from pkg.model import Hit, QueryResult
+    from pkg.model import Finding, Hit, QueryResult
 
 
 SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all

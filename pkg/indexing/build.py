@@ -6,14 +6,14 @@ This module imports nothing heavy, so that a build that finds nothing to do ends
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pkg.errors import PathError, StoreError, UsageError
 from pkg.indexing.report import BuildReport, CutCount, StageClock
-from pkg.indexing.todo import KnownUnits, Progress, Tally, Todo, compare, is_current
+from pkg.indexing.todo import DEFAULT_OPTIONS, BuildOptions, KnownUnits, Tally, Todo, compare, is_current
 from pkg.resources import count_cores
 
 if TYPE_CHECKING:
@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
 NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
 LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
-
-
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """How a build works, whatever it reads."""
-
-    encoder: str | None = None  # without a name the store's own, or for a new store the default
-    jobs: int = 1  # worker processes; 0 takes one for each processor when there is enough to do
-    progress: Progress | None = None
-    say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
-    agree: Callable[[str], bool] | None = None  # asked before code is sent to a service; nothing is sent without it
-
-
-DEFAULT_OPTIONS = BuildOptions()
 
 
 def build(
@@ -81,7 +67,10 @@ def drop_source(store: GraphStore, source: str) -> BuildReport:
 
 def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> BuildReport:
     """Bring one source of the store up to date with its input."""
-    encoder, reencoded = _settle_encoder(found, store, options, clock)
+    from pkg.indexing.store_encoder import settle_encoder
+
+    _check_source(store, found)
+    encoder, reencoded = settle_encoder(found, store, options, clock)
     if is_current(found, store):
         counts = 0, found.count, 0, 0
         stages = clock.rounded() if reencoded else {}
@@ -132,7 +121,7 @@ def _extract_and_encode(
 ) -> Iterator[UnitGraph]:
     """Give each unit as nodes with their vectors, in order; a heavy encoder works alone, for each copy takes memory."""
     from pkg.encode.registry import find_kind
-    from pkg.indexing.workers import prepare_all
+    from pkg.indexing.prepare import prepare_all
 
     workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, todo.size)
     return prepare_all(source, units, encoder, workers, clock.seconds)
@@ -146,48 +135,6 @@ def _make_room(todo: Todo, encoder: str) -> None:
     if _is_large(todo.size) and not find_kind(encoder).is_heavy:
         forget_encoders()
         return_free_memory()
-
-
-def _settle_encoder(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> tuple[str, int]:
-    """Choose the encoder, see that it may be used and let the store have it; also how many nodes were encoded anew."""
-    from pkg.indexing.reencode import choose_encoder
-
-    encoder = choose_encoder(store, options.encoder)
-    _check_source(store, found)
-    _check_encoder(found, store, encoder, options)
-    return encoder, _take_encoder(store, encoder, options, clock)
-
-
-def _check_encoder(found: Input, store: GraphStore, encoder: str, options: BuildOptions) -> None:
-    """See that an encoder can be used before anything is done, and that sending code to a service is agreed to."""
-    from pkg.encode.registry import check_ready, find_service
-
-    check_ready(encoder)
-    address = find_service(encoder)
-    if address is None or (is_current(found, store) and store.encoder()[0] == encoder):
-        return
-    from pkg.indexing.estimate import estimate_build
-
-    estimate = estimate_build(found, store, encoder)
-    if estimate.is_complete and not estimate.texts:
-        return
-    message = estimate.describe(encoder, address)
-    if options.agree is None or not options.agree(message):
-        raise UsageError(f"{message}; nothing was sent: agree with --yes, or choose an encoder that works offline")
-
-
-def _take_encoder(store: GraphStore, encoder: str, options: BuildOptions, clock: StageClock) -> int:
-    """Let the store have the encoder, whatever it had; give how many nodes were encoded anew for it."""
-    from pkg.encode.registry import find_encoder
-    from pkg.indexing.reencode import needs_reencoding, reencode
-
-    known, dimension = store.encoder()
-    reencoded = 0
-    if needs_reencoding(known, encoder):
-        with clock.stage("reencode"):
-            reencoded = reencode(store, encoder, options.say, options.progress or (lambda done, total: None))
-    store.ensure_schema(*((known, dimension) if known == encoder else find_encoder(encoder)))
-    return reencoded
 
 
 def _begin_source(store: GraphStore, writer: StoreWriter, found: Input) -> KnownUnits:

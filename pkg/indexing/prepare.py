@@ -1,14 +1,27 @@
-"""Turn loaded files and rows into unit graphs, a batch at a time: extract, cut into fragments, encode, read terms."""
+"""Turn loaded files and rows into unit graphs: extract, cut into fragments, encode, read terms.
+
+A batch at a time, in this process or in several; the units come in their order, and memory is bounded.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context, parent_process
+from typing import TypeAlias
 
 import numpy as np
 
 from pkg.encode.encoder import Encoder, encode_spans
+from pkg.encode.registry import load_encoder
+from pkg.errors import InputError
 from pkg.extract.discovery import looks_minified
 from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
@@ -16,6 +29,7 @@ from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, read_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.model import CodeUnit, Label, Span, Status
+from pkg.resources import map_ahead
 from pkg.terms.impacts import TermRows
 from pkg.units import Fragment, Part, UnitGraph, describe_code, format_id, hash_bytes
 from pkg.vectors.quantised import round_vectors
@@ -134,3 +148,91 @@ def _extract_file(raw: bytes) -> CodeUnit:
         return CodeUnit(b"", "python", Status.FAILED, "minified or generated: very long lines")
     code = extract_unit(text)
     return code if note is None or code.reason else replace(code, reason=note)
+
+
+Prepared: TypeAlias = "Future[tuple[list[UnitGraph], dict[str, float]]]"
+
+_preparer: Preparer | None = None  # of a worker process
+
+
+def prepare_in_processes(
+    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int
+) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
+    """Yield what Preparer.prepare gives for each batch, in their order; an InputError when a worker process dies."""
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder))
+    try:
+        yield from map_ahead(partial(_submit, pool), batches, workers)
+    except BrokenProcessPool as fault:
+        raise InputError(
+            "a worker process died (out of memory, or a script without the __main__ guard that multiprocessing needs);"
+            " run again with --jobs 1"
+        ) from fault
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
+    """Hand a batch to the pool; a process that is started for it is born deaf to Ctrl-C, which is the parent's."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows, where a worker may print a trace of its own
+        return pool.submit(_prepare_batch, batch)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(_prepare_batch, batch)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_worker(source: str, encoder: str) -> None:
+    """Set up a worker, which never outlives its parent."""
+    global _preparer
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _preparer = Preparer(source, load_encoder(encoder))
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _prepare_batch(batch: list[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
+    assert _preparer is not None, "a worker prepares only after it was set up"
+    return _preparer.prepare(batch)
+
+
+BATCH_BYTES = 200_000  # text prepared at a time: enough to spread the fixed costs, little enough to stay small
+BATCH_UNITS = 500
+
+
+def prepare_all(
+    source: str, units: Iterable[LoadedUnit], encoder: str, workers: int, seconds: dict[str, float]
+) -> Iterator[UnitGraph]:
+    """Prepare all units, in their order whatever the number of workers; CPU seconds are added to `seconds` by stage."""
+    for prepared, spent in _prepare_batches(source, cut_batches(units), encoder, workers):
+        for stage, value in spent.items():
+            seconds[stage] = seconds.get(stage, 0.0) + value
+        yield from prepared
+
+
+def _prepare_batches(
+    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int
+) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
+    if workers <= 1:
+        preparer = Preparer(source, load_encoder(encoder))
+        return map(preparer.prepare, batches)
+    return prepare_in_processes(source, batches, encoder, workers)
+
+
+def cut_batches(units: Iterable[LoadedUnit]) -> Iterator[list[LoadedUnit]]:
+    """Cut units into batches that are prepared together."""
+    batch: list[LoadedUnit] = []
+    size = 0
+    for unit in units:
+        batch.append(unit)
+        size += len(unit.text)
+        if size >= BATCH_BYTES or len(batch) >= BATCH_UNITS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

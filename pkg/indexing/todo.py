@@ -62,6 +62,20 @@ Progress = Callable[[int, int], None]  # bytes done, bytes in all (0 when that i
 
 
 @dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How a build works, whatever it reads."""
+
+    encoder: str | None = None  # without a name the store's own, or for a new store the default
+    jobs: int = 1  # worker processes; 0 takes one for each processor when there is enough to do
+    progress: Progress | None = None
+    say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
+    agree: Callable[[str], bool] | None = None  # asked before code is sent to a service; nothing is sent without it
+
+
+DEFAULT_OPTIONS = BuildOptions()
+
+
+@dataclass(frozen=True, slots=True)
 class Todo:
     """What a build has to do for one source."""
 

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
 from pkg.extract.discovery import ARCHIVE_SUFFIXES
 from pkg.extract.files import SUFFIXES, print_path
-from pkg.indexing.build import DEFAULT_OPTIONS, BuildOptions, build_input
+from pkg.indexing.build import build_input
 from pkg.indexing.relevance import Relevance, is_editor_lock
 from pkg.indexing.report import BuildReport, StageClock
+from pkg.indexing.todo import DEFAULT_OPTIONS, BuildOptions
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

@@ -15,7 +15,8 @@ from pkg.api import Graph
 from pkg.encode.registry import load_encoder
 from pkg.errors import EncoderError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing.build import BuildOptions, build
+from pkg.indexing.build import build
+from pkg.indexing.todo import BuildOptions
 
 pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.doctor import Finding, examine_encoders
+from pkg.doctor import examine_encoders
 from pkg.encode.registry import DEFAULT_ENCODER, KINDS
+from pkg.model import Finding
 
 
 def find(name: str) -> Finding:

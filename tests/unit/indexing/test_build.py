@@ -13,7 +13,8 @@ from trees import SHOP, export_lines, list_ids, open_graph_at, write_tree
 from pkg.errors import EncoderMismatchError, StoreError, UsageError
 from pkg.extract.files import CLOCK_TICK_NS
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing.build import BuildOptions, build, drop_source
+from pkg.indexing.build import build, drop_source
+from pkg.indexing.todo import BuildOptions
 from pkg.model import Label
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
 
-from pkg.indexing import workers
-from pkg.indexing.build import BuildOptions, build
+from pkg.indexing import prepare
+from pkg.indexing.build import build
 from pkg.indexing.inputs import LoadedUnit, hash_text
-from pkg.indexing.workers import prepare_all
+from pkg.indexing.prepare import prepare_all
+from pkg.indexing.todo import BuildOptions
 from pkg.model import Label
 
 
@@ -29,14 +30,14 @@ def export_with(jobs: int, path: Path, place: Path) -> list[str]:
 
 
 def test_two_workers_build_the_graph_that_one_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "BATCH_UNITS", 4)
+    monkeypatch.setattr(prepare, "BATCH_UNITS", 4)
     many = {f"many/m{number}.py": f"import os\n\ndef f{number}(): return os\n" for number in range(30)}
     tree = write_tree(tmp_path / "repo", SHOP | many)
     assert export_with(1, tree, tmp_path / "1.db") == export_with(2, tree, tmp_path / "2.db")
 
 
 def test_two_workers_store_equal_rows_once_as_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "BATCH_UNITS", 7)
+    monkeypatch.setattr(prepare, "BATCH_UNITS", 7)
     rows = [f"def f{number % 11}(x):\n    return {number % 22}\n" for number in range(100)]
     corpus = write_rows(tmp_path / "c.jsonl", *rows)
     assert export_with(1, corpus, tmp_path / "1.db") == export_with(2, corpus, tmp_path / "2.db")
@@ -44,14 +45,14 @@ def test_two_workers_store_equal_rows_once_as_one_does(tmp_path: Path, monkeypat
 
 def test_units_come_back_in_their_order_whatever_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})]
-    monkeypatch.setattr(workers, "BATCH_UNITS", 3)
+    monkeypatch.setattr(prepare, "BATCH_UNITS", 3)
     assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})] == expected
-    monkeypatch.setattr(workers, "BATCH_BYTES", 1)
+    monkeypatch.setattr(prepare, "BATCH_BYTES", 1)
     assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})] == expected
 
 
 def test_no_more_than_a_batch_is_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "BATCH_UNITS", 4)
+    monkeypatch.setattr(prepare, "BATCH_UNITS", 4)
     read: list[str] = []
 
     def watch() -> Iterator[LoadedUnit]:
