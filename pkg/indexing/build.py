@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING
 from pkg.errors import PathError, StoreError, UsageError
 from pkg.indexing.report import BuildReport, CutCount, StageClock
 from pkg.indexing.todo import DEFAULT_OPTIONS, BuildOptions, KnownUnits, Tally, Todo, compare, is_current
-from pkg.resources import count_cores
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
-    from pkg.indexing.inputs import Input, LoadedUnit
-    from pkg.units import UnitGraph
+    from pkg.indexing.inputs import Input
 
 NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
-LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
 
 
 def build(
@@ -78,8 +75,10 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
             found.source.name, store.address, store.generation(), *counts, found.skipped, stages, reencoded
         )
     # Compared only inside the write: another build of the same source may have ended while this one waited for it.
-    with _without_collector(), store.write() as writer, closing(_begin_source(store, writer, found)) as known:
-        tally = write_units(store, writer, found, compare(found, known), replace(options, encoder=encoder), clock)
+    with _without_collector(), store.write() as writer:
+        writer.put_source(found.source)  # before its units are listed: what a load from elsewhere left is removed first
+        with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
+            tally = write_units(store, writer, found, compare(found, known), replace(options, encoder=encoder), clock)
     clock.mark("store")
     return replace(tally.report(store, clock.rounded()), reencoded=reencoded)
 
@@ -91,13 +90,15 @@ def write_units(
 
     The store is read for what the writer does not change: the texts of files that are as they were.
     """
+    from pkg.indexing.prepare import forget_encoder, prepare_all
+
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
     records = dict(store.link_notes(found.source.name)) if is_resolved else {}  # gone when their files are put anew
     tally = Tally(found, todo, store, writer, options.progress)
     cut = CutCount(encoder)
 
-    for unit in _extract_and_encode(tally.load(todo.units), found.source.name, todo, encoder, options.jobs, clock):
+    for unit in prepare_all(found.source.name, tally.load(todo.units), encoder, options.jobs, todo.size, clock.seconds):
         with clock.stage("store"):
             tally.put(unit)
     with clock.stage("store"):
@@ -106,7 +107,7 @@ def write_units(
     with clock.stage("names"):
         _put_names(writer, found.source.name, encoder)
     tally.skipped += cut.describe(found.source.name)
-    _make_room(todo, encoder)
+    forget_encoder(encoder, todo.size)  # resolution needs much memory of its own
     with clock.stage("resolve"):
         if tally.has_changed and is_resolved:
             from pkg.indexing.resolution import put_links
@@ -114,33 +115,6 @@ def write_units(
             tally.skipped += put_links(store, writer, found.source.name, tally.change(), records)
     writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
     return tally
-
-
-def _extract_and_encode(
-    units: Iterator[LoadedUnit], source: str, todo: Todo, encoder: str, jobs: int, clock: StageClock
-) -> Iterator[UnitGraph]:
-    """Give each unit as nodes with their vectors, in order; a heavy encoder works alone, for each copy takes memory."""
-    from pkg.encode.registry import find_kind
-    from pkg.indexing.prepare import prepare_all
-
-    workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, todo.size)
-    return prepare_all(source, units, encoder, workers, clock.seconds)
-
-
-def _make_room(todo: Todo, encoder: str) -> None:
-    """Give back the memory of an encoder that is loaded again in no time, before resolution needs much of its own."""
-    from pkg.encode.registry import find_kind, forget_encoders
-    from pkg.resources import return_free_memory
-
-    if _is_large(todo.size) and not find_kind(encoder).is_heavy:
-        forget_encoders()
-        return_free_memory()
-
-
-def _begin_source(store: GraphStore, writer: StoreWriter, found: Input) -> KnownUnits:
-    """Put the source and list what it has: in this order, because what a load from elsewhere left is removed first."""
-    writer.put_source(found.source)
-    return KnownUnits(store.fingerprints(found.source.name))
 
 
 def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
@@ -178,16 +152,3 @@ def _check_source(store: GraphStore, found: Input) -> None:
             f"source '{source.name}' in {store.address} was built from {known.root}, not from {source.root};"
             f" name this one with --source, or remove the other with: pkg build --remove {source.name}"
         )
-
-
-def _count_workers(jobs: int, size: int) -> int:
-    if jobs < 0:
-        raise UsageError(f"jobs is {jobs}; expected 0 (one for each processor) or more")
-    if jobs:
-        return jobs
-    return count_cores() if _is_large(size) else 1
-
-
-def _is_large(size: int) -> bool:
-    """Tell whether there is much to read; what is not known counts as much."""
-    return size == 0 or size >= LARGE_BYTES

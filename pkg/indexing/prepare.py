@@ -20,8 +20,8 @@ from typing import TypeAlias
 import numpy as np
 
 from pkg.encode.encoder import Encoder, encode_spans
-from pkg.encode.registry import load_encoder
-from pkg.errors import InputError
+from pkg.encode.registry import find_kind, forget_encoders, load_encoder
+from pkg.errors import InputError, UsageError
 from pkg.extract.discovery import looks_minified
 from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
@@ -29,7 +29,7 @@ from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, read_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.model import CodeUnit, Label, Span, Status
-from pkg.resources import map_ahead
+from pkg.resources import count_cores, map_ahead, return_free_memory
 from pkg.terms.impacts import TermRows
 from pkg.units import Fragment, Part, UnitGraph, describe_code, format_id, hash_bytes
 from pkg.vectors.quantised import round_vectors
@@ -203,25 +203,47 @@ def _prepare_batch(batch: list[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, 
 
 BATCH_BYTES = 200_000  # text prepared at a time: enough to spread the fixed costs, little enough to stay small
 BATCH_UNITS = 500
+LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
 
 
 def prepare_all(
-    source: str, units: Iterable[LoadedUnit], encoder: str, workers: int, seconds: dict[str, float]
+    source: str, units: Iterable[LoadedUnit], encoder: str, jobs: int, size: int, seconds: dict[str, float]
 ) -> Iterator[UnitGraph]:
-    """Prepare all units, in their order whatever the number of workers; CPU seconds are added to `seconds` by stage."""
-    for prepared, spent in _prepare_batches(source, cut_batches(units), encoder, workers):
+    """Prepare all units, in their order whatever the number of workers; CPU seconds are added to `seconds` by stage.
+
+    jobs: worker processes; 0 takes one for each processor where there is enough to do. size: bytes of the units, 0 when
+    that is not known. A heavy encoder works alone, for each copy takes memory. A UsageError for fewer than 0 jobs.
+    """
+    workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, size)
+    batches = cut_batches(units)
+    if workers > 1:
+        prepared = prepare_in_processes(source, batches, encoder, workers)
+    else:
+        prepared = map(Preparer(source, load_encoder(encoder)).prepare, batches)
+    for graphs, spent in prepared:
         for stage, value in spent.items():
             seconds[stage] = seconds.get(stage, 0.0) + value
-        yield from prepared
+        yield from graphs
 
 
-def _prepare_batches(
-    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int
-) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
-    if workers <= 1:
-        preparer = Preparer(source, load_encoder(encoder))
-        return map(preparer.prepare, batches)
-    return prepare_in_processes(source, batches, encoder, workers)
+def _count_workers(jobs: int, size: int) -> int:
+    if jobs < 0:
+        raise UsageError(f"jobs is {jobs}; expected 0 (one for each processor) or more")
+    if jobs:
+        return jobs
+    return count_cores() if _is_large(size) else 1
+
+
+def _is_large(size: int) -> bool:
+    """Tell whether there is much to read; what is not known counts as much."""
+    return size == 0 or size >= LARGE_BYTES
+
+
+def forget_encoder(encoder: str, size: int) -> None:
+    """Give back the memory of an encoder that is loaded again in no time, after much was encoded."""
+    if _is_large(size) and not find_kind(encoder).is_heavy:
+        forget_encoders()
+        return_free_memory()
 
 
 def cut_batches(units: Iterable[LoadedUnit]) -> Iterator[list[LoadedUnit]]:

@@ -44,11 +44,11 @@ def test_two_workers_store_equal_rows_once_as_one_does(tmp_path: Path, monkeypat
 
 
 def test_units_come_back_in_their_order_whatever_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})]
+    expected = [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, 0, {})]
     monkeypatch.setattr(prepare, "BATCH_UNITS", 3)
-    assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})] == expected
+    assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, 0, {})] == expected
     monkeypatch.setattr(prepare, "BATCH_BYTES", 1)
-    assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, {})] == expected
+    assert [repr(unit) for unit in prepare_all("lib", make_units(20), "static", 1, 0, {})] == expected
 
 
 def test_no_more_than_a_batch_is_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,17 +60,17 @@ def test_no_more_than_a_batch_is_read_ahead(monkeypatch: pytest.MonkeyPatch) -> 
             read.append(unit.path)
             yield unit
 
-    prepared = prepare_all("lib", watch(), "static", 1, {})
+    prepared = prepare_all("lib", watch(), "static", 1, 0, {})
     assert next(prepared).path == "000.py"
     assert len(read) == 4
 
 
 def test_seconds_are_added_up_by_stage() -> None:
     seconds = {"extract": 5.0}
-    assert len(list(prepare_all("lib", make_units(3), "static", 1, seconds))) == 3
+    assert len(list(prepare_all("lib", make_units(3), "static", 1, 0, seconds))) == 3
     assert seconds.keys() == {"extract", "encode"}
     assert seconds["extract"] >= 5
 
 
 def test_nothing_to_prepare_gives_nothing() -> None:
-    assert list(prepare_all("lib", [], "static", 1, {})) == []
+    assert list(prepare_all("lib", [], "static", 1, 0, {})) == []
