@@ -33,8 +33,8 @@ from shared_data import read_questions
 from pkg.encode.registry import DEFAULT_ENCODER, load_encoder
 from pkg.graph.embedded import sql
 from pkg.model import Label
-from pkg.vectors.best import pick_leaders
-from pkg.vectors.exact import FIRST_LOOK, Row, Segment, normalise, quantise, score_vectors
+from pkg.vectors.best import pick_representatives
+from pkg.vectors.exact import OVERSAMPLING, Row, Segment, normalise, quantise, score_vectors
 from pkg.vectors.quantised import pack_vectors, unpack_vectors
 from pkg.vectors.vector_file import read_index, write_index
 
@@ -144,9 +144,9 @@ def view_index(folder: Path, size: int) -> Any:
 def search_near(index: Any, segment: Segment, k: int, query: Floats) -> list[int]:
     """Take more than k of the index, score them exactly and fold equal content, as the exact search does."""
     codes, _ = quantise(normalise(query[None, :]))
-    found = index.search(codes[0], k + FIRST_LOOK, threads=1).keys.astype(np.int64)
+    found = index.search(codes[0], k + OVERSAMPLING, threads=1).keys.astype(np.int64)
     scores, hashes = score_vectors(segment.codes[found], query), segment.columns["hash"]
-    leaders = pick_leaders(found.astype(np.uint64), scores, hashes[found])[:k]
+    leaders = pick_representatives(found.astype(np.uint64), scores, hashes[found])[:k]
     return [int(place) + 1 for place in found[leaders]]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from pkg.terms.words import blank_separators, fold_case, list_marked_parts
+from pkg.terms.words import blank_separators, fold_case, split_by_case
 
 
 class PlainBM25:
@@ -29,4 +29,4 @@ class PlainBM25:
 
 def _split_plainly(text: str) -> list[str]:
     identifiers = blank_separators(text.encode("utf-8", "replace")).split()
-    return [fold_case(part) for identifier in identifiers for part in list_marked_parts(identifier)]
+    return [fold_case(part) for identifier in identifiers for part in split_by_case(identifier)]

@@ -39,7 +39,7 @@ from pkg.errors import QueryError
 from pkg.graph.store import GraphStore
 from pkg.model import BLOCK_KINDS, Label, Match, Node, NodeFilter
 from pkg.retrieval.query import encode_question
-from pkg.retrieval.question import read_question
+from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import find_nodes
 from pkg.terms.term_weights import weigh_terms
 
@@ -105,7 +105,7 @@ def _make_search(graph: Graph, encoder: Encoder, mode: str, ranking: str, where:
         except QueryError:
             return []
         with graph.store.snapshot():
-            found = find_nodes(graph.store, read_question(text), query, mode, k, where, ranking)
+            found = find_nodes(graph.store, parse_question(text), query, mode, k, where, ranking)
         return [each.id for each in found.ranked]
 
     return search

@@ -16,8 +16,8 @@ from pkg.config import default_store
 from pkg.errors import PkgError, StoreChangedError
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build, build_export, drop_source
+from pkg.indexing.build_plan import BuildOptions, Progress
 from pkg.indexing.report import BuildReport
-from pkg.indexing.todo import BuildOptions, Progress
 from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOptions
 
 if TYPE_CHECKING:

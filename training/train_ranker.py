@@ -30,7 +30,7 @@ from pkg.model import Label, NodeFilter, Outline
 from pkg.retrieval.features import FEATURES, measure_features
 from pkg.retrieval.pool import Pool, collect_pool
 from pkg.retrieval.query import encode_question
-from pkg.retrieval.question import read_question
+from pkg.retrieval.question import parse_question
 from pkg.retrieval.ranking import WEIGHTS
 
 ANSWERS = 100  # that are asked for: more wrong ones to learn from than the pool of ten answers holds
@@ -74,7 +74,7 @@ def judge_lesson(graph: Graph, lesson: Lesson, label: Label) -> Iterator[Judged]
     for question in lesson.questions:
         with graph.store.snapshot():
             query = encode_question(encoder, question.text)
-            pool = collect_pool(graph.store, read_question(question.text), query, label, ANSWERS, NodeFilter())
+            pool = collect_pool(graph.store, parse_question(question.text), query, label, ANSWERS, NodeFilter())
         right = np.array([_is_right(pool, row, chosen, question) for row in range(len(pool.outlines))], bool)
         yield Judged(measure_features(pool, label), right, lesson.worth[label] / len(lesson.questions))
 

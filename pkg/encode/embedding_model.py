@@ -79,7 +79,7 @@ def call_patiently(call: Callable[[], Found], sleep: Callable[[float], None] = t
     return call()
 
 
-def read_wait(headers: Mapping[str, str]) -> float | None:
+def parse_wait(headers: Mapping[str, str]) -> float | None:
     """Read from the headers of an answer how many seconds a service asks to wait; None where it does not say."""
     lowered = {str(name).lower(): value for name, value in headers.items()}
     try:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.embedding_model import TooLongError, estimate_tokens, read_wait
+from pkg.encode.embedding_model import TooLongError, estimate_tokens, parse_wait
 from pkg.encode.service import SERVICES, TIMEOUT_SECONDS, find_prefix
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
 
@@ -88,7 +88,7 @@ class OpenAIModel:
             return EncoderError(f"{self._url} gives no more vectors ({status}: {message}); what came before is kept")
         if status in (408, 409, 429) or status >= 500:
             return EncoderBusyError(
-                f"{self._url} is busy ({status}: {message}); try again later", read_wait(fault.response.headers)
+                f"{self._url} is busy ({status}: {message}); try again later", parse_wait(fault.response.headers)
             )
         if status in (401, 403):
             return EncoderError(f"{self._url} refuses the key ({status}: {message}); set OPENAI_API_KEY to a valid one")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.embedding_model import TooLongError, estimate_tokens, read_wait
+from pkg.encode.embedding_model import TooLongError, estimate_tokens, parse_wait
 from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
 
@@ -70,7 +70,7 @@ class VoyageModel:
             answer = client.embed(list(texts), model=self._model, input_type=kind, truncation=True)
         except (error.RateLimitError, error.ServiceUnavailableError, error.ServerError, error.TryAgain) as fault:
             raise EncoderBusyError(
-                f"{self._url} is busy ({_describe(fault)}); try again later", read_wait(fault.headers)
+                f"{self._url} is busy ({_describe(fault)}); try again later", parse_wait(fault.headers)
             ) from fault
         except (error.Timeout, error.APIConnectionError) as fault:
             raise EncoderBusyError(f"{self._url} does not answer ({_describe(fault)}); try again later") from fault

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pkg.encode.encoder import Vectors
 from pkg.errors import WeightsError
 from pkg.terms.compounds import FILE as COMPOUNDS
-from pkg.terms.words import MAX_WORD, blank_separators, list_all_parts, split_terms, stem_word
+from pkg.terms.words import MAX_WORD, blank_separators, split_identifiers, split_terms, stem_word
 from pkg.trained import MANIFEST, WEIGHTS, read_revision, read_weights
 
 ROWS, WORDS = "static.npy", "static.txt"
@@ -42,7 +42,7 @@ class WordTable:
         self.dimension = int(rows.shape[1])
         self.text_weight, self.name_weight, self.place_weight = map(np.float32, weights)
 
-    def read_rows(self, words: Sequence[str], part: str) -> Rows:
+    def look_up_rows(self, words: Sequence[str], part: str) -> Rows:
         """Give the rows of words as part of a text, a name or a place: int8 [len(words), dimension]."""
         numbers = np.fromiter(self._find(words, part), np.int64, len(words))
         rows: Rows = self._rows[numbers]
@@ -64,7 +64,7 @@ class WordTable:
         """Sum the rows of the distinct words of each text as part of a name or a place: float32 [n, dimension]."""
         distinct = [dict.fromkeys(split_terms(text.encode())) for text in texts]
         counts = np.array([len(words) for words in distinct], np.int64)
-        rows = self.read_rows([word for words in distinct for word in words], part)
+        rows = self.look_up_rows([word for words in distinct for word in words], part)
         sums = np.zeros((len(texts), self.dimension), np.float32)
         if len(rows):
             starts = (np.cumsum(counts) - counts)[counts > 0]
@@ -178,14 +178,14 @@ class IdentifierTable(dict[bytes, int]):
         self._fresh = []
         self._rows[first : len(self)] = 0
         if words:
-            rows = self._table.read_rows([stem_word(word) for word in words], TEXT)
+            rows = self._table.look_up_rows([stem_word(word) for word in words], TEXT)
             starts = np.flatnonzero(np.diff(owners, prepend=-1))
             self._rows[first + owners[starts]] = _sum_runs(rows[numbers], starts)
 
 
 def _split(identifiers: Sequence[bytes]) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Split identifiers: give the distinct words, and for each word that counts its number and its identifier's."""
-    parts = list_all_parts(identifiers)
+    parts = split_identifiers(identifiers)
     words = [word for word in dict.fromkeys(parts) if word != " " and len(word) <= MAX_WORD]
     known = {word: number for number, word in enumerate(words)}
     numbers = np.fromiter(map(known.get, parts, repeat(-1)), np.int64, len(parts))

@@ -12,8 +12,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pkg.errors import PathError, StoreError, UsageError
+from pkg.indexing.build_plan import (
+    DEFAULT_OPTIONS,
+    BuildOptions,
+    BuildPlan,
+    BuildSession,
+    KnownUnits,
+    compare,
+    is_current,
+)
 from pkg.indexing.report import BuildReport, CutCount, StageClock
-from pkg.indexing.todo import DEFAULT_OPTIONS, BuildOptions, KnownUnits, Tally, Todo, compare, is_current
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
@@ -78,14 +86,14 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
     with _without_collector(), store.write() as writer:
         writer.put_source(found.source)  # before its units are listed: what a load from elsewhere left is removed first
         with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
-            tally = write_units(store, writer, found, compare(found, known), replace(options, encoder=encoder), clock)
+            session = write_units(store, writer, found, compare(found, known), replace(options, encoder=encoder), clock)
     clock.mark("store")
-    return replace(tally.report(store, clock.rounded()), reencoded=reencoded)
+    return replace(session.report(store, clock.rounded()), reencoded=reencoded)
 
 
 def write_units(
-    store: GraphStore, writer: StoreWriter, found: Input, todo: Todo, options: BuildOptions, clock: StageClock
-) -> Tally:
+    store: GraphStore, writer: StoreWriter, found: Input, plan: BuildPlan, options: BuildOptions, clock: StageClock
+) -> BuildSession:
     """Extract, encode, store and resolve what is to be done for a source; give what became of each unit.
 
     The store is read for what the writer does not change: the texts of files that are as they were.
@@ -95,26 +103,27 @@ def write_units(
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
     records = dict(store.link_notes(found.source.name)) if is_resolved else {}  # gone when their files are put anew
-    tally = Tally(found, todo, store, writer, options.progress)
+    session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 
-    for unit in prepare_all(found.source.name, tally.load(todo.units), encoder, options.jobs, todo.size, clock.seconds):
+    units = session.load(plan.units)
+    for unit in prepare_all(found.source.name, units, encoder, options.jobs, plan.size, clock.seconds):
         with clock.stage("store"):
-            tally.put(unit)
+            session.put(unit)
     with clock.stage("store"):
-        tally.remove_unseen()
+        session.remove_unseen()
         writer.flush()
     with clock.stage("names"):
         _put_names(writer, found.source.name, encoder)
-    tally.skipped += cut.describe(found.source.name)
-    forget_encoder(encoder, todo.size)  # resolution needs much memory of its own
+    session.skipped += cut.describe(found.source.name)
+    forget_encoder(encoder, plan.size)  # resolution needs much memory of its own
     with clock.stage("resolve"):
-        if tally.has_changed and is_resolved:
+        if session.has_changed and is_resolved:
             from pkg.indexing.resolution import put_links
 
-            tally.skipped += put_links(store, writer, found.source.name, tally.change(), records)
-    writer.put_source(found.source, found.fingerprint, tally.skipped, clock.rounded())
-    return tally
+            session.skipped += put_links(store, writer, found.source.name, session.change(), records)
+    writer.put_source(found.source, found.fingerprint, session.skipped, clock.rounded())
+    return session
 
 
 def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:

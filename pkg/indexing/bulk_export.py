@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import PathError, StoreFullError, StoreMissingError, UsageError
 from pkg.indexing.build import write_units
+from pkg.indexing.build_plan import BuildOptions, KnownUnits, compare
 from pkg.indexing.export import open_export
 from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
 from pkg.indexing.report import StageClock
-from pkg.indexing.todo import BuildOptions, KnownUnits, compare
 from pkg.model import Label, Skip
 
 if TYPE_CHECKING:

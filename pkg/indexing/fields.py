@@ -13,7 +13,7 @@ from pkg.encode.word_table import number_identifiers
 from pkg.model import Block, Function
 from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
-from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, list_all_parts, stem_word
+from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
 
 FieldSpan = tuple[int, int, int, int]  # byte offsets [start, end), the number of the node, the field
 Range = tuple[int, int]  # byte offsets [start, end)
@@ -134,7 +134,7 @@ class _IdentifierTable(dict[bytes, int]):
     def terms(self) -> tuple[Numbers, Numbers, npt.NDArray[np.uint32]]:
         """Give for each identifier where its terms begin and how many there are, and the terms of all."""
         if self._fresh:
-            parts = list_all_parts(self._fresh)
+            parts = split_identifiers(self._fresh)
             found = np.fromiter(map(self._words.__getitem__, parts), np.int64, len(parts))
             ends = np.flatnonzero(found == _END)
             is_term = found >= 0
@@ -245,7 +245,7 @@ class JoinedFields:
         return reader.count(b"\n".join(self._texts), self._spans, self._comments, self.nodes)
 
 
-def read_terms(reader: FieldReader, fragments: Sequence[FieldSpans]) -> list[TermRows]:
+def extract_terms(reader: FieldReader, fragments: Sequence[FieldSpans]) -> list[TermRows]:
     """Count and weigh the terms of several fragments in one pass; give those of each."""
     if not fragments:
         return []

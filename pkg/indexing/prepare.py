@@ -26,7 +26,7 @@ from pkg.extract.discovery import looks_minified
 from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
 from pkg.indexing.drafts import CodePieces, Draft
-from pkg.indexing.fields import FieldReader, read_terms
+from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.model import CodeUnit, Label, Span, Status
 from pkg.resources import count_cores, map_ahead, return_free_memory
@@ -85,7 +85,7 @@ class Preparer:
     def _finish(self, batch: Sequence[LoadedUnit], drafts: list[tuple[CodeUnit, list[DraftPart]]]) -> list[UnitGraph]:
         """Encode the spans of all drafts in one pass over their joined texts (A-06), and hand out the vectors."""
         fresh = [draft for _, parts in drafts for _, _, draft in parts if draft is not None]
-        made = zip(self._encode(fresh), read_terms(self._fields, [draft.fields for draft in fresh]), strict=True)
+        made = zip(self._encode(fresh), extract_terms(self._fields, [draft.fields for draft in fresh]), strict=True)
         return [
             self._make_unit(unit, code, tuple(_finish_part(part, made) for part in parts))
             for unit, (code, parts) in zip(batch, drafts, strict=True)

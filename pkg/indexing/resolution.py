@@ -18,7 +18,7 @@ from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
-    from pkg.indexing.todo import Change
+    from pkg.indexing.build_plan import Change
 
 PLAIN = "values spread too widely: arguments and results of functions were not followed, but for their annotations"
 

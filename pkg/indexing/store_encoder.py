@@ -19,7 +19,7 @@ from pkg.encode.registry import (
 )
 from pkg.errors import EncoderMismatchError, UsageError
 from pkg.graph.texts import read_import
-from pkg.indexing.todo import KnownUnits, compare, is_current
+from pkg.indexing.build_plan import KnownUnits, compare, is_current
 from pkg.model import EMBEDDED_LABELS, Label, Node, Skip
 from pkg.units import hash_bytes
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from pkg.encode.batched import BatchedEncoder
     from pkg.encode.encoder import Vectors
     from pkg.graph.store import EncoderWriter, GraphStore
+    from pkg.indexing.build_plan import BuildOptions, Progress
     from pkg.indexing.inputs import Input, LoadedUnit
     from pkg.indexing.report import StageClock
-    from pkg.indexing.todo import BuildOptions, Progress
 
 
 NODES_AT_ONCE = 500
@@ -141,7 +141,7 @@ def _list_batches(store: GraphStore) -> Iterator[tuple[Label, list[tuple[str, Te
         batch: list[tuple[str, Text]] = []
         size = 0
         for node in store.nodes([label]):
-            text = read_text(node, headings)
+            text = make_text(node, headings)
             if batch and (len(batch) >= NODES_AT_ONCE or size + len(text[0]) > BYTES_AT_ONCE):
                 yield label, batch
                 batch, size = [], 0
@@ -156,7 +156,7 @@ def list_texts(store: GraphStore) -> Iterator[Sequence[Text]]:
     return ([text for _, text in batch] for _, batch in _list_batches(store))
 
 
-def read_text(node: Node, headings: Headings) -> Text:
+def make_text(node: Node, headings: Headings) -> Text:
     """Give the text of a stored node as a build encodes it, with its heading (A-06)."""
     if node.label is Label.FUNCTION_NAME:
         text, heading = node.name, ""

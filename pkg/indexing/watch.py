@@ -18,9 +18,9 @@ from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
 from pkg.extract.discovery import ARCHIVE_SUFFIXES
 from pkg.extract.files import SUFFIXES, print_path
 from pkg.indexing.build import build_input
-from pkg.indexing.relevance import Relevance, is_editor_lock
+from pkg.indexing.build_plan import DEFAULT_OPTIONS, BuildOptions
 from pkg.indexing.report import BuildReport, StageClock
-from pkg.indexing.todo import DEFAULT_OPTIONS, BuildOptions
+from pkg.indexing.watch_filter import WatchFilter, is_editor_lock
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -206,7 +206,7 @@ class _Rounds:
         self, find: Callable[[], Input], open_target: Callable[[], GraphStore], options: BuildOptions, say: Say
     ) -> None:
         self._find, self._open_target, self._options, self._say = find, open_target, options, say
-        self._relevance: Relevance | None = None
+        self._filter: WatchFilter | None = None
         self._known: list[str] = []
         self._skipped: frozenset[Skip] = frozenset()
         self._has_new_skips = False
@@ -221,9 +221,9 @@ class _Rounds:
 
     def keeps(self, root: str, place: str) -> bool:
         """Tell whether a change is worth a build."""
-        if self._relevance is None:
-            self._relevance = Relevance(root, self._known)
-        return self._relevance.keeps(place)
+        if self._filter is None:
+            self._filter = WatchFilter(root, self._known)
+        return self._filter.keeps(place)
 
     def build_first(self) -> BuildReport:
         """Catch up with what changed while nobody watched; a failure is the caller's."""
@@ -255,7 +255,7 @@ class _Rounds:
 
     def _build(self) -> BuildReport:
         clock = StageClock()
-        self._relevance = None
+        self._filter = None
         with clock.stage("discover"):
             found = self._find()
         self._remember(found)

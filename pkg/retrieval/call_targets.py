@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.model import BOUND, UNFOLDED_TYPES, Call, Edge, Label, Node, NodeFilter, RelationType
 from pkg.resolve.values import Reason
-from pkg.retrieval.context import BUILTINS, Calls, Loose, Reached, Shown, list_scopes
+from pkg.retrieval.context import BUILTINS, Callee, Calls, Excerpt, UnresolvedCall, list_scopes
 from pkg.retrieval.needed_imports import ModuleImports, list_globals
 from pkg.units import format_id, hash_key
 
@@ -40,7 +40,7 @@ class LinkedCalls:
         self._edges: dict[str, list[Edge]] = {}  # by the definition that they start at
         self._nodes: dict[str, Node] = {}
 
-    def read(self, texts: Sequence[Shown]) -> list[Calls]:
+    def read(self, texts: Sequence[Excerpt]) -> list[Calls]:
         """Give the calls of each text, those of functions inside of it too."""
         self._edges |= {shown.owner: list(shown.links) for shown in texts if shown.links is not None}
         self._read_edges({shown.owner for shown in texts})
@@ -69,7 +69,7 @@ class LinkedCalls:
         if missing := sorted(set(ids) - self._nodes.keys()):
             self._nodes |= {node.id: node for node in self._store.get(missing)}
 
-    def _sort_out(self, shown: Shown, edges: Sequence[Edge]) -> Calls:
+    def _sort_out(self, shown: Excerpt, edges: Sequence[Edge]) -> Calls:
         """Take from each call site what it reaches for sure, else the single thing that it may reach."""
         calls = Calls()
         targets = [self._place(shown, edge) for edge in edges if edge.type is RelationType.CALLS]
@@ -81,7 +81,7 @@ class LinkedCalls:
                 calls.bound += bool(sure)
                 calls.possible += not sure
             if sure or len(site) == 1:
-                calls.reached += [Reached(each.node, _explain(shown, each)) for each in sure or site]
+                calls.reached += [Callee(each.node, _explain(shown, each)) for each in sure or site]
             else:
                 place = f"{name} at {shown.node.path}:{line}"
                 calls.explain.append(f"{place} not guessed: {len(site)} functions are possible, none is likely")
@@ -89,15 +89,17 @@ class LinkedCalls:
         calls.loose = sorted(loose, key=lambda each: (each.line, each.expression))
         return calls
 
-    def _place(self, shown: Shown, edge: Edge) -> _Target:
+    def _place(self, shown: Excerpt, edge: Edge) -> _Target:
         node, line = self._nodes[edge.end], edge.line or 0
         made = node.qualname.rpartition(".")[0] if edge.rule == _CONSTRUCTOR and node.label is Label.FUNCTION else ""
         name = made.rpartition(".")[2] or node.name
         return _Target(line, shown.find_column(line, name), name, edge, node, made)
 
-    def _make_loose(self, shown: Shown, edge: Edge) -> Loose:
+    def _make_loose(self, shown: Excerpt, edge: Edge) -> UnresolvedCall:
         call, line = self._nodes[edge.end], edge.line or 0
-        return Loose(call.name, shown.node.source, shown.node.path, line, str(call.properties.get("reason", "")))
+        return UnresolvedCall(
+            call.name, shown.node.source, shown.node.path, line, str(call.properties.get("reason", ""))
+        )
 
 
 def _drop_constructed(targets: Sequence[_Target]) -> list[_Target]:
@@ -112,7 +114,7 @@ def _is_inherited(target: _Target, called: Container[tuple[int, str, str]]) -> b
     return bool(target.made) and (target.line, target.node.path, target.made) not in called
 
 
-def _explain(shown: Shown, target: _Target) -> str:
+def _explain(shown: Excerpt, target: _Target) -> str:
     edge = target.edge
     least = "" if edge.confidence in BOUND else "; nothing else is known"
     return f"called at {shown.node.path}:{target.line} ({edge.confidence or 'certain'}: {edge.rule or 'name'}{least})"
@@ -129,7 +131,7 @@ class NamedCalls:
         self._imports = imports
         self._defined: dict[tuple[str, str], list[Node]] = {}  # by source and name
 
-    def read(self, texts: Sequence[Shown]) -> list[Calls]:
+    def read(self, texts: Sequence[Excerpt]) -> list[Calls]:
         """Give the calls of each text, each expression once."""
         kept = [list(self._list_calls(shown)) for shown in texts]
         for source in sorted({shown.node.source for shown in texts}):
@@ -142,7 +144,7 @@ class NamedCalls:
         )
         return [self._bind_all(shown, calls) for shown, calls in zip(texts, kept, strict=True)]
 
-    def _list_calls(self, shown: Shown) -> Iterator[Call]:
+    def _list_calls(self, shown: Excerpt) -> Iterator[Call]:
         """Give the first call of each expression that names a function: bare, or an attribute of self or cls."""
         seen: set[str] = set()
         for call in self._store.calls(shown.node.id):
@@ -157,7 +159,7 @@ class NamedCalls:
             for node in self._store.find_names(missing, source):
                 self._defined[source, node.name].append(node)
 
-    def _bind_all(self, shown: Shown, every: Sequence[Call]) -> Calls:
+    def _bind_all(self, shown: Excerpt, every: Sequence[Call]) -> Calls:
         calls = Calls()
         leaving = [call for call in every if self._may_leave(shown.node, call)]
         open_names = self._list_open(shown.node) if leaving else frozenset()
@@ -169,19 +171,21 @@ class NamedCalls:
                 self._take(shown, call, *found, calls)
         return calls
 
-    def _take(self, shown: Shown, call: Call, nodes: Sequence[Node], where: str, calls: Calls) -> None:
+    def _take(self, shown: Excerpt, call: Call, nodes: Sequence[Node], where: str, calls: Calls) -> None:
         """Note what one call may mean: a single function, several, or none."""
         place = f"{shown.node.path}:{call.line}"
         functions = [node for node in nodes if node.label is Label.FUNCTION]
         if len(functions) == 1:
             calls.bound += 1
-            calls.reached.append(Reached(functions[0], f"called at {place}; the only function of this name {where}"))
+            calls.reached.append(Callee(functions[0], f"called at {place}; the only function of this name {where}"))
         elif functions:
             calls.possible += 1
             told = f"{call.expression} at {place} not guessed: {len(functions)} functions of this name {where}"
             calls.explain.append(told)
         elif not nodes:
-            calls.loose.append(Loose(call.expression, shown.node.source, shown.node.path, call.line, Reason.UNDEFINED))
+            calls.loose.append(
+                UnresolvedCall(call.expression, shown.node.source, shown.node.path, call.line, Reason.UNDEFINED)
+            )
 
     def _list_open(self, node: Node) -> frozenset[str]:
         """List the names that may mean what another row defines: neither local, nor imported from the library."""
@@ -237,7 +241,7 @@ class NameGuesser:
         self._encoder = encoder
         self._found: dict[tuple[str, str], Node | None] = {}
 
-    def guess(self, loose: Loose) -> Reached | None:
+    def guess(self, loose: UnresolvedCall) -> Callee | None:
         """Give the one function whose name has the words of what is called; None for all that is not as clear."""
         matched = _NAME.fullmatch(loose.expression) if loose.reason in _OPEN else None
         if matched is None or matched[1] in BUILTINS or matched[1].startswith("__") or matched[1][0].isupper():
@@ -251,7 +255,7 @@ class NameGuesser:
         if node is None or ("." in node.qualname and "." not in loose.expression):  # a method needs its object
             return None
         reason = f"called as {loose.expression} at {loose.path}:{loose.line}, which is not bound"
-        return Reached(node, f"{reason} (a guess by name alone)")
+        return Callee(node, f"{reason} (a guess by name alone)")
 
     def _search(self, source: str, name: str) -> Node | None:
         vector = self._encoder.encode([name.encode("utf-8", "replace")])[0]

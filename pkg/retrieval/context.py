@@ -19,7 +19,7 @@ NOT_FOUND = 1 << 20  # a column behind every other: what is called is not writte
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Excerpt:
     """A node in the context without the lines that were cut."""
 
     node: Node
@@ -61,14 +61,14 @@ def list_scopes(node: Node) -> Iterator[str]:
     return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
 
 
-class Reached(NamedTuple):
+class Callee(NamedTuple):
     """A function or class that a call reaches, and why it is taken."""
 
     node: Node
     reason: str
 
 
-class Loose(NamedTuple):
+class UnresolvedCall(NamedTuple):
     """A call that is not bound: what is called, in whose code, and where."""
 
     expression: str
@@ -82,10 +82,10 @@ class Loose(NamedTuple):
 class Calls:
     """The calls of one text: what they reach in the order of the text, and how many call sites are how sure."""
 
-    reached: list[Reached] = field(default_factory=list)
+    reached: list[Callee] = field(default_factory=list)
     bound: int = 0
     possible: int = 0
-    loose: list[Loose] = field(default_factory=list)
+    loose: list[UnresolvedCall] = field(default_factory=list)
     explain: list[str] = field(default_factory=list)
 
     @property

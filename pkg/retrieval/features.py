@@ -34,7 +34,7 @@ from pkg.retrieval.pool import (
     map_owners,
     number_owners,
     rank_reciprocally,
-    spread,
+    standardise,
     zeros,
 )
 
@@ -62,13 +62,13 @@ _TOP_OFFSET = 3  # the same for the first three
 @lru_cache(maxsize=2)
 def dense(pool: Pool) -> Scores:
     """Measure the cosine with the question (P-14)."""
-    return spread(pool.dense)
+    return standardise(pool.dense)
 
 
 @lru_cache(maxsize=2)
 def lexical(pool: Pool) -> Scores:
     """Measure the lexical score of the function."""
-    return spread(pool.lexical)
+    return standardise(pool.lexical)
 
 
 def cosine(pool: Pool) -> Scores:
@@ -83,7 +83,7 @@ def weaker(pool: Pool) -> Scores:
 
 def owner_dense(pool: Pool) -> Scores:
     """Measure the cosine of a block's function."""
-    return spread(pool.owner_dense)
+    return standardise(pool.owner_dense)
 
 
 def dense_rank(pool: Pool) -> Scores:

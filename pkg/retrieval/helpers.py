@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pkg.extract.syntax import find_indent, parse_piece
 from pkg.model import Edge, Helper, Label, Node, RelationType, is_bound, rank_confidence
 from pkg.retrieval.call_targets import LinkedCalls, NamedCalls, NameGuesser
-from pkg.retrieval.context import Calls, Reached, Shown
+from pkg.retrieval.context import Callee, Calls, Excerpt
 from pkg.retrieval.needed_imports import ModuleImports
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _begins_member(above: list[str], margin: str, indent: bytes) -> bool:
 MOST_CALLERS = 20  # of a hit: more would fill any budget, and are counted
 
 
-def read_callers(store: GraphStore, texts: Sequence[Shown]) -> list[Calls]:
+def read_callers(store: GraphStore, texts: Sequence[Excerpt]) -> list[Calls]:
     """Give the callers of each text's function, surest first; calls that are only possible are counted alone."""
     owners = sorted({shown.owner for shown in texts})
     edges: dict[str, list[Edge]] = {owner: [] for owner in owners}
@@ -79,7 +79,7 @@ def read_callers(store: GraphStore, texts: Sequence[Shown]) -> list[Calls]:
         for edge in kept:
             node, place = nodes[edge.start], f"{nodes[edge.start].path}:{edge.line}"
             if node.label is Label.FUNCTION:
-                calls.reached.append(Reached(node, f"calls {shown.node.qualname} at {place} ({_tell(edge)})"))
+                calls.reached.append(Callee(node, f"calls {shown.node.qualname} at {place} ({_tell(edge)})"))
             else:
                 calls.explain.append(f"called by the code of a module at {place} ({_tell(edge)}), which is not shown")
         calls.reached.sort(key=lambda each: (each.node.path, each.node.start_line, each.node.id))
@@ -135,7 +135,7 @@ class Completer:
         self._named = NamedCalls(store, self._imports)
         self._guesser = NameGuesser(store, encoder)
 
-    def complete(self, hits: Sequence[Shown]) -> list[Completion]:
+    def complete(self, hits: Sequence[Excerpt]) -> list[Completion]:
         """Find the helpers of each hit; calls on lines that pruning cut away are left out."""
         walks = [_Walk(shown) for shown in hits]
         for depth in range(self._hops):
@@ -161,7 +161,7 @@ class Completer:
         for walk in walks:
             walk.add(filter(None, map(self._guesser.guess, walk.calls.loose)), "callee")
 
-    def _read(self, texts: Sequence[Shown]) -> list[Calls]:
+    def _read(self, texts: Sequence[Excerpt]) -> list[Calls]:
         """Read the calls of texts, each in the way of its source."""
         is_named = [shown.node.source in self._corpora for shown in texts]
         named = iter(self._named.read([shown for shown, each in zip(texts, is_named, strict=True) if each]))
@@ -182,9 +182,9 @@ class Completer:
 class _Walk:
     """One walk from a hit: what is in the context already (A-03), and what was added in which order and why."""
 
-    hit: Shown
-    level: list[Shown] = field(default_factory=list)  # whose calls are followed next
-    known: list[Shown] = field(default_factory=list)
+    hit: Excerpt
+    level: list[Excerpt] = field(default_factory=list)  # whose calls are followed next
+    known: list[Excerpt] = field(default_factory=list)
     found: list[tuple[Node, str, str]] = field(default_factory=list)
     calls: Calls = field(default_factory=Calls)  # of the hit itself
     explain: list[str] = field(default_factory=list)
@@ -199,14 +199,14 @@ class _Walk:
         self.explain += dict.fromkeys(line for each in calls for line in each.explain if line not in self.explain)
         self.level = list(self.add((reached for each in calls for reached in each.reached), "callee"))
 
-    def add(self, every: Iterable[Reached], role: str) -> Sequence[Shown]:
+    def add(self, every: Iterable[Callee], role: str) -> Sequence[Excerpt]:
         """Add what is not in the context yet and give it."""
         return list(self._add(every, role))
 
-    def _add(self, every: Iterable[Reached], role: str) -> Iterator[Shown]:
+    def _add(self, every: Iterable[Callee], role: str) -> Iterator[Excerpt]:
         for node, reason in every:
             if not any(shown.holds(node) for shown in self.known):
-                shown = Shown(show_head(node))
+                shown = Excerpt(show_head(node))
                 self.known.append(shown)
                 self.found.append((shown.node, reason, role))
                 yield shown

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 
-LOOK = 50
+POOL_SIZE = 50
 """Best of each search that are looked at, at least: of ten answers, twice as many bring no better ones to the
 development questions, and cost half as much again."""
-LOOK_FOR_EACH = 1.5
+POOL_PER_HIT = 1.5
 """Best of each search that are looked at for each answer, where these are more: with 1, up to one in a hundred fewer of
 CoSQA's development questions have theirs among 100, and with 3 no more have."""
-LOOK_IN_FILE = 20  # best functions or blocks of a file that the question names
-LOOK_FOR_FUNCTION = 10
+POOL_IN_FILE = 20  # best functions or blocks of a file that the question names
+POOL_PER_FUNCTION = 10
 """Best blocks that are looked at for each of the best functions of the lexical search whose blocks are, too.
 
 With 5, the development questions have theirs no nearer to the top; without such functions a tenth fewer of ten answers
@@ -77,13 +77,13 @@ def collect_pool(
     store: GraphStore, question: Question, query: Vectors, label: Label, k: int, where: NodeFilter
 ) -> Pool:
     """Search both ways, with a query float32 [dimension] and by words, and read of all that was found both scores."""
-    look = max(int(k * LOOK_FOR_EACH), LOOK)
+    look = max(int(k * POOL_PER_HIT), POOL_SIZE)
     near, worded = store.hybrid_search(label, query, question.sought, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:
         found.append(worded.matches)
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
-    functions = worded.matches[: look // LOOK_FOR_FUNCTION] if label is Label.BLOCK else ()
+    functions = worded.matches[: look // POOL_PER_FUNCTION] if label is Label.BLOCK else ()
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
     candidates = tuple(_pick_candidates(outlines, counts, label, where))
     owners = tuple(outlines.get(each.owner, each) for each in candidates)  # a block may stand in no function
@@ -115,7 +115,7 @@ def _search_files(
     if where.path is None:
         for name in question.files:
             narrowed = replace(where, path=f"*{name}*" if name.endswith("/") else f"*{name}")
-            yield store.vector_search(label, query, LOOK_IN_FILE, narrowed).matches
+            yield store.vector_search(label, query, POOL_IN_FILE, narrowed).matches
 
 
 def _read_words(store: GraphStore, functions: tuple[Outline, ...], question: Question) -> tuple[Scores, Scores, Scores]:
@@ -136,14 +136,14 @@ SPREAD_OF = 50  # best scores of which the spread is taken: all of a small pool 
 _SAME = 1e-9  # a smaller deviation is rounding
 
 
-def spread(scores: Scores) -> Scores:
+def standardise(scores: Scores) -> Scores:
     """Measure scores in standard deviations of the best, from their mean."""
     best = np.sort(scores)[-SPREAD_OF:]
     measured: Scores = (scores - best.mean()) / _measure_deviation(best)
     return np.clip(measured, -5, 10)
 
 
-def measure_unit(scores: Scores) -> float:
+def standard_deviation(scores: Scores) -> float:
     """Measure one standard deviation of the best scores; endless where they are all the same."""
     return _measure_deviation(np.sort(scores)[-SPREAD_OF:])
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError, shorten
 from pkg.model import Coverage, Label, QueryResult
-from pkg.retrieval.context import Shown
+from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import OpenedHit, open_hits
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
-from pkg.retrieval.question import Question, read_question
-from pkg.retrieval.ranking import LOOK, rerank_hits
+from pkg.retrieval.question import Question, parse_question
+from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
 from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SHOWN_TEXT = 60  # characters of a question that an error message quotes
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
-    query, question = encode_question(encoder, text), read_question(text)
+    query, question = encode_question(encoder, text), parse_question(text)
     with store.snapshot():
         found = _find_best(store, question, query, text, options)
         notes = _check_found(store, found, options)
@@ -52,7 +52,7 @@ def _find_best(store: GraphStore, question: Question, query: Vectors, text: str,
         return find_nodes(store, question, query, options.mode, k, where, options.ranking)
     from pkg.encode.cross_encoder import load_pair_model
 
-    found = find_nodes(store, question, query, options.mode, max(k, LOOK), where, options.ranking)
+    found = find_nodes(store, question, query, options.mode, max(k, RERANK_DEPTH), where, options.ranking)
     model = load_pair_model(options.rerank_hits)
     return replace(found, ranked=rerank_hits(store, model, text, found.ranked, k))
 
@@ -72,7 +72,7 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
 
 
 def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:
-    return completer.complete([Shown(each.unfolded.node, each.hit.pruned, each.unfolded.links) for each in opened])
+    return completer.complete([Excerpt(each.unfolded.node, each.hit.pruned, each.unfolded.links) for each in opened])
 
 
 def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ def _explain_order(options: QueryOptions) -> tuple[str, ...]:
     """Tell which model has ordered the hits."""
     if options.rerank_hits is None:
         return ()
-    return (f"the best {max(options.top_k, LOOK)} candidates were ordered by the model {options.rerank_hits}",)
+    return (f"the best {max(options.top_k, RERANK_DEPTH)} candidates were ordered by the model {options.rerank_hits}",)
 
 
 def _explain_share(packed: Packed) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class Question:
         return {**self.weights, **self.abbreviations}
 
 
-def read_question(text: str) -> Question:
+def parse_question(text: str) -> Question:
     """Find out what a question says."""
     encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
     terms = tuple(dict.fromkeys(split_terms(encoded)))

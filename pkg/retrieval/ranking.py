@@ -15,7 +15,7 @@ from pkg.encode.headings import Headings
 from pkg.errors import StoreError
 from pkg.model import Label
 from pkg.retrieval.features import FEATURES, measure_features
-from pkg.retrieval.pool import Pool, Scores, measure_unit
+from pkg.retrieval.pool import Pool, Scores, standard_deviation
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -45,7 +45,7 @@ class Ranked:
         if not self.parts:
             return min(1.0, self.score + gain * self.slope)
         total = sum(value for _, value in self.parts) + gain * self.slope
-        return max(self.score, float(_squeeze(np.array(total))))
+        return max(self.score, float(_logistic(np.array(total))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def rank_linear(pool: Pool, label: Label, k: int, weights: Weights | None = None
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
     slope = _measure_slope(dict(zip(names, weights.values, strict=False)), pool)
-    scores = _squeeze(measured.sum(axis=1) + weights.offset)
+    scores = _logistic(measured.sum(axis=1) + weights.offset)
     return [
         replace(each, parts=tuple(zip(names, [*measured[row].tolist(), weights.offset], strict=True)), slope=slope)
         for row, each in _order(pool, scores, k)
@@ -71,7 +71,7 @@ def rank_linear(pool: Pool, label: Label, k: int, weights: Weights | None = None
 
 def _measure_slope(weights: Mapping[str, float], pool: Pool) -> float:
     """Measure what one more of its cosine adds to a candidate, whatever its rank; never less than nothing."""
-    return max(0.0, weights["dense"] / measure_unit(pool.dense) + weights["cosine"])
+    return max(0.0, weights["dense"] / standard_deviation(pool.dense) + weights["cosine"])
 
 
 def rank_reciprocal(pool: Pool, k: int) -> list[Ranked]:
@@ -111,7 +111,7 @@ def _count_better(scores: Scores) -> Scores:
     return np.asarray(len(scores) - np.searchsorted(np.sort(scores), scores, side="right"), np.float64)
 
 
-def _squeeze(sums: Scores) -> Scores:
+def _logistic(sums: Scores) -> Scores:
     squeezed: Scores = 1 / (1 + np.exp(-sums))
     return squeezed
 
@@ -133,7 +133,7 @@ def _read_weights(label: Label, row: dict[str, Any]) -> Weights:
     return Weights(tuple(float(row["weights"][name]) for name in names), float(row["offset"]))
 
 
-LOOK = 50  # candidates that the model reads; each costs some 20 ms of a processor
+RERANK_DEPTH = 50  # candidates that the model reads; each costs some 20 ms of a processor
 
 
 class PairModel(Protocol):
@@ -148,7 +148,7 @@ def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence
 
     Their scores are those of the model, so they no longer tell of words and cosines; the cosine stays beside.
     """
-    read, rest = ranked[: max(LOOK, k)], ranked[max(LOOK, k) :]
+    read, rest = ranked[: max(RERANK_DEPTH, k)], ranked[max(RERANK_DEPTH, k) :]
     headings = Headings(store.sources())
     nodes = store.get([each.id for each in read])
     texts = [f"{headings.of(node)}\n{node.content}" for node in nodes]

@@ -13,9 +13,9 @@ from pkg.errors import NodeNotFoundError
 from pkg.model import Label, Match, Matches
 from pkg.terms.impacts import unpack_terms
 from pkg.terms.inverted_index import LexicalIndex, Mask, Scores, TextParts, find_top
-from pkg.vectors.best import Rows, count_equal, pick_leaders
+from pkg.vectors.best import Rows, count_equal, pick_representatives
 
-FIRST_LOOK = 64  # nodes beyond k that are looked at first; more follow when folding eats them up
+OVERSAMPLING = 64  # nodes beyond k that are looked at first; more follow when folding eats them up
 
 StoredTerms = tuple[int, str, bytes]  # number of a fragment, its source, its packed terms
 
@@ -97,10 +97,10 @@ class TextSegment:
 
     def _find_leaders(self, scores: Scores, k: int, keep: Mask | None) -> Rows:
         """Give the rows of the k best nodes of distinct content, best first."""
-        look = k + FIRST_LOOK
+        look = k + OVERSAMPLING
         while True:
             top = find_top(scores, look, keep)
-            leaders = top[pick_leaders(self.ids[top], scores[top], self.contents[top])]
+            leaders = top[pick_representatives(self.ids[top], scores[top], self.contents[top])]
             if len(leaders) >= k or len(top) < look:
                 return leaders[:k]
             look *= 4

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pkg.terms.impacts import TermRows, saturations
 from pkg.terms.words import hash_term
-from pkg.vectors.best import bound_best
+from pkg.vectors.best import find_score_bound
 
 Scores = npt.NDArray[np.float32]
 """One score for each node of an index, in the order of its rows: float32 [total]."""
@@ -116,7 +116,7 @@ def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np
     if k < 1:
         return np.zeros(0, np.int64)
     kept = scores if keep is None else np.where(keep, scores, np.float32(0))
-    bound = bound_best(kept, k) if k < len(kept) else 0.0
+    bound = find_score_bound(kept, k) if k < len(kept) else 0.0
     scored = np.flatnonzero(kept >= bound if bound > 0 else kept > 0)
     scored = scored[np.argsort(-kept[scored], kind="stable")]
     return scored[kept[scored] >= kept[scored[k - 1]]] if k < len(scored) else scored

@@ -42,15 +42,15 @@ def blank_separators(text: bytes) -> bytes:
 
 def split_identifier(identifier: bytes) -> tuple[str, ...]:
     """Split an identifier where words meet, marked or not: ``getHTMLNames_2`` -> get, html, name."""
-    return tuple(map(fold_case, list_parts(identifier)))
+    return tuple(map(fold_case, split_subwords(identifier)))
 
 
-def list_parts(identifier: bytes) -> list[str]:
+def split_subwords(identifier: bytes) -> list[str]:
     """List the words of an identifier as they are written, told apart or not: ``getrowView`` -> get, row, View."""
-    return _split_compounds(list_marked_parts(identifier))
+    return _split_compounds(split_by_case(identifier))
 
 
-def list_marked_parts(identifier: bytes) -> list[str]:
+def split_by_case(identifier: bytes) -> list[str]:
     """List what underscores, digits and changes of case tell apart: ``getHTMLNames_2`` -> get, HTML, Names."""
     text = identifier.decode("utf-8", "ignore")
     parts = (
@@ -59,7 +59,7 @@ def list_marked_parts(identifier: bytes) -> list[str]:
     return parts if len(text) <= MAX_WORD else [part for part in parts if len(part) <= MAX_WORD]
 
 
-def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:
+def split_identifiers(identifiers: Sequence[bytes]) -> list[str]:
     """List the words of identifiers as they are written, each identifier ended by a space.
 
     Words that are too long to be any are among them. Identifiers in ASCII that follow one another take one pass.
@@ -69,7 +69,7 @@ def list_all_parts(identifiers: Sequence[bytes]) -> list[str]:
         if is_plain:
             parts += _PARTS_AND_ENDS.findall(b" ".join((*some, b"")).decode())
         else:
-            parts += chain.from_iterable((*list_marked_parts(each), " ") for each in some)
+            parts += chain.from_iterable((*split_by_case(each), " ") for each in some)
     return _split_compounds(parts)
 
 
@@ -81,7 +81,7 @@ def _split_compounds(parts: list[str]) -> list[str]:
 def fold_case(part: str) -> str:
     """Give a word in small letters and in the singular."""
     word = part.lower()
-    return fold_plural(word) if word[-1] == "s" else word
+    return singularise(word) if word[-1] == "s" else word
 
 
 def _split_case(run: str) -> list[str]:
@@ -99,7 +99,7 @@ def split_words(text: bytes) -> list[str]:
     return [word for identifier in blank_separators(text).split() for word in split_identifier(identifier)]
 
 
-def fold_plural(word: str) -> str:
+def singularise(word: str) -> str:
     """Give the singular of a regular English plural, so that a question for numbers finds a number."""
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
@@ -123,7 +123,7 @@ class _StemTable(dict[bytes, tuple[str, ...]]):
     def __missing__(self, identifier: bytes) -> tuple[str, ...]:
         if len(self) > TABLE_LIMIT:
             self.clear()
-        terms = self[identifier] = tuple(map(stem_word, list_parts(identifier)))
+        terms = self[identifier] = tuple(map(stem_word, split_subwords(identifier)))
         return terms
 
 

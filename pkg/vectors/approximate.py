@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pkg.vectors.exact import FIRST_LOOK, Segment, normalise, quantise
+from pkg.vectors.exact import OVERSAMPLING, Segment, normalise, quantise
 from pkg.vectors.vector_file import VectorIndex, remove_leftovers
 
 EXPANSION = 1024
@@ -154,7 +154,7 @@ class Finder:
         codes, _ = quantise(normalise(query[None, :]))
         if k > MOST_ASKED or not codes.any():  # a query of zeros is as near to one entry as to another
             return None
-        keys = self._index.search(codes[0], k + FIRST_LOOK, threads=1).keys.astype(np.int64)
+        keys = self._index.search(codes[0], k + OVERSAMPLING, threads=1).keys.astype(np.int64)
         numbers = self._segment.columns["number"]
         places = np.minimum(np.searchsorted(numbers, keys), len(numbers) - 1)
         found: Places = places[numbers[places] == keys]

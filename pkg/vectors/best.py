@@ -11,7 +11,7 @@ import numpy.typing as npt
 GROUP = 64  # scores that are compared with one another first
 
 
-def bound_best(scores: npt.NDArray[Any], k: int) -> float:
+def find_score_bound(scores: npt.NDArray[Any], k: int) -> float:
     """Give a score that the k best of n reach, k from 1 to n, and hardly any others where k is small beside n.
 
     `scores` are of any float type, [n].
@@ -35,17 +35,17 @@ Hashes = npt.NDArray[Any]
 """Hashes of contents, one for each entry: int64 or uint64 [n], or text of 16 hex digits."""
 
 
-def pick_leaders(ids: npt.NDArray[Any], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
+def pick_representatives(ids: npt.NDArray[Any], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
     """Give the places of the best of each content, best first, ties by id: int64 [distinct contents].
 
     `ids`, of any dtype that has an order, `scores`, of any float type, and `hashes` are all [n].
     """
     order = np.lexsort((ids, -scores))
-    leaders: Rows = order[find_firsts(hashes[order])]
+    leaders: Rows = order[find_first_occurrences(hashes[order])]
     return leaders
 
 
-def find_firsts(hashes: Hashes) -> Rows:
+def find_first_occurrences(hashes: Hashes) -> Rows:
     """Give the places where a content stands for the first time, ascending."""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]

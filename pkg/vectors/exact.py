@@ -17,7 +17,7 @@ import numpy.typing as npt
 import simsimd
 
 from pkg.model import Match, Matches
-from pkg.vectors.best import bound_best, count_equal, find_firsts, pick_leaders
+from pkg.vectors.best import count_equal, find_first_occurrences, find_score_bound, pick_representatives
 from pkg.vectors.quantised import unpack_codes
 
 COLUMNS = {
@@ -30,7 +30,7 @@ COLUMNS = {
     "kind": "u1",
     "scale": "<f4",
 }
-FIRST_LOOK = 64  # candidates beyond k that are looked at first; more follow when folding eats them up
+OVERSAMPLING = 64  # candidates beyond k that are looked at first; more follow when folding eats them up
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """Which entries of a segment count: bool [n]."""
@@ -67,7 +67,7 @@ class Segment:
         if keep is not None:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
-        if len(candidates) > k + FIRST_LOOK:  # fewer are not worth it
+        if len(candidates) > k + OVERSAMPLING:  # fewer are not worth it
             candidates = self._drop_beaten(candidates, scores, 2 * error)
         matches = self._rank(candidates, query, k, keep)
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
@@ -101,7 +101,7 @@ class Segment:
         """Score candidates by their true cosines, fold equal content, and keep the k best."""
         exact = score_vectors(self.codes[candidates], query)
         hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
-        leaders = pick_leaders(numbers, exact, hashes[candidates])[:k]
+        leaders = pick_representatives(numbers, exact, hashes[candidates])[:k]
         best = candidates[leaders]
         counts = self.columns["equal"][best].tolist() if keep is None else count_equal(hashes, best, keep.__getitem__)
         ids = numbers[leaders].tolist()
@@ -123,13 +123,13 @@ class Segment:
         self, scores: npt.NDArray[np.float32], k: int, allowed: int, margin: float
     ) -> npt.NDArray[np.int64]:
         """Give every entry that can be among the k best of distinct content, whatever rounding did to its score."""
-        look = k + FIRST_LOOK
+        look = k + OVERSAMPLING
         while look < allowed:
-            bound = bound_best(scores, look)
+            bound = find_score_bound(scores, look)
             near = np.flatnonzero(scores >= bound - margin)
             top = near[scores[near] >= bound]
             top = top[np.argsort(-scores[top], kind="stable")]
-            firsts = find_firsts(self.columns["hash"][top])
+            firsts = find_first_occurrences(self.columns["hash"][top])
             if len(firsts) >= k:
                 candidates: npt.NDArray[np.int64] = near[scores[near] >= scores[top[firsts[k - 1]]] - margin]
                 return candidates

@@ -19,7 +19,7 @@ from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j.neo4j_store import Neo4jStore
 from pkg.graph.verify import compare_stores
 from pkg.indexing.build import build
-from pkg.indexing.todo import BuildOptions
+from pkg.indexing.build_plan import BuildOptions
 from pkg.model import EMBEDDED_LABELS
 
 PACKAGE = Path(click.__file__).parent

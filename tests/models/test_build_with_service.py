@@ -16,7 +16,7 @@ from pkg.encode.registry import load_encoder
 from pkg.errors import EncoderError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
-from pkg.indexing.todo import BuildOptions
+from pkg.indexing.build_plan import BuildOptions
 
 pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
 

@@ -8,7 +8,7 @@ import numpy as np
 from fakes import FakeEncoder, FakeStore
 
 from pkg.extract.python import extract_unit
-from pkg.indexing.fields import FieldReader, FieldSpans, read_terms
+from pkg.indexing.fields import FieldReader, FieldSpans, extract_terms
 from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Function, Label, Source
 from pkg.terms.impacts import NodeKeys, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key
@@ -54,7 +54,7 @@ def _pack_terms(path: str, code: CodeUnit, rows: tuple[NodeRow, ...]) -> bytes:
             fields.add_function(number, each)
     functions = [row for row in rows if row.label is Label.FUNCTION]
     ids, contents = np.array([(row.id, row.content_hash) for row in functions], np.uint64).reshape(-1, 2).T
-    return pack_terms(len(functions), NodeKeys(ids, contents), read_terms(FieldReader(), [fields])[0])
+    return pack_terms(len(functions), NodeKeys(ids, contents), extract_terms(FieldReader(), [fields])[0])
 
 
 def _list_rows(source: str, path: str, code: CodeUnit) -> Iterator[NodeRow]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import QueryError
 from pkg.model import Label, Node, NodeFilter, Source
 from pkg.retrieval.deps.answer import Place, make_place
-from pkg.retrieval.deps.paths import find_files, find_modules, list_sources, looks_like_path, read_module
+from pkg.retrieval.deps.paths import derive_module, find_files, find_modules, list_sources, looks_like_path
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -129,7 +129,7 @@ def _find_definitions(store: GraphStore, name: str, sources: Sequence[Source]) -
 
 
 def _ends_with(node: Node, name: str) -> bool:
-    return f".{read_module(node.path)}.{node.qualname}".endswith(f".{name}")
+    return f".{derive_module(node.path)}.{node.qualname}".endswith(f".{name}")
 
 
 def _group(nodes: Iterable[Node]) -> list[list[Node]]:

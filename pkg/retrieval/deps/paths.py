@@ -52,7 +52,7 @@ def name_unit(source: str, path: str, label: Label = Label.FILE) -> str:
     return format_id(hash_key(source, path, label.value))
 
 
-def read_module(path: str) -> str:
+def derive_module(path: str) -> str:
     """Write a path as the dotted name of its module."""
     stem = path.rpartition(".")[0] if path.endswith(SUFFIXES) else path
     return stem.removesuffix("/__init__").replace("/", ".")

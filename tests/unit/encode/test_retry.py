@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.encode.embedding_model import read_wait
+from pkg.encode.embedding_model import parse_wait
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from pkg.encode.embedding_model import read_wait
 def test_the_seconds_that_a_service_asks_to_wait_are_read_however_the_header_is_written(
     headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert read_wait(headers) == seconds
+    assert parse_wait(headers) == seconds

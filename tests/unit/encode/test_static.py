@@ -165,7 +165,7 @@ def test_a_vector_is_the_sum_of_the_words_of_its_identifiers(batch: list[bytes])
     vectors, table = StaticEncoder().encode(batch), load_word_table()
     for text, vector in zip(batch, vectors, strict=True):
         words = [word for each in set(blank_separators(text).split()) for word in stem_cached(each)[:MAX_WORDS]]
-        total = table.read_rows(words, TEXT).sum(axis=0, dtype=np.int32)[None].astype(np.float32)
+        total = table.look_up_rows(words, TEXT).sum(axis=0, dtype=np.int32)[None].astype(np.float32)
         assert np.array_equal(normalise(total)[0], vector)
 
 
@@ -182,7 +182,11 @@ def test_repeats_of_an_identifier_count_once_and_order_does_not_count() -> None:
 
 def test_texts_with_common_words_are_nearer_than_texts_without() -> None:
     question, near, far = StaticEncoder().encode(
-        [b"read csv rows", b"def read_rows(path): return list(csv.reader(open(path)))", b"def area(radius): return pi"]
+        [
+            b"read csv rows",
+            b"def look_up_rows(path): return list(csv.reader(open(path)))",
+            b"def area(radius): return pi",
+        ]
     )
     assert question @ near > question @ far + 0.2
 

@@ -39,13 +39,13 @@ def copy_weights(folder: Path) -> Path:
 
 def test_a_word_has_a_row_of_its_own_in_names_and_places_or_that_of_texts() -> None:
     table = make_table()
-    assert [int(row[0]) for row in table.read_rows(["read", "row"], TEXT)] == [0, 16]
-    assert [int(row[0]) for row in table.read_rows(["read", "row"], NAME)] == [32, 16]
-    assert [int(row[0]) for row in table.read_rows(["read", "row"], PLACE)] == [0, 48]
+    assert [int(row[0]) for row in table.look_up_rows(["read", "row"], TEXT)] == [0, 16]
+    assert [int(row[0]) for row in table.look_up_rows(["read", "row"], NAME)] == [32, 16]
+    assert [int(row[0]) for row in table.look_up_rows(["read", "row"], PLACE)] == [0, 48]
 
 
 def test_an_unknown_word_has_signs_of_one_size_that_no_other_word_shares() -> None:
-    first, second, again = make_table().read_rows(["zebra", "okapi", "zebra"], TEXT)
+    first, second, again = make_table().look_up_rows(["zebra", "okapi", "zebra"], TEXT)
     assert set(np.abs(first).tolist()) == {3}
     assert np.array_equal(first, again)
     assert not np.array_equal(first, second)
@@ -53,7 +53,7 @@ def test_an_unknown_word_has_signs_of_one_size_that_no_other_word_shares() -> No
 
 def test_a_sum_counts_each_word_of_a_heading_once() -> None:
     table = make_table()
-    sums = table.sum_words(NAME, ["read_rows", "readRow.read", ""])
+    sums = table.sum_words(NAME, ["look_up_rows", "readRow.read", ""])
     assert np.array_equal(sums[0], sums[1])
     assert sums[0].tolist() == [float(32 + 16 + 2 * place) for place in range(16)]
     assert not sums[2].any()

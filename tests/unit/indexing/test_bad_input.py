@@ -11,7 +11,7 @@ from trees import list_ids, write_tree
 from pkg.errors import PathError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
-from pkg.indexing.todo import BuildOptions
+from pkg.indexing.build_plan import BuildOptions
 from pkg.model import Skip
 
 GOOD = "def good(): return 1\n"

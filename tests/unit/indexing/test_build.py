@@ -14,7 +14,7 @@ from pkg.errors import EncoderMismatchError, StoreError, UsageError
 from pkg.extract.files import CLOCK_TICK_NS
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build, drop_source
-from pkg.indexing.todo import BuildOptions
+from pkg.indexing.build_plan import BuildOptions
 from pkg.model import Label
 
 

@@ -15,8 +15,8 @@ from pkg.extract import discovery
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
 from pkg.indexing.build import build
+from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.prepare import Preparer
-from pkg.indexing.todo import BuildOptions
 
 CHANGED = {"shop/cart.py": "def cart(): return 1\n", "shop/new.py": "def new(): return cart()\n"}
 

@@ -16,8 +16,8 @@ from pkg.encode.registry import DEFAULT_ENCODER, name_encoder
 from pkg.errors import EncoderError, EncoderMismatchError, MissingExtraError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
+from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.bulk_export import export_bulk
-from pkg.indexing.todo import BuildOptions
 from pkg.model import EMBEDDED_LABELS
 
 pytestmark = pytest.mark.usefixtures("models")

@@ -11,9 +11,9 @@ from trees import SHOP, export_lines, open_graph_at, write_rows, write_tree
 
 from pkg.indexing import prepare
 from pkg.indexing.build import build
+from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import prepare_all
-from pkg.indexing.todo import BuildOptions
 from pkg.model import Label
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.retrieval.question import MOST_WORDS, list_abbreviations, read_question
+from pkg.retrieval.question import MOST_WORDS, list_abbreviations, parse_question
 from pkg.terms.words import split_terms
 
 
@@ -37,7 +37,7 @@ def test_a_long_text_is_read_from_its_beginning() -> None:
 
 
 def test_what_a_question_says_itself_abbreviates_nothing() -> None:
-    question = read_question("int of an integer")
+    question = parse_question("int of an integer")
     assert "int" in question.weights
     assert question.abbreviations
     assert question.abbreviations.keys().isdisjoint(question.weights)

@@ -11,7 +11,7 @@ from linked import LinkRow, UnboundRow, encoder, fill_store, make_linked_store
 from pkg.graph.store import GraphStore
 from pkg.model import Cut, Edge, Label, Node, RelationType
 from pkg.resolve.values import Reason
-from pkg.retrieval.context import Shown
+from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
 
 MAIN = """\
@@ -93,7 +93,7 @@ def find(store: GraphStore, qualname: str) -> Node:
 def complete(
     store: GraphStore, node: Node, hops: int = 1, cuts: Sequence[Cut] = (), callers: bool = False
 ) -> Completion:
-    (found,) = Completer(store, encoder(), hops, callers).complete([Shown(node, tuple(cuts))])
+    (found,) = Completer(store, encoder(), hops, callers).complete([Excerpt(node, tuple(cuts))])
     return found
 
 
@@ -214,7 +214,7 @@ def test_many_hits_cost_no_more_questions_than_one() -> None:
         goes = "\n\n".join(f"def go{i}():\n    return help{i}()\n\n\ndef help{i}():\n    pass\n" for i in range(number))
         links = [link(f"a.py::go{i}", f"a.py::help{i}", 8 * i + 2, "same module", "certain") for i in range(number)]
         fill_store(store, {"a.py": goes}, links)
-        hits = [Shown(find(store, f"go{i}")) for i in range(number)]
+        hits = [Excerpt(find(store, f"go{i}")) for i in range(number)]
         store.asked = 0
         found = Completer(store, encoder(), 1).complete(hits)
         assert [names(each) for each in found] == [[f"a.py:help{i}"] for i in range(number)]

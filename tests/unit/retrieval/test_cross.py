@@ -12,7 +12,7 @@ from toy_sentences import Uses, install_sentences
 from pkg.encode.cross_encoder import load_pair_model
 from pkg.model import Label
 from pkg.retrieval.query import QueryOptions, run_query
-from pkg.retrieval.ranking import LOOK, Ranked, rerank_hits
+from pkg.retrieval.ranking import RERANK_DEPTH, Ranked, rerank_hits
 
 CODE = "".join(f"def read_{'x' * number}():\n    return {number}\n\n\n" for number in range(1, 80))
 
@@ -65,7 +65,7 @@ def test_equal_scores_keep_their_order(store: FakeStore) -> None:
 def test_the_model_reads_where_code_stands_and_no_more_than_the_best(store: FakeStore) -> None:
     model = LengthModel()
     rerank_hits(store, model, "read", rank_all(store), 1)
-    assert len(model.asked) == LOOK
+    assert len(model.asked) == RERANK_DEPTH
     assert model.asked[0] == "shop/read read_x\ndef read_x():\n    return 1"
 
 
@@ -80,7 +80,7 @@ def test_a_query_orders_its_hits_by_the_model(store: FakeStore, uses: Uses) -> N
         store, FakeEncoder(), "return", QueryOptions(mode="function", top_k=2, ranking="dense", rerank_hits="m")
     )
     lengths = [len(text) for _, text in uses.pairs]
-    assert len(lengths) == LOOK
+    assert len(lengths) == RERANK_DEPTH
     assert [len(f"shop/read {hit.qualname}\n{hit.content}") for hit in result.hits] == sorted(lengths)[:-3:-1]
-    assert result.explain[0] == f"the best {LOOK} candidates were ordered by the model m"
+    assert result.explain[0] == f"the best {RERANK_DEPTH} candidates were ordered by the model m"
     assert plain.coverage.searched == result.coverage.searched

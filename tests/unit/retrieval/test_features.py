@@ -9,8 +9,8 @@ import pytest
 from pkg.model import Label, Outline
 from pkg.retrieval import features
 from pkg.retrieval.features import FEATURES, measure_features
-from pkg.retrieval.pool import Pool, Scores, measure_unit
-from pkg.retrieval.question import read_question
+from pkg.retrieval.pool import Pool, Scores, standard_deviation
+from pkg.retrieval.question import parse_question
 
 
 def outline(qualname: str, path: str = "shop/cart.py", kind: str | None = "function", lines: int = 4) -> Outline:
@@ -20,7 +20,7 @@ def outline(qualname: str, path: str = "shop/cart.py", kind: str | None = "funct
 
 
 def make_pool(text: str, *outlines: Outline, dense: list[float] | None = None) -> Pool:
-    question, count = read_question(text), len(outlines)
+    question, count = parse_question(text), len(outlines)
     if dense:
         outlines = tuple(each._replace(cosine=cosine) for each, cosine in zip(outlines, dense, strict=True))
     words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))
@@ -110,14 +110,14 @@ def test_special_and_private_functions_are_told_apart() -> None:
 def test_scores_are_measured_by_the_spread_of_the_best() -> None:
     cosines = [0.9, 0.5, 0.1]
     pool = make_pool("cart", *(outline(name) for name in "abc"), dense=cosines)
-    unit = measure_unit(pool.dense)
+    unit = standard_deviation(pool.dense)
     assert unit == pytest.approx(np.std(cosines))
     assert flags(features.dense(pool)) == pytest.approx([0.4 / unit, 0.0, -0.4 / unit])
 
 
 def test_equal_scores_say_nothing_and_rank_alike() -> None:
     pool = make_pool("cart", *(outline(name) for name in "abc"), dense=[0.5, 0.5, 0.5])
-    assert measure_unit(pool.dense) == math.inf
+    assert standard_deviation(pool.dense) == math.inf
     assert flags(features.dense(pool)) == [0.0, 0.0, 0.0]
     assert flags(features.dense_rank(pool)) == [1.0, 1.0, 1.0]
 

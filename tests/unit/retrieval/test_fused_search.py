@@ -8,7 +8,7 @@ from graphs import make_store
 
 from pkg.model import Label, NodeFilter
 from pkg.retrieval.query_options import MODES, RANKINGS
-from pkg.retrieval.question import read_question
+from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import Found, find_nodes
 
 SHOP = '''\
@@ -53,7 +53,7 @@ def find(
     store: FakeStore, text: str, mode: str = "function", k: int = 3, ranking: str = "linear", **where: object
 ) -> Found:
     query = FakeEncoder().encode_query(text)
-    return find_nodes(store, read_question(text), query, mode, k, NodeFilter(**where), ranking)  # type: ignore[arg-type]
+    return find_nodes(store, parse_question(text), query, mode, k, NodeFilter(**where), ranking)  # type: ignore[arg-type]
 
 
 def names(store: FakeStore, found: Found) -> list[str]:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from pkg.model import Label, Outline
 from pkg.retrieval import name_features
 from pkg.retrieval.pool import Pool, Scores
-from pkg.retrieval.question import read_question
+from pkg.retrieval.question import parse_question
 
 
 def ask(text: str, *qualnames: str, path: str = "shop/cart.py") -> Pool:
-    question, count = read_question(text), len(qualnames)
+    question, count = parse_question(text), len(qualnames)
     outlines = tuple(
         Outline(name, Label.FUNCTION, "demo", path, name.split(".")[-1], name, "function", 4, name, name, 0.0)
         for name in qualnames

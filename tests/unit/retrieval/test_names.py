@@ -13,7 +13,7 @@ from trees import open_graph_at, write_rows
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 from pkg.model import Label, Node
-from pkg.retrieval.context import Shown
+from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
 
 MAIN = """\
@@ -92,7 +92,7 @@ def find(store: EmbeddedStore, qualname: str) -> Node:
 
 
 def complete(store: EmbeddedStore, qualname: str, hops: int = 1) -> Completion:
-    (found,) = Completer(store, encoder(), hops).complete([Shown(find(store, qualname))])
+    (found,) = Completer(store, encoder(), hops).complete([Excerpt(find(store, qualname))])
     return found
 
 

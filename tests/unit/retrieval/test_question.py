@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.retrieval.question import MOST_NAMES, read_question
+from pkg.retrieval.question import MOST_NAMES, parse_question
 
 
 @pytest.mark.parametrize(
@@ -21,13 +21,13 @@ from pkg.retrieval.question import MOST_NAMES, read_question
     ],
 )
 def test_what_is_written_like_code_is_named(text: str, names: tuple[str, ...]) -> None:
-    assert read_question(text).names == names
+    assert parse_question(text).names == names
 
 
 def test_a_piece_of_code_names_nothing_in_particular() -> None:
     code = "def total(first_one, second_one):\n" + "\n".join(f"    value_{n} = call_{n}()" for n in "abcdefgh")
     assert len(set(code.split())) > MOST_NAMES
-    assert read_question(code).names == ()
+    assert parse_question(code).names == ()
 
 
 @pytest.mark.parametrize(
@@ -41,28 +41,28 @@ def test_a_piece_of_code_names_nothing_in_particular() -> None:
     ],
 )
 def test_files_and_folders_are_told_from_prose(text: str, files: tuple[str, ...]) -> None:
-    question = read_question(text)
+    question = parse_question(text)
     assert question.files == files
     assert not set(question.names) & set(files)
 
 
 def test_a_question_for_tests_is_told_by_its_words() -> None:
-    assert read_question("which test covers the parser").asks_tests
-    assert read_question("tests of the parser").asks_tests
-    assert not read_question("fastest way to parse").asks_tests
+    assert parse_question("which test covers the parser").asks_tests
+    assert parse_question("tests of the parser").asks_tests
+    assert not parse_question("fastest way to parse").asks_tests
 
 
 def test_terms_are_stems_in_their_order_and_come_once() -> None:
-    assert read_question("parsing parsed headers").terms == ("pars", "header")
+    assert parse_question("parsing parsed headers").terms == ("pars", "header")
 
 
 @given(st.text(max_size=80))
 def test_any_text_can_be_read(text: str) -> None:
-    question = read_question(text)
+    question = parse_question(text)
     assert len(set(question.terms)) == len(question.terms)
     assert len(question.names) <= MOST_NAMES
 
 
 @pytest.mark.parametrize("text", ["найти кратчайший путь", "查找最短路径", "🚀 rocket", "λ→μ"])
 def test_other_scripts_give_terms(text: str) -> None:
-    assert read_question(text).terms
+    assert parse_question(text).terms

@@ -14,14 +14,14 @@ from pkg.model import Label, Outline
 from pkg.retrieval import ranking
 from pkg.retrieval.features import FEATURES
 from pkg.retrieval.pool import Pool
-from pkg.retrieval.question import read_question
+from pkg.retrieval.question import parse_question
 from pkg.retrieval.ranking import Ranked, load_weights, merge_ranked, rank_linear, rank_reciprocal
 
 COSINES = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=30)
 
 
 def make_pool(cosines: list[float], contents: list[str] | None = None) -> Pool:
-    question = read_question("add to the cart")
+    question = parse_question("add to the cart")
     names = contents or [str(number) for number in range(len(cosines))]
     outlines = tuple(
         Outline(identity, Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content, identity, cosine)

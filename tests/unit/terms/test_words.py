@@ -10,10 +10,10 @@ from pkg.terms.words import (
     MAX_WORD,
     blank_separators,
     fold_case,
-    fold_plural,
-    list_all_parts,
-    list_parts,
+    singularise,
     split_identifier,
+    split_identifiers,
+    split_subwords,
     split_words,
 )
 
@@ -77,17 +77,17 @@ def test_words_of_other_scripts_stay_whole_and_unspaced_scripts_count_by_charact
     ],
 )
 def test_a_regular_plural_folds_into_its_singular(plural: str, singular: str) -> None:
-    assert fold_plural(plural) == singular
+    assert singularise(plural) == singular
 
 
 @pytest.mark.parametrize("word", ["is", "gas", "this", "status", "class", "axis", "process", "number"])
 def test_words_that_are_no_plural_stay(word: str) -> None:
-    assert fold_plural(word) == word
+    assert singularise(word) == word
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12))
 def test_what_was_folded_never_grows(word: str) -> None:
-    folded = fold_plural(word)
+    folded = singularise(word)
     assert len(folded) <= len(word)
     assert folded[: len(word) - 3] == word[: len(word) - 3]
 
@@ -125,7 +125,7 @@ def test_no_letter_of_an_identifier_is_lost_but_the_end_of_a_plural(identifier: 
 @given(st.lists(st.one_of(st.from_regex(r"[A-Za-z0-9_]{1,50}", fullmatch=True), st.text(max_size=9)), max_size=6))
 def test_many_identifiers_are_split_in_one_pass_like_each_alone(identifiers: list[str]) -> None:
     tokens = [token for each in identifiers for token in blank_separators(each.encode("utf-8", "ignore")).split()]
-    parts = [part for part in list_all_parts(tokens) if len(part) <= MAX_WORD]
-    assert parts == [part for token in tokens for part in (*list_parts(token), " ")]
+    parts = [part for part in split_identifiers(tokens) if len(part) <= MAX_WORD]
+    assert parts == [part for token in tokens for part in (*split_subwords(token), " ")]
     words = tuple(fold_case(part) for part in parts if part != " ")
     assert words == tuple(word for token in tokens for word in split_identifier(token))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pkg.vectors.best import GROUP, bound_best
+from pkg.vectors.best import GROUP, find_score_bound
 
 SCORES = st.integers(1, 8 * GROUP).flatmap(
     lambda count: arrays(np.float32, count, elements=st.sampled_from([-np.inf, -1.0, 0.0, 0.25, 0.5, 1.0]))
@@ -14,17 +14,17 @@ SCORES = st.integers(1, 8 * GROUP).flatmap(
 @given(SCORES, st.data())
 def test_the_best_reach_the_bound(scores: np.ndarray, data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(scores)))
-    assert (scores >= bound_best(scores, k)).sum() >= k
+    assert (scores >= find_score_bound(scores, k)).sum() >= k
 
 
 @given(SCORES, st.data())
 def test_what_does_not_pass_never_reaches_it_while_enough_others_do(scores: np.ndarray, data: st.DataObject) -> None:
     passing = int((scores > -np.inf).sum())
     if passing:
-        assert bound_best(scores, data.draw(st.integers(1, passing))) > -np.inf
+        assert find_score_bound(scores, data.draw(st.integers(1, passing))) > -np.inf
 
 
 @pytest.mark.parametrize("k", [1, 10, 200])
 def test_few_others_reach_it(k: int) -> None:
     scores = np.random.default_rng(5).standard_normal(50_000).astype(np.float32)
-    assert k <= (scores >= bound_best(scores, k)).sum() <= 2 * k
+    assert k <= (scores >= find_score_bound(scores, k)).sum() <= 2 * k

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.errors import StoreCorruptError
-from pkg.vectors.exact import COLUMNS, FIRST_LOOK, Row, Segment, make_segment
+from pkg.vectors.exact import COLUMNS, OVERSAMPLING, Row, Segment, make_segment
 from pkg.vectors.quantised import pack_vectors, round_vectors
 
 DIMENSION = 32
@@ -64,7 +64,7 @@ def test_entries_that_lie_close_together_are_told_apart(seed: int, spread: float
 
 
 def test_more_is_looked_at_where_folding_eats_the_first_look() -> None:
-    crowd, rest = 50 * FIRST_LOOK, 20
+    crowd, rest = 50 * OVERSAMPLING, 20
     vectors = np.full((crowd + rest, DIMENSION), 0.125, np.float16)
     vectors[crowd:] = round_vectors(np.random.default_rng(1).normal(size=(rest, DIMENSION)))
     contents = [0] * crowd + list(range(1, rest + 1))

@@ -11,7 +11,7 @@ from trees import write_tree
 
 from pkg.extract.discovery import discover
 from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
-from pkg.indexing.relevance import Relevance
+from pkg.indexing.watch_filter import WatchFilter
 
 TREE = {
     ".gitignore": "ignored/\n*_pb2.py\n!kept_pb2.py\n",
@@ -41,11 +41,11 @@ TREE = {
 }
 
 
-def judge(root: Path, *known: str) -> Relevance:
-    return Relevance(os.path.realpath(root), known)
+def judge(root: Path, *known: str) -> WatchFilter:
+    return WatchFilter(os.path.realpath(root), known)
 
 
-def judge_discovered(root: Path) -> Relevance:
+def judge_discovered(root: Path) -> WatchFilter:
     found = discover(str(root), DEFAULT_MAX_FILE_SIZE)
     return judge(root, *[entry.path for entry in found.entries], *[skip.path for skip in found.skipped])
 

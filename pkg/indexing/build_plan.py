@@ -76,7 +76,7 @@ DEFAULT_OPTIONS = BuildOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Todo:
+class BuildPlan:
     """What a build has to do for one source."""
 
     units: Iterable[RawUnit | Skip]
@@ -90,17 +90,17 @@ def is_current(found: Input, store: GraphStore) -> bool:
     return bool(before) and before == found.fingerprint
 
 
-def compare(found: Input, known: KnownUnits) -> Todo:
+def compare(found: Input, known: KnownUnits) -> BuildPlan:
     """Find the units whose fingerprint is new."""
     if found.entries is None:
-        return Todo(found.stream(), known, 0)
+        return BuildPlan(found.stream(), known, 0)
     fresh = []
     for unit in found.entries:
         if known.find(unit.path)[0] == unit.fingerprint:
             known.see(unit.path)
         else:
             fresh.append(unit)
-    return Todo(fresh, known, sum(unit.size for unit in fresh))
+    return BuildPlan(fresh, known, sum(unit.size for unit in fresh))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,13 @@ class Change:
     unchanged: Sequence[str]  # paths of the files that are as they were
 
 
-class Tally:
+class BuildSession:
     """Pass units on, store them, and count what becomes of each."""
 
     def __init__(
-        self, found: Input, todo: Todo, store: GraphStore, writer: StoreWriter, progress: Progress | None
+        self, found: Input, plan: BuildPlan, store: GraphStore, writer: StoreWriter, progress: Progress | None
     ) -> None:
-        self._found, self._todo, self._store, self._writer, self._progress = found, todo, store, writer, progress
+        self._found, self._plan, self._store, self._writer, self._progress = found, plan, store, writer, progress
         self._source = found.source.name
         self._has_units = False
         self._done = 0
@@ -136,8 +136,8 @@ class Tally:
                 self.skipped.append(loaded)
                 continue
             self._has_units = True
-            self._todo.known.see(loaded.path)
-            fingerprint, content_hash = self._todo.known.find(loaded.path)
+            self._plan.known.see(loaded.path)
+            fingerprint, content_hash = self._plan.known.find(loaded.path)
             if content_hash != loaded.content_hash:
                 yield loaded
                 continue
@@ -162,7 +162,7 @@ class Tally:
                 f"no row of {self._found.source.root} can be read ({len(self.skipped)} left out{first});"
                 " expected one JSON object a line, with code in one of its fields"
             )
-        for path in self._todo.known.unseen():
+        for path in self._plan.known.unseen():
             self._keep(path)
             self._writer.delete_file(self._source, path)
             self._removed += 1
@@ -179,11 +179,11 @@ class Tally:
 
     def change(self) -> Change:
         """Give what has changed, as resolution wants it."""
-        return Change(self._fresh, self._before, [path for path in self._todo.known.seen() if path not in self._fresh])
+        return Change(self._fresh, self._before, [path for path in self._plan.known.seen() if path not in self._fresh])
 
     def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
         """Sum up the build."""
-        untouched = self._found.count - len(self._todo.units) if isinstance(self._todo.units, list) else 0
+        untouched = self._found.count - len(self._plan.units) if isinstance(self._plan.units, list) else 0
         return BuildReport(
             self._source,
             store.address,
@@ -199,4 +199,4 @@ class Tally:
     def _tick(self, unit: RawUnit | Skip) -> None:
         if self._progress is not None:
             self._done += 0 if isinstance(unit, Skip) else unit.size
-            self._progress(self._done, self._todo.size)
+            self._progress(self._done, self._plan.size)

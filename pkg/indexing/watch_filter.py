@@ -21,7 +21,7 @@ from pkg.extract.ignore import (
 _RULE_FILES = frozenset(IGNORE_FILES) | PROJECT_FILES | {VENV_FILE}
 
 
-class Relevance:
+class WatchFilter:
     """Judge changes below a folder by what its last discovery found and by the same rules that it went by.
 
     Where it cannot know it says yes: discovery has the last word, and finding nothing new costs little. Made anew
