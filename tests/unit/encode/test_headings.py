@@ -17,7 +17,7 @@ from pkg.model import Label, Node, Source
         ("__init__.py", "add", "__init__ add"),
         ("shop/v1.2/cart.py", "add", "shop/v1.2/cart add"),
         ("script", "main", "script main"),
-        ("", "look_up_rows", "look_up_rows"),
+        ("", "read_rows", "read_rows"),
         ("größe/\udcff.py", "ändern", "größe/? ändern"),
     ],
 )

@@ -184,7 +184,7 @@ def test_texts_with_common_words_are_nearer_than_texts_without() -> None:
     question, near, far = StaticEncoder().encode(
         [
             b"read csv rows",
-            b"def look_up_rows(path): return list(csv.reader(open(path)))",
+            b"def read_rows(path): return list(csv.reader(open(path)))",
             b"def area(radius): return pi",
         ]
     )

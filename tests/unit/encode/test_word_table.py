@@ -53,7 +53,7 @@ def test_an_unknown_word_has_signs_of_one_size_that_no_other_word_shares() -> No
 
 def test_a_sum_counts_each_word_of_a_heading_once() -> None:
     table = make_table()
-    sums = table.sum_words(NAME, ["look_up_rows", "readRow.read", ""])
+    sums = table.sum_words(NAME, ["read_rows", "readRow.read", ""])
     assert np.array_equal(sums[0], sums[1])
     assert sums[0].tolist() == [float(32 + 16 + 2 * place) for place in range(16)]
     assert not sums[2].any()
