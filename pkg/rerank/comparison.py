@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from functools import lru_cache
+from collections.abc import Sequence
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from pkg.rerank.candidates import Check, Example
+from pkg.sandbox.claims import MalformedError, parse_value
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
 
@@ -20,6 +22,8 @@ TOLERANCE = 1e-6  # of floats, relative above 1; what HumanEval's own tests allo
 
 NEAR = 0.95  # of a list for a tuple: in HumanEval and MBPP every example that holds also names the right one of the two
 WEAK = 0.9  # of an example that the candidate's own process judges: it may have been talked round
+
+LARGEST_EXACT = 1 << 53  # up to here each whole number is a float
 
 _GROUPS = ("tuple", "iterator")
 
@@ -70,75 +74,82 @@ def _shorten(text: str) -> str:
     return " ".join(text.split())
 
 
+class Form(NamedTuple):
+    """A value in the one order that equal values share: all of it but its numbers, and those, in that order.
+
+    Two values are equal when their texts are the same and their numbers are near each other one by one, so comparing
+    them takes one step for each number, however deep their sets lie in each other.
+    """
+
+    text: str
+    numbers: tuple[float, ...] = ()
+    rounded: tuple[float, ...] = ()  # what parts of sets and dicts are sorted by: near numbers are the same here
+
+
 def equal_values(one: str, other: str, rule: Rule = LENIENT) -> bool:
-    """Compare two rendered values; texts that are no JSON are equal only to themselves."""
+    """Compare two rendered values; texts that render no value are equal only to themselves."""
     if one == other:
         return True
     try:
-        return _equal(_read(one), _read(other), rule)
-    except (ValueError, RecursionError):
+        return equal_forms(make_form(one, rule.is_strict), make_form(other, rule.is_strict), rule.tolerance)
+    except MalformedError:
         return False
 
 
-@lru_cache(maxsize=4096)
-def _read(text: str) -> Any:
-    return json.loads(text)
+def equal_forms(one: Form, other: Form, tolerance: float = TOLERANCE) -> bool:
+    """Compare two values in their forms, both made strictly or both not."""
+    if one.text != other.text or len(one.numbers) != len(other.numbers):
+        return False
+    return all(map(_equal_numbers, one.numbers, other.numbers, repeat(tolerance)))
 
 
-def _equal(one: Any, other: Any, rule: Rule) -> bool:
-    if not rule.is_strict:
-        one, other = _open_group(one), _open_group(other)
-    if isinstance(one, bool) or isinstance(other, bool):
-        return (type(one) is type(other) and one == other) or (_is_number(one) and _is_number(other) and one == other)
-    if _is_number(one) and _is_number(other):
-        return _equal_numbers(one, other, rule.tolerance)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(lambda a, b: _equal(a, b, rule), one, other))
-    if isinstance(one, dict) and isinstance(other, dict) and len(one) == len(other) == 1:
-        return _equal_kinds(one, other, rule)
-    return type(one) is type(other) and bool(one == other)
+def make_form(text: str, is_strict: bool = False) -> Form:
+    """Bring a rendered value into its form; MalformedError where it is none."""
+    return _form(parse_value(text), is_strict)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float)
+def _form(tree: Any, is_strict: bool) -> Form:
+    if isinstance(tree, bool | int | float):
+        return Form("nan") if tree != tree else Form("#", (tree,), (_round(tree),))
+    if isinstance(tree, list):
+        return _join("list", [_form(each, is_strict) for each in tree])
+    if not isinstance(tree, dict):
+        return Form(json.dumps(tree))
+    ((kind, content),) = tree.items()
+    if kind == "dict":
+        return _join(kind, sorted((_join("", [_form(each, is_strict) for each in pair]) for pair in content), key=_rank))
+    if kind == "set":
+        return _join(kind, sorted((_form(each, is_strict) for each in content), key=_rank))
+    if kind in _GROUPS or kind == "complex":
+        name = "list" if kind in _GROUPS and not is_strict else kind
+        return _join(name, [_form(each, is_strict) for each in content])
+    return Form(json.dumps(tree))
+
+
+def _join(kind: str, parts: Sequence[Form]) -> Form:
+    text = f"{kind}({','.join(part.text for part in parts)})"
+    numbers, rounded = (tuple(chain.from_iterable(column)) for column in _list_columns(parts))
+    return Form(text, numbers, rounded)
+
+
+def _list_columns(parts: Sequence[Form]) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
+    return [part.numbers for part in parts], [part.rounded for part in parts]
+
+
+def _rank(form: Form) -> tuple[str, tuple[float, ...], tuple[float, ...]]:
+    """Give what a part of a set sorts by: numbers that are near each other leave it to what stands behind them."""
+    return form.text, form.rounded, form.numbers
+
+
+def _round(number: float) -> float:
+    """Round to as many digits as count; a whole number that no float holds stays as it is."""
+    return float(f"{number:.6g}") if abs(number) < LARGEST_EXACT or isinstance(number, float) else number
 
 
 def _equal_numbers(one: float, other: float, tolerance: float) -> bool:
     if isinstance(one, int) and isinstance(other, int):
         return one == other
     try:
-        return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance) or (one != one and other != other)
+        return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
     except OverflowError:  # a whole number that no float can hold
         return False
-
-
-def _open_group(value: Any) -> Any:
-    """Give the items of a tuple, or of what can be iterated, as a list."""
-    if isinstance(value, dict) and len(value) == 1:
-        kind, items = next(iter(value.items()))
-        return items if kind in _GROUPS else value
-    return value
-
-
-def _equal_kinds(one: dict[str, Any], other: dict[str, Any], rule: Rule) -> bool:
-    (kind, left), (other_kind, right) = next(iter(one.items())), next(iter(other.items()))
-    if kind != other_kind:
-        return False
-    if kind in ("set", "dict"):
-        return len(left) == len(right) and _pair_up(left, right, rule)
-    return _equal(left, right, rule) if kind in _GROUPS else bool(left == right)
-
-
-def _pair_up(left: list[Any], right: list[Any], rule: Rule) -> bool:
-    """Find for each part of one an equal part of the other; sorted by text they mostly stand at the same place."""
-    if all(_equal(one, other, rule) for one, other in zip(left, right, strict=True)):
-        return True
-    if len(left) > 100:  # pairing costs the square
-        return False
-    rest = list(right)
-    for one in left:
-        place = next((index for index, other in enumerate(rest) if _equal(one, other, rule)), None)
-        if place is None:
-            return False
-        rest.pop(place)
-    return True

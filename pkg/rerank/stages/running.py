@@ -138,4 +138,6 @@ class BehaviourStage:
         reason = (
             f"{agreement.partners} of {total} votes agree on {inputs}" if agreement.inputs else "no input to compare on"
         )
+        if agreement.is_rough:
+            reason += "; values too large to compare within a tolerance were compared exactly"
         return Verdict(self.name, True, round(agreement.score, 6), reason, seconds)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -108,3 +110,51 @@ def test_an_expected_exception_holds_by_its_name() -> None:
     assert passes(example, Verdict(Kind.OTHER, "ValueError (line 3)"))
     assert not passes(example, Verdict(Kind.TYPE, "TypeError: no"))
     assert not passes(example, Verdict(Kind.OK, value="1"))
+
+
+def nest(depth: int, width: int, shift: float) -> str:
+    """Render sets in sets, the innermost of floats that differ a little from one shift to the other."""
+    value: object = frozenset(index + shift for index in range(width))
+    for level in range(depth):
+        value = frozenset({value, level + shift})
+    return render_value(value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (nest(55, 1500, 1e-9), nest(55, 1500, 0.0)),
+        (nest(0, 2500, 1e-9), nest(0, 2500, 0.0)),
+        *(
+            (render_value(make(1e-9)), render_value(make(0.0)))
+            for make in (
+                lambda shift: {frozenset({index + shift, index + 0.5 + shift}) for index in range(400)},
+                lambda shift: {index * (2**61 - 1): index + shift for index in range(1500)},
+                lambda shift: {("x" * 400 + str(index), index + shift) for index in range(100)},
+                lambda shift: {frozenset({(side, index, depth + shift) for depth in range(9)})
+                               for index in range(40) for side in "ab"},
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_large_nested_sets_are_compared_in_no_time(one: str, other: str) -> None:
+    start = process_time()
+    assert one != other
+    assert equal_values(one, other)
+    assert equal_values(other, one, STRICT)
+    assert process_time() - start < 1.0
+
+
+def test_two_sets_that_differ_in_one_deep_number_are_told_apart_in_no_time() -> None:
+    rows = [frozenset({(index, frozenset({index + 0.25, inner})) for inner in range(20)}) for index in range(40)]
+    start = process_time()
+    assert not equal({*rows}, {*rows[:-1], frozenset({(39, frozenset({39.25, 99}))})})
+    assert process_time() - start < 1.0
+
+
+def test_numbers_that_are_near_each_other_do_not_hide_what_stands_behind_them() -> None:
+    assert equal({(0.1 + 0.2, 1), (0.3, 2)}, {(0.3, 1), (0.1 + 0.2, 2)})
+    assert not equal({(0.1 + 0.2, 1), (0.3, 2)}, {(0.3, 1), (0.1 + 0.2, 3)})
+    assert equal({(1234567, 5), (1234568, 1)}, {(1234567.0, 5), (1234568.0, 1)})
+    assert equal({0.3, 0.1 + 0.2}, {0.3, 0.3 + 1e-12})
+    assert equal({10**400, 1.5}, {1.5, 10**400})
