@@ -111,7 +111,7 @@ def _split(question: Inquiry, result: Result) -> Result | None:
     if not together or result.load.kind is not Kind.OK:
         return replace(result, steps=_repeat(result, len(question.steps))) if together else result
     joined = result.steps[0]
-    answers = _read_answers(joined, len(together))
+    answers = _parse_answers(joined, len(together))
     if answers is None:
         return None
     joint, single = iter(answers), iter(result.steps[1:])
@@ -122,7 +122,7 @@ def _repeat(result: Result, count: int) -> tuple[Verdict, ...]:
     return (replace(result.load, value=None, output="", seconds=0.0),) * count
 
 
-def _read_answers(joined: Verdict, count: int) -> list[Verdict] | None:
+def _parse_answers(joined: Verdict, count: int) -> list[Verdict] | None:
     """Read the list that the joined step came to; whatever else stands there is no answer."""
     try:
         answers: Any = json.loads(joined.value or "") if joined.kind is Kind.OK else None
@@ -130,11 +130,11 @@ def _read_answers(joined: Verdict, count: int) -> list[Verdict] | None:
         return None
     if not isinstance(answers, list) or len(answers) != count:
         return None
-    verdicts = [_read_answer(each, joined.seconds / count) for each in answers]
+    verdicts = [_parse_answer(each, joined.seconds / count) for each in answers]
     return [each for each in verdicts if each is not None] if None not in verdicts else None
 
 
-def _read_answer(answer: Any, seconds: float) -> Verdict | None:
+def _parse_answer(answer: Any, seconds: float) -> Verdict | None:
     if answer in ("hung", "not tried"):
         return Verdict(Kind.TIMEOUT, "ran too long" if answer == "hung" else NOT_TRIED, seconds)
     if isinstance(answer, list) and len(answer) == 2 and answer[0] is True:

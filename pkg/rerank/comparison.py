@@ -1,155 +1,85 @@
-"""Compare what a candidate's process says a value is with what the query shows, outside of that process.
+"""Rate what a candidate's process answered by what the query shows, outside of that process.
 
-Numbers are equal within 1e-6, as the tests of HumanEval compare them; sets and dicts have no order. People write a list
-for a tuple of the same items, and tests may not: such a value holds, and counts a little less than the very value.
+A list for a tuple of the same items holds, and counts a little less than the very value: people write the one for the
+other, and tests may not.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Sequence
-from itertools import chain, repeat
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pkg.rerank.candidates import Check, Example
-from pkg.sandbox.claims import MalformedError, parse_value
+from pkg.rerank.conditions import FailedError, UndecidedError, decide, split_expression
+from pkg.rerank.forms import STRICT, TOLERANCE, Rule, equal_values
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
-
-TOLERANCE = 1e-6  # of floats, relative above 1; what HumanEval's own tests allow
 
 NEAR = 0.95  # of a list for a tuple: in HumanEval and MBPP every example that holds also names the right one of the two
 WEAK = 0.9  # of an example that the candidate's own process judges: it may have been talked round
 
-LARGEST_EXACT = 1 << 53  # up to here each whole number is a float
 
-_GROUPS = ("tuple", "iterator")
+class Rating(NamedTuple):
+    """How far the end of a step is what an example shows."""
 
-
-class Rule(NamedTuple):
-    """Say how near two values must be."""
-
-    tolerance: float = TOLERANCE
-    is_strict: bool = False  # a tuple is no list
+    rate: float  # 0 where it is not, less than 1 where the evidence is weaker
+    note: str = ""  # why it cannot be decided outside
+    may_ask: bool = False  # the candidate's own objects may be asked instead
 
 
-LENIENT = Rule()
-STRICT = Rule(is_strict=True)
+def rate_step(example: Example, verdict: Verdict, entry: str | None = None) -> Rating:
+    """Rate the end of the step that an example makes; entry: the function that is wanted, where that is known."""
+    if example.check not in (Check.VALUE, Check.TRUTH) or verdict.kind is not Kind.OK or verdict.value is None:
+        return Rating(_rate_end(example, verdict))
+    split = split_expression(example.source, entry)
+    if split.is_whole and example.check is Check.VALUE:
+        return Rating(_rate_value(example, verdict.value))
+    try:
+        found = decide(split, verdict.value)
+    except UndecidedError as fault:
+        return Rating(0.0, str(fault), example.check in fault.asks)
+    except FailedError as fault:
+        return Rating(0.0, str(fault))
+    weight = WEAK if found.is_weak else 1.0
+    if example.check is Check.TRUTH:
+        return Rating(weight * (found.is_true is example.expected))
+    return Rating(weight * _rate_value(example, render_value(found.value)))
 
 
-def rate_step(example: Example, verdict: Verdict) -> float:
-    """Rate the end of a step by an example: 0 where it does not hold, less than 1 where the evidence is weaker."""
-    if not passes(example, verdict):
+def rate_word(example: Example, verdict: Verdict) -> float:
+    """Rate what the candidate's own objects made of the whole of an example: never as much as what is seen outside."""
+    if verdict.kind is not Kind.OK or verdict.value is None:
         return 0.0
-    if example.check is Check.ASSERTION:
-        return WEAK
-    rule = Rule(example.tolerance or TOLERANCE, is_strict=True)
-    is_near = example.check is Check.VALUE and not _holds(example, verdict, rule)
-    return NEAR if is_near else 1.0
+    if example.check is Check.TRUTH:
+        return WEAK * (verdict.value == render_value(example.expected))
+    return WEAK * _rate_value(example, verdict.value)
 
 
-def passes(example: Example, verdict: Verdict) -> bool:
+def passes(example: Example, verdict: Verdict, entry: str | None = None) -> bool:
     """Tell whether the end of a step is what an example shows."""
+    return rate_step(example, verdict, entry).rate > 0
+
+
+def _rate_end(example: Example, verdict: Verdict) -> float:
+    """Rate an end that is not about a value: an exception, what was printed, statements that did not fail."""
     if example.check is Check.RAISES:
         raised = re.match(r"[\w.]*", verdict.detail)
         name = raised.group().rpartition(".")[2] if raised else ""
-        return verdict.kind is not Kind.OK and name == example.expected
+        return float(verdict.kind is not Kind.OK and name == example.expected)
     if verdict.kind is not Kind.OK:
-        return False
+        return 0.0
     if example.check is Check.OUTPUT:
-        return _shorten(verdict.output) == _shorten(str(example.expected))
-    if example.check is Check.ASSERTION:
-        return True
-    return _holds(example, verdict, Rule(example.tolerance or TOLERANCE))
+        return float(_shorten(verdict.output) == _shorten(str(example.expected)))
+    return WEAK if example.check is Check.ASSERTION else 0.0
 
 
-def _holds(example: Example, verdict: Verdict, rule: Rule) -> bool:
-    return verdict.value is not None and equal_values(verdict.value, render_value(example.expected), rule)
+def _rate_value(example: Example, value: str) -> float:
+    rule, expected = Rule(example.tolerance or TOLERANCE), render_value(example.expected)
+    if not equal_values(value, expected, rule):
+        return 0.0
+    return 1.0 if equal_values(value, expected, STRICT._replace(tolerance=rule.tolerance)) else NEAR
 
 
 def _shorten(text: str) -> str:
     """Give a text with its runs of white space as one space each, as sessions are copied without care for them."""
     return " ".join(text.split())
-
-
-class Form(NamedTuple):
-    """A value in the one order that equal values share: all of it but its numbers, and those, in that order.
-
-    Two values are equal when their texts are the same and their numbers are near each other one by one, so comparing
-    them takes one step for each number, however deep their sets lie in each other.
-    """
-
-    text: str
-    numbers: tuple[float, ...] = ()
-    rounded: tuple[float, ...] = ()  # what parts of sets and dicts are sorted by: near numbers are the same here
-
-
-def equal_values(one: str, other: str, rule: Rule = LENIENT) -> bool:
-    """Compare two rendered values; texts that render no value are equal only to themselves."""
-    if one == other:
-        return True
-    try:
-        return equal_forms(make_form(one, rule.is_strict), make_form(other, rule.is_strict), rule.tolerance)
-    except MalformedError:
-        return False
-
-
-def equal_forms(one: Form, other: Form, tolerance: float = TOLERANCE) -> bool:
-    """Compare two values in their forms, both made strictly or both not."""
-    if one.text != other.text or len(one.numbers) != len(other.numbers):
-        return False
-    return all(map(_equal_numbers, one.numbers, other.numbers, repeat(tolerance)))
-
-
-def make_form(text: str, is_strict: bool = False) -> Form:
-    """Bring a rendered value into its form; MalformedError where it is none."""
-    return _form(parse_value(text), is_strict)
-
-
-def _form(tree: Any, is_strict: bool) -> Form:
-    if isinstance(tree, bool | int | float):
-        return Form("nan") if tree != tree else Form("#", (tree,), (_round(tree),))
-    if isinstance(tree, list):
-        return _join("list", [_form(each, is_strict) for each in tree])
-    if not isinstance(tree, dict):
-        return Form(json.dumps(tree))
-    ((kind, content),) = tree.items()
-    if kind == "dict":
-        return _join(kind, sorted((_join("", [_form(each, is_strict) for each in pair]) for pair in content), key=_rank))
-    if kind == "set":
-        return _join(kind, sorted((_form(each, is_strict) for each in content), key=_rank))
-    if kind in _GROUPS or kind == "complex":
-        name = "list" if kind in _GROUPS and not is_strict else kind
-        return _join(name, [_form(each, is_strict) for each in content])
-    return Form(json.dumps(tree))
-
-
-def _join(kind: str, parts: Sequence[Form]) -> Form:
-    text = f"{kind}({','.join(part.text for part in parts)})"
-    numbers, rounded = (tuple(chain.from_iterable(column)) for column in _list_columns(parts))
-    return Form(text, numbers, rounded)
-
-
-def _list_columns(parts: Sequence[Form]) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
-    return [part.numbers for part in parts], [part.rounded for part in parts]
-
-
-def _rank(form: Form) -> tuple[str, tuple[float, ...], tuple[float, ...]]:
-    """Give what a part of a set sorts by: numbers that are near each other leave it to what stands behind them."""
-    return form.text, form.rounded, form.numbers
-
-
-def _round(number: float) -> float:
-    """Round to as many digits as count; a whole number that no float holds stays as it is."""
-    return float(f"{number:.6g}") if abs(number) < LARGEST_EXACT or isinstance(number, float) else number
-
-
-def _equal_numbers(one: float, other: float, tolerance: float) -> bool:
-    if isinstance(one, int) and isinstance(other, int):
-        return one == other
-    try:
-        return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
-    except OverflowError:  # a whole number that no float can hold
-        return False

@@ -226,13 +226,13 @@ def read_done(path: Path) -> Counter[str]:
     except OSError as fault:
         raise PathError(f"cannot read {path}: {fault.strerror}; expected the output of an earlier run") from None
     whole = content[: content.rfind(b"\n") + 1]
-    done = Counter(_read_key(line, path, number) for number, line in enumerate(whole.splitlines(), 1))
+    done = Counter(_parse_key(line, path, number) for number, line in enumerate(whole.splitlines(), 1))
     if len(whole) < len(content):
         os.truncate(path, len(whole))
     return done
 
 
-def _read_key(line: bytes, path: Path, number: int) -> str:
+def _parse_key(line: bytes, path: Path, number: int) -> str:
     try:
         fields: Any = json.loads(line)
     except ValueError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.case import Case, Contender, find_parameters
-from pkg.rerank.comparison import Form, equal_forms, make_form
+from pkg.rerank.forms import Form, equal_forms, make_form
 from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
 from pkg.rerank.inputs.kinds import Profile, guess_kind, list_others
 from pkg.rerank.inputs.values import Pool, make_pool
@@ -174,14 +174,14 @@ class Trial:
             before + sum(end.seconds for end in result.steps)
             for before, result in zip(self.seconds, results, strict=True)
         ]
-        return [_read_values(each) or [None] * len(inputs) for each in results]
+        return [_list_values(each) or [None] * len(inputs) for each in results]
 
 
 def _make_steps(main: ast.FunctionDef | None, inputs: Sequence[str]) -> tuple[Step, ...]:
     return tuple(Step(f"{main.name}({each})", is_expression=True) for each in inputs) if main is not None else ()
 
 
-def _read_values(result: Result) -> Values:
+def _list_values(result: Result) -> Values:
     """Read what the calls gave; code that never gives anything but None, as code that prints, shows nothing."""
     values = [end.value if end.kind is Kind.OK else None for end in result.steps]
     return [None] * len(values) if {*values} <= {None, NOTHING} else values

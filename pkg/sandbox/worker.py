@@ -25,7 +25,7 @@ def judge_run(ending: Ending, limits: Limits, has_step: bool) -> tuple[Verdict, 
     claims = parse_claims(ending.report, limits)
     against = _find_contrary(ending, limits)
     loaded = bool(claims) and claims[0].kind is Kind.OK
-    load_output, step_output = (_read_output(data) for data in (ending.load_output, ending.step_output))
+    load_output, step_output = (_decode_output(data) for data in (ending.load_output, ending.step_output))
     if loaded and has_step:
         step = _conclude(claims[1:], against)
         spent = min(claims[0].seconds, ending.seconds)
@@ -34,7 +34,7 @@ def judge_run(ending: Ending, limits: Limits, has_step: bool) -> tuple[Verdict, 
     return replace(_conclude(claims, against), seconds=ending.seconds, output=load_output), None
 
 
-def _read_output(data: bytes) -> str:
+def _decode_output(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
@@ -116,7 +116,9 @@ class Worker:
             cause = Kind(answer["cause"]) if answer["cause"] else None
             load, report, step = (self._take(size, end) for size in answer["sizes"])
             self.is_fit = answer["is_fit"] is True
-            return Ending(cause, str(answer["reason"]), int(answer["status"]), float(answer["seconds"]), load, report, step)
+            return Ending(
+                cause, str(answer["reason"]), int(answer["status"]), float(answer["seconds"]), load, report, step
+            )
         except (KeyError, TypeError, ValueError):
             raise WorkerLostError(GARBLED) from None
 

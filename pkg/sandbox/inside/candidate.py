@@ -197,7 +197,7 @@ def _attempt(act: Callable[[], str | None]) -> bool:
     except BaseException as error:
         kind, detail = _explain(error)
     _flush()
-    seconds = time.process_time() - start
+    seconds = max(0.0, time.process_time() - start)  # of a process that the code forked there may be less
     send_bytes(REPORT, pack_frame({"kind": kind.value, "detail": detail, "seconds": seconds, "value": value}))
     return kind is Kind.OK
 

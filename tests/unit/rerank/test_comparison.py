@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.comparison import NEAR, STRICT, WEAK, equal_values, passes, rate_step
+from pkg.rerank.comparison import NEAR, WEAK, passes, rate_step
+from pkg.rerank.forms import STRICT, equal_values
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
 
@@ -82,14 +83,14 @@ def test_a_text_that_is_no_value_equals_nothing_else(forged: str) -> None:
 
 def test_a_list_for_a_tuple_holds_and_counts_less() -> None:
     example = Example("f(1)", Check.VALUE, (1, 2))
-    rates = [rate_step(example, Verdict(Kind.OK, value=render_value(value))) for value in ((1, 2), [1, 2], [2, 1])]
+    rates = [rate_step(example, Verdict(Kind.OK, value=render_value(value))).rate for value in ((1, 2), [1, 2], [2, 1])]
     assert rates == [1.0, NEAR, 0.0]
     assert not equal_values(render_value([(1,)]), render_value([[1]]), STRICT)
     assert equal_values(render_value([(0.1 + 0.2,)]), render_value([(0.3,)]), STRICT)
 
 
 def test_what_the_candidate_judges_itself_counts_less() -> None:
-    assert rate_step(Example("assert f(1)", Check.ASSERTION), Verdict(Kind.OK)) == WEAK
+    assert rate_step(Example("assert f(1)", Check.ASSERTION), Verdict(Kind.OK)).rate == WEAK
 
 
 def test_an_example_holds_by_its_own_tolerance() -> None:
