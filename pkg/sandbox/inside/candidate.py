@@ -42,10 +42,10 @@ def empty_box(path: str) -> None:
             os.unlink(entry.path)
 
 
-def count_files(path: str) -> int:
-    """Count the files of the mount that the folder is."""
+def count_files(path: str) -> tuple[int, int]:
+    """Count the files of the mount that the folder is, and their bytes, which lie in memory."""
     state = os.statvfs(path)
-    return state.f_files - state.f_ffree
+    return state.f_files - state.f_ffree, (state.f_blocks - state.f_bfree) * state.f_frsize
 
 
 def prepare_box(path: str) -> None:

@@ -1,4 +1,4 @@
-"""Leave the machine behind: new namespaces, and a root with Python, four devices and one small folder (Linux)."""
+"""Leave the machine behind: new namespaces, and a root with Python, three devices and one small folder (Linux)."""
 
 from __future__ import annotations
 
