@@ -13,10 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, Step, Verdict
 
 CHUNK = 2  # expressions that are asked one by one before it is seen whether to go on
 MOST_HANGS = 2  # of one candidate; code that hangs twice on small values is given up
+MOST_LINES = 1_000_000  # of code; no candidate that Python takes has more
 NOT_TRIED = "not tried, for others before it hung"
 _HANGS = (Kind.TIMEOUT, Kind.MEMORY)
 _SHARE = 0.1  # of the time of a run, that each of its expressions may take
@@ -135,15 +137,18 @@ def _parse_answers(joined: Verdict, count: int) -> list[Verdict] | None:
 
 
 def _parse_answer(answer: Any, seconds: float) -> Verdict | None:
-    if answer in ("hung", "not tried"):
+    if isinstance(answer, str) and answer in ("hung", "not tried"):
         return Verdict(Kind.TIMEOUT, "ran too long" if answer == "hung" else NOT_TRIED, seconds)
     if isinstance(answer, list) and len(answer) == 2 and answer[0] is True:
         return Verdict(Kind.OK, seconds=seconds, value=json.dumps(answer[1], separators=(",", ":")))
-    if isinstance(answer, list) and len(answer) == 4 and answer[0] is False:
-        name, message = str(answer[1]), " ".join(str(answer[2]).split())
-        place = f" (line {answer[3]})" if answer[3] else ""
-        return Verdict(_KINDS.get(name, Kind.OTHER), (f"{name}: {message}" if message else name) + place, seconds)
-    return None
+    if not isinstance(answer, list) or len(answer) != 4 or answer[0] is not False:
+        return None
+    _, name, message, line = answer
+    if not isinstance(name, str) or not isinstance(message, str) or not isinstance(line, int):
+        return None
+    place = f" (line {line})" if 0 < line < MOST_LINES else ""
+    detail = clean_line(f"{name}: {message}" if message.strip() else name) + place
+    return Verdict(_KINDS.get(name, Kind.OTHER), detail, seconds)
 
 
 def _ask_singly(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> list[tuple[Verdict, ...]]:

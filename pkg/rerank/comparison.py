@@ -17,6 +17,8 @@ from pkg.sandbox.values import render_value
 
 NEAR = 0.95  # of a list for a tuple: in HumanEval and MBPP every example that holds also names the right one of the two
 WEAK = 0.9  # of an example that the candidate's own process judges: it may have been talked round
+STATEMENTS = "statements that run as they stand"
+TRUTH = "an object that is no plain data is taken for true"
 
 
 class Rating(NamedTuple):
@@ -30,7 +32,8 @@ class Rating(NamedTuple):
 def rate_step(example: Example, verdict: Verdict, entry: str | None = None) -> Rating:
     """Rate the end of the step that an example makes; entry: the function that is wanted, where that is known."""
     if example.check not in (Check.VALUE, Check.TRUTH) or verdict.kind is not Kind.OK or verdict.value is None:
-        return Rating(_rate_end(example, verdict))
+        rate = _rate_end(example, verdict)
+        return Rating(rate, STATEMENTS if example.check is Check.ASSERTION and rate else "")
     split = split_expression(example.source, entry)
     if split.is_whole and example.check is Check.VALUE:
         return Rating(_rate_value(example, verdict.value))
@@ -40,10 +43,9 @@ def rate_step(example: Example, verdict: Verdict, entry: str | None = None) -> R
         return Rating(0.0, str(fault), example.check in fault.asks)
     except FailedError as fault:
         return Rating(0.0, str(fault))
-    weight = WEAK if found.is_weak else 1.0
-    if example.check is Check.TRUTH:
-        return Rating(weight * (found.is_true is example.expected))
-    return Rating(weight * _rate_value(example, render_value(found.value)))
+    is_truth = example.check is Check.TRUTH
+    rate = float(found.is_true is example.expected) if is_truth else _rate_value(example, render_value(found.value))
+    return Rating(WEAK * rate, TRUTH) if found.is_weak and rate else Rating(rate)
 
 
 def rate_word(example: Example, verdict: Verdict) -> float:

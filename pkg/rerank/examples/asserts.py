@@ -86,7 +86,7 @@ def _name(function: ast.expr) -> str:
 
 
 _ASSERT = re.compile(
-    r"(?:^[ \t]*|(?<=:)[ \t]+|(?<=`)|(?<=['\"])|^[ \t]*(?:[-*+]|\d+[.)])[ \t]+`?)"
+    r"(?:^[ \t]*|(?<=;)[ \t]*|(?<=:)[ \t]+|(?<=`)|(?<=['\"])|^[ \t]*(?:[-*+]|\d+[.)])[ \t]+`?)"
     r"(?:self\.)?(assert(?:[A-Z]\w*)?\b[ (])",
     re.MULTILINE,
 )
@@ -122,7 +122,9 @@ def take_asserts(text: str) -> tuple[list[Example], str]:
             continue
         statement, end = taken
         line = text.count("\n", 0, start) + 1
-        setup = _find_setup(text.split("\n")[: line - 1]) if len(examples) < MOST_WITH_SETUP else []
+        lines = text[:start].split("\n")
+        lines[-1] = lines[-1].rstrip("; \t")
+        setup = _find_setup(lines) if len(examples) < MOST_WITH_SETUP else []
         examples += _chain_all(setup, statement, line)
         rest = rest[:start] + re.sub(r"[^\n]", " ", rest[start:end]) + rest[end:]
         position = end
@@ -162,6 +164,8 @@ def _find_setup(lines: list[str]) -> list[ast.stmt]:
 
     What prose looks like, a lone name or `Note: this`, is none.
     """
+    if not lines[-1].strip("` \t"):
+        del lines[-1]
     for first in range(max(0, len(lines) - _MAX_LINES), len(lines)):
         statements = parse_statements(dedent("\n".join(lines[first:])))
         if statements and all(isinstance(each, _SETUP) or _has_effect(each) for each in statements):

@@ -12,6 +12,7 @@ from pkg.rerank.comparison import Rating, rate_step, rate_word
 from pkg.rerank.conditions import split_expression
 from pkg.rerank.trial import Agreement, Trial, measure_agreement
 from pkg.sandbox import protocol
+from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Sandbox, Step
 
 
@@ -123,7 +124,7 @@ def _explain(examples: Sequence[Example], ends: Sequence[protocol.Verdict], rati
     count = f"{sum(rating.rate > 0 for rating in ratings)} of {len(ratings)} hold"
     words = [rating.note for rating in ratings if rating.rate > 0 and rating.note]
     if words:
-        count += f", {len(words)} of them by the word of the candidate's own objects ({words[0]})"
+        count += f", {len(words)} of them by the candidate's own word ({words[0]})"
     for example, end, rating in zip(examples, ends, ratings, strict=True):
         if not rating.rate:
             return f"{count}; {shorten(example.shown, LONGEST)}: got {_show_end(example, end, rating)}"
@@ -133,7 +134,7 @@ def _explain(examples: Sequence[Example], ends: Sequence[protocol.Verdict], rati
 def _show_end(example: Example, end: protocol.Verdict, rating: Rating) -> str:
     if end.kind is not Kind.OK:
         return shorten(f"{end.kind.value}: {end.detail}", LONGEST)
-    seen = repr(end.output) if example.check is Check.OUTPUT else end.value or "nothing"
+    seen = repr(end.output) if example.check is Check.OUTPUT else clean_line(end.value or "nothing")
     return shorten(seen, LONGEST) + (f" ({shorten(rating.note, LONGEST)})" if rating.note else "")
 
 

@@ -10,7 +10,7 @@ from fake_sandbox import FakeSandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.rerank.comparison import WEAK
+from pkg.rerank.comparison import STATEMENTS, WEAK
 from pkg.rerank.conditions import FailedError, UndecidedError, decide, split_expression
 from pkg.rerank.reranker import Reranker
 from pkg.sandbox.values import render_value
@@ -152,7 +152,8 @@ def test_a_subclass_that_lies_is_judged_by_the_plain_value_that_it_is(condition:
 
 def test_truth_that_is_an_objects_own_counts_less() -> None:
     query = "Write f(s).\n\nassert f('abc')\n"
-    assert rate(query, "import re\ndef f(s): return re.match('a', s)")[0] == WEAK
+    score, reason = rate(query, "import re\ndef f(s): return re.match('a', s)")
+    assert (score, reason.partition("(")[2]) == (WEAK, "an object that is no plain data is taken for true)")
     assert rate(query, "def f(s): return True")[0] == 1.0
     assert rate(query.replace("assert f", "assert not f"), ANYTHING.format(truth=False, length=0, more=""))[0] == 0.0
 
@@ -173,7 +174,7 @@ def test_objects_of_a_class_that_the_query_speaks_of_are_asked_and_count_less(co
     query = f"Write a class Stack.\n\ns = Stack()\ns.push(7)\nassert {condition}\n"
     score, reason = rate(query, STACK)
     assert score == WEAK
-    assert "by the word of the candidate's own objects (an object of the class Stack is no plain data)" in reason
+    assert "by the candidate's own word (an object of the class Stack is no plain data)" in reason
     assert rate(query, STACK.replace("self.items.append(x)", "pass"))[0] == 0.0 or condition == "not 8 in s"
 
 
@@ -221,6 +222,7 @@ def test_a_value_too_long_to_be_sent_is_asked_about_and_counts_less() -> None:
         ("x = y = f(2)", "y == 4", "(lambda x: (lambda y: y)(x))(f(2))"),
         ("a, b = f(2)", "b == 4", "(lambda a, b: b)(*(f(2)))"),
         ("n = 2\n\nx = f(n)", "x == 4", "(lambda n: (lambda x: x)(f(n)))(2)"),
+        ("n = 2; x = f(n)", "x == 4", "(lambda n: (lambda x: x)(f(n)))(2)"),
         ("x: int = f(2)", "x == 4", "(lambda x: x)(f(2))"),
         ("items = [\n    1,\n    2,\n]\nf(items)", "items == [2]", "(lambda items: (f(items), items)[1])([1, 2])"),
         ("x = f(1)\nassert x == 2\nx = f(2)", "x == 4", "(lambda x: (lambda x: x)(f(2)))(f(1))"),
@@ -239,8 +241,13 @@ def test_an_example_over_several_lines_is_one_example(setup: str, condition: str
 @pytest.mark.parametrize("setup", ["x = f(1)\nx += 2", "x = 0\nfor n in (1, 1):\n    x += f(n)"])
 def test_what_is_no_expression_runs_as_it_stands_and_counts_less(setup: str) -> None:
     query = f"Write f(n).\n\n{setup}\nassert x == 4\n"
-    assert rate(query, DOUBLE)[0] == WEAK
+    assert rate(query, DOUBLE) == (WEAK, "1 of 1 hold, 1 of them by the candidate's own word (" + STATEMENTS + ")")
     assert rate(query, MORE)[0] == 0.0
+
+
+def test_a_set_up_may_stand_in_the_line_of_its_assert() -> None:
+    ranking = Reranker(sandbox=FakeSandbox()).rerank("Write f(n).\nn = 2\nx = f(n); assert x == 4\n", [DOUBLE])
+    assert ranking.examples == ("(lambda n: (lambda x: x)(f(n)))(2) == 4",)
 
 
 def test_prose_above_an_assert_is_no_set_up() -> None:

@@ -1,4 +1,4 @@
-"""A run has no more memory than its limit, wherever it hides it: what the kernel charges to its processes is counted."""
+"""A run has no more memory than its limit, wherever it hides it: what the kernel holds for it is counted too."""
 
 from __future__ import annotations
 
