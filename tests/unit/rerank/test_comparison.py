@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from time import process_time
 
 import pytest
@@ -113,6 +114,12 @@ def test_an_expected_exception_holds_by_its_name() -> None:
     assert not passes(example, Verdict(Kind.OK, value="1"))
 
 
+def turn(width: int, step: int) -> str:
+    """Write a set of sets that share all but one item, forwards or backwards: each finds its partner last."""
+    rows = [{"set": [*map(float, range(width)), 1000.0 + row][::step]} for row in range(width)]
+    return json.dumps({"set": rows[::step]})
+
+
 def nest(depth: int, width: int, shift: float) -> str:
     """Render sets in sets, the innermost of floats that differ a little from one shift to the other."""
     value: object = frozenset(index + shift for index in range(width))
@@ -124,6 +131,7 @@ def nest(depth: int, width: int, shift: float) -> str:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        (turn(45, 1), turn(45, -1)),
         (nest(55, 1500, 1e-9), nest(55, 1500, 0.0)),
         (nest(0, 2500, 1e-9), nest(0, 2500, 0.0)),
         *(
@@ -143,7 +151,7 @@ def test_large_nested_sets_are_compared_in_no_time(one: str, other: str) -> None
     assert one != other
     assert equal_values(one, other)
     assert equal_values(other, one, STRICT)
-    assert process_time() - start < 1.0
+    assert process_time() - start < 0.4
 
 
 def test_two_sets_that_differ_in_one_deep_number_are_told_apart_in_no_time() -> None:
