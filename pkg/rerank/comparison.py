@@ -10,7 +10,8 @@ import re
 from typing import NamedTuple
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.conditions import FailedError, UndecidedError, decide, split_expression
+from pkg.rerank.conditions import split_expression
+from pkg.rerank.decisions import FailedError, UndecidedError, decide
 from pkg.rerank.forms import STRICT, TOLERANCE, Rule, equal_values
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value

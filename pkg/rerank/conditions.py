@@ -1,35 +1,21 @@
-"""Take an expression apart: what only the candidate can answer, and what is decided here, on plain data.
+"""Take an expression apart: what only the candidate can answer, and what is decided outside.
 
-Of `f(2) in (4, 5)` the candidate's process is asked for `f(2)` alone. Its value crosses the border as text, and whether
-it is one of the two is found out here: what an object in there says about itself, as by an `__eq__` that is always
-true, counts for nothing. A value that is no plain data equals none; what else is to be done with it is undecided.
+Of `f(2) in (4, 5)` the candidate's process is asked for `f(2)` alone. Its value crosses the border as text, and
+pkg.rerank.decisions finds out whether it is one of the two.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
-import math
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
 
-from pkg.rerank.candidates import Check
-from pkg.rerank.examples.literals import evaluate, is_value, parse_expression
-from pkg.rerank.forms import equal_numbers, equal_values
-from pkg.sandbox.claims import MalformedError, parse_value
-from pkg.sandbox.values import WIDEST_INT, render_value
+from pkg.rerank.examples.literals import is_value, parse_expression
 
-MOST_STEPS = 50_000  # of one decision; the rows of a comprehension take one or more each
-MOST_HASHED = 20_000  # characters of a value with sets or dicts, whose keys can be chosen to be slow to put together
-TOO_LARGE = "the value is too large to be looked at outside"
-MOST_REPEATED = 100_000  # items of a text or a group times a number
-MOST_DIGITS = 300  # that a number is rounded to
 CLOSE = {"isclose": (1e-9, 0.0), "allclose": (1e-5, 1e-8)}  # relative and absolute, unless told otherwise
 
-_TYPES: dict[str, type] = {
+TYPES: dict[str, type] = {
     each.__name__: each for each in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)
 }
 _FUNCTIONS = frozenset(
@@ -40,44 +26,8 @@ _TEXT_METHODS = ("endswith", "isalnum", "isalpha", "isdigit", "islower", "isspac
 _METHODS = frozenset(
     (*_TEXT_METHODS, "count", "index", "is_integer", "isdisjoint", "issubset", "issuperset", "lower", "split", "strip")
 ) | {"upper"}
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _KEYWORDS = frozenset(("rel_tol", "abs_tol", "rtol", "atol", "reverse"))
-
-
-ANY = (Check.VALUE, Check.TRUTH)
-VALUES = (Check.VALUE,)  # the object does not know which value is right; a truth it would guess
-
-
-class UndecidedError(Exception):
-    """Say why something cannot be decided outside; asks: what the candidate's own objects may be asked for instead."""
-
-    def __init__(self, message: str, asks: Sequence[Check] = ()) -> None:
-        super().__init__(message)
-        self.asks = asks
-
-
-class FailedError(Exception):
-    """Say that an expression fails on the values that were given, as it would in Python."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """A value that is no plain data, or more than was sent."""
-
-    kind: str  # the name of its class; "" for one that was too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +43,6 @@ class Split:
     is_whole: bool = False  # all of it is asked for
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What an expression comes to."""
-
-    value: object
-    is_true: bool
-    is_weak: bool  # it stands on the truth of an object that is no plain data
-
-
 @lru_cache(maxsize=1024)
 def split_expression(source: str, entry: str | None = None) -> Split:
     """Find what to ask for; entry: the wanted function, the candidate's even where Python has one of that name."""
@@ -115,7 +56,7 @@ def split_expression(source: str, entry: str | None = None) -> Split:
         return whole
     try:
         wrappers, body, bound = _unwrap(tree)
-        parts = tuple(dict.fromkeys(_list_parts(body, _Scope(entry, bound))))
+        parts = tuple(dict.fromkeys(list_parts(body, Scope(entry, bound))))
         asked = _join_parts(parts)
     except (ValueError, RecursionError):  # a number that cannot be written out, or an expression too deep to write
         return whole
@@ -156,37 +97,38 @@ def _join_parts(parts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class Scope:
     """Which names are the candidate's."""
 
     entry: str | None
     bound: frozenset[str] = frozenset()
 
     def is_own(self, name: str) -> bool:
+        """Tell whether a name means something of the candidate's, whatever Python knows by it."""
         return name == self.entry or name in self.bound
 
-    def add_targets(self, comprehension: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> _Scope:
+    def add_targets(self, comprehension: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Scope:
         """Add the names that a comprehension binds."""
         targets = [node for each in comprehension.generators for node in ast.walk(each.target)]
-        return _Scope(self.entry, self.bound | {node.id for node in targets if isinstance(node, ast.Name)})
+        return Scope(self.entry, self.bound | {node.id for node in targets if isinstance(node, ast.Name)})
 
 
-def _list_parts(node: ast.expr, scope: _Scope) -> Iterator[str]:
+def list_parts(node: ast.expr, scope: Scope) -> Iterator[str]:
     """Yield the texts of what is to be asked for, from left to right."""
     if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-        yield _write_rows(node, scope)
+        yield write_rows(node, scope)
         return
-    children = _list_children(node, scope)
+    children = list_children(node, scope)
     if children is None:
         yield ast.unparse(node)
         return
     for child in children:
-        yield from _list_parts(child, scope)
+        yield from list_parts(child, scope)
 
 
-def _write_rows(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: _Scope) -> str:
+def write_rows(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope) -> str:
     """Write the comprehension that gives for each of its rows what has to be asked for."""
-    parts = tuple(dict.fromkeys(_list_parts(node.elt, scope.add_targets(node))))
+    parts = tuple(dict.fromkeys(list_parts(node.elt, scope.add_targets(node))))
     loops = " ".join(map(_write_loop, node.generators))
     return f"[{_join_parts(parts) if parts else '()'} {loops}]"
 
@@ -196,7 +138,7 @@ def _write_loop(loop: ast.comprehension) -> str:
     return f"{'async ' * loop.is_async}for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}{tests}"
 
 
-def _list_children(node: ast.expr, scope: _Scope) -> list[ast.expr] | None:
+def list_children(node: ast.expr, scope: Scope) -> list[ast.expr] | None:
     """List what an expression is made of that can be put together outside; None for one that has to be asked for."""
     if is_value(node) and not (isinstance(node, ast.Call) and scope.is_own(getattr(node.func, "id", ""))):
         return []
@@ -205,7 +147,7 @@ def _list_children(node: ast.expr, scope: _Scope) -> list[ast.expr] | None:
     if isinstance(node, ast.UnaryOp):
         return None if isinstance(node.op, ast.Invert) else [node.operand]
     if isinstance(node, ast.BinOp):
-        return [node.left, node.right] if type(node.op) in _OPERATORS or isinstance(node.op, ast.Pow) else None
+        return [node.left, node.right] if isinstance(node.op, _ARITHMETIC) else None
     if isinstance(node, ast.BoolOp):
         return node.values
     if isinstance(node, ast.Compare):
@@ -217,11 +159,11 @@ def _list_children(node: ast.expr, scope: _Scope) -> list[ast.expr] | None:
     if isinstance(node, ast.Slice):
         return [each for each in (node.lower, node.upper, node.step) if each is not None]
     if isinstance(node, ast.Name):
-        return [] if node.id in _TYPES and not scope.is_own(node.id) else None
+        return [] if node.id in TYPES and not scope.is_own(node.id) else None
     return _list_arguments(node, scope) if isinstance(node, ast.Call) else None
 
 
-def _list_arguments(node: ast.Call, scope: _Scope) -> list[ast.expr] | None:
+def _list_arguments(node: ast.Call, scope: Scope) -> list[ast.expr] | None:
     """List what a call is made of when it can be made outside."""
     given = [*node.args, *(each.value for each in node.keywords)]
     if any(isinstance(each, ast.Starred) for each in given) or not {each.arg for each in node.keywords} <= _KEYWORDS:
@@ -234,350 +176,3 @@ def _list_arguments(node: ast.Call, scope: _Scope) -> list[ast.expr] | None:
     if isinstance(receiver, ast.Name) and not scope.is_own(receiver.id):  # of a module, as a rule
         return given if receiver.id in _MODULES and node.func.attr in CLOSE else None
     return [receiver, *given] if node.func.attr in _METHODS else None
-
-
-def decide(split: Split, text: str) -> Decision:
-    """Put an expression together from the value that was asked for.
-
-    UndecidedError where that takes more than plain data; FailedError where the expression fails on it.
-    """
-    try:
-        tree = parse_value(text)
-        if len(text) > MOST_HASHED and ('{"set":' in text or '{"dict":' in text):
-            raise UndecidedError(TOO_LARGE, ANY)
-        value = _decode(tree)
-        evaluation = _Evaluation(_name_parts(split, value), _Scope(split.entry, split.bound), split.names)
-        if not split.is_whole:
-            value = evaluation.compute(split.body)
-        return Decision(value, evaluation.is_true(value), evaluation.is_weak)
-    except (MalformedError, RecursionError, MemoryError, OverflowError) as fault:
-        raise UndecidedError(f"the value cannot be looked at outside: {type(fault).__name__}") from None
-    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as fault:
-        raise FailedError(f"{type(fault).__name__}: {fault}"[:200]) from None
-
-
-def _name_parts(split: Split, value: object) -> dict[str, object]:
-    """Give each part its value."""
-    if len(split.parts) == 1:
-        return {split.parts[0]: value}
-    if isinstance(value, Opaque) and not value.kind:
-        raise UndecidedError(TOO_LARGE, ANY)
-    return _name_items(split.parts, value) if split.parts else {}
-
-
-def _name_items(parts: Sequence[str], value: object) -> dict[str, object]:
-    if not isinstance(value, tuple) or len(value) != len(parts):
-        raise FailedError("the value is not what was asked for")
-    return dict(zip(parts, value, strict=True))
-
-
-def _decode(tree: Any, is_key: bool = False) -> Any:
-    """Turn a checked tree into plain data of Python; is_key: it must be hashable, as an item of a set is."""
-    if isinstance(tree, list):
-        return [_decode(each, is_key) for each in tree]
-    if not isinstance(tree, dict):
-        return tree
-    ((kind, content),) = tree.items()
-    if kind in ("tuple", "iterator"):
-        items = [_decode(each, is_key) for each in content]
-        return tuple(items) if kind == "tuple" else items
-    if kind == "set":
-        return (frozenset if is_key else set)(_decode(each, True) for each in content)
-    if kind == "dict":
-        return {_decode(key, True): _decode(each) for key, each in content}
-    if kind == "bytes":
-        return content.encode("latin-1")
-    if kind == "int":
-        return int(content, 16)
-    if kind == "complex":
-        return complex(*content)
-    return Opaque(content[0] if kind == "repr" else "")
-
-
-def _find_opaque(value: object) -> Opaque | None:
-    """Find an object that is no plain data in a value."""
-    if isinstance(value, Opaque):
-        return value
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list | tuple | set | frozenset):
-        return next((found for each in value if (found := _find_opaque(each)) is not None), None)
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """A comprehension: what is asked for in each of its rows."""
-
-    node: ast.ListComp | ast.SetComp | ast.GeneratorExp
-    scope: _Scope
-    parts: tuple[str, ...]
-    text: str  # of the comprehension that asks for it
-
-
-Plan: TypeAlias = "Callable[[_Evaluation], Any]"
-
-
-@dataclass(slots=True)
-class _Evaluation:
-    """Computes an expression whose parts have values."""
-
-    values: Mapping[str, object]
-    scope: _Scope
-    names: frozenset[str]
-    plans: dict[int, Plan] = field(default_factory=dict)  # by the node that is computed
-    is_weak: bool = False
-    steps: int = 0
-
-    def is_true(self, value: object) -> bool:
-        """Tell the truth of a value: an object is true, as it is in Python when it says nothing else of itself."""
-        if isinstance(value, Opaque):
-            self.is_weak = True
-            return True
-        return bool(value)
-
-    def compute(self, node: Any) -> Any:
-        """Give the value of an expression."""
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise UndecidedError("it takes too long to decide outside")
-        plan = self.plans.get(id(node))
-        if plan is None:
-            plan = self.plans[id(node)] = self._make_plan(node)
-        return plan(self)
-
-    def _make_plan(self, node: Any) -> Plan:
-        """Choose how an expression is computed, once for all rows of a comprehension that it stands in."""
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-            inner = self.scope.add_targets(node)
-            rows = _Rows(node, inner, tuple(dict.fromkeys(_list_parts(node.elt, inner))), _write_rows(node, self.scope))
-            return lambda evaluation: evaluation._compute_rows(rows)
-        if _list_children(node, self.scope) is None:
-            text = ast.unparse(node)
-            return lambda evaluation: evaluation.values[text]
-        if is_value(node):
-            value = evaluate(node)
-            return lambda _: value
-        compute: Callable[[_Evaluation, Any], Any] = getattr(_Evaluation, f"_compute_{type(node).__name__.lower()}")
-        return lambda evaluation: compute(evaluation, node)
-
-    def _compute_rows(self, rows: _Rows) -> Any:
-        given = self.values[rows.text]
-        if isinstance(given, Opaque):
-            raise self._refuse(given)
-        if not isinstance(given, list):
-            raise FailedError("the value is not what was asked for")
-        found = [self._compute_row(rows, row) for row in given]
-        return self._make_set(found) if isinstance(rows.node, ast.SetComp) else found
-
-    def _compute_row(self, rows: _Rows, row: object) -> Any:
-        values = {rows.parts[0]: row} if len(rows.parts) == 1 else _name_items(rows.parts, row)
-        inner = _Evaluation(values, rows.scope, self.names, self.plans, steps=self.steps)
-        value = inner.compute(rows.node.elt)
-        self.steps, self.is_weak = inner.steps, self.is_weak or inner.is_weak
-        return value
-
-    def _compute_name(self, node: ast.Name) -> Any:
-        return _TYPES[node.id]
-
-    def _compute_list(self, node: ast.List) -> Any:
-        return [self.compute(each) for each in node.elts]
-
-    def _compute_tuple(self, node: ast.Tuple) -> Any:
-        return tuple([self.compute(each) for each in node.elts])
-
-    def _compute_set(self, node: ast.Set) -> Any:
-        return self._make_set([self.compute(each) for each in node.elts])
-
-    def _make_set(self, items: list[Any]) -> set[Any]:
-        self._refuse_opaque(items)  # which of them are equal only they could tell
-        return set(items)
-
-    def _compute_ifexp(self, node: ast.IfExp) -> Any:
-        return self.compute(node.body if self.is_true(self.compute(node.test)) else node.orelse)
-
-    def _compute_boolop(self, node: ast.BoolOp) -> Any:
-        value: Any = None
-        for each in node.values:
-            value = self.compute(each)
-            if self.is_true(value) is isinstance(node.op, ast.Or):
-                break
-        return value
-
-    def _compute_unaryop(self, node: ast.UnaryOp) -> Any:
-        value = self.compute(node.operand)
-        if isinstance(node.op, ast.Not):
-            return not self.is_true(value)
-        self._refuse_opaque(value)
-        return -value if isinstance(node.op, ast.USub) else +value
-
-    def _compute_binop(self, node: ast.BinOp) -> Any:
-        """Compute; what could grow without bound is undecided."""
-        left, right = self.compute(node.left), self.compute(node.right)
-        self._refuse_opaque(left, right)
-        if isinstance(node.op, ast.Pow):
-            return _raise_power(left, right)
-        if isinstance(node.op, ast.Mod) and isinstance(left, str | bytes):
-            raise UndecidedError("a text that is filled in")
-        if isinstance(node.op, ast.Mult) and _count_repeated(left, right) > MOST_REPEATED:
-            raise UndecidedError("a group that is repeated too often")
-        return _bound(_OPERATORS[type(node.op)](left, right))
-
-    def _compute_subscript(self, node: ast.Subscript) -> Any:
-        value = self.compute(node.value)
-        if isinstance(value, Opaque):
-            raise self._refuse(value)
-        place = self.compute(node.slice)
-        if isinstance(value, dict) and place not in value:
-            raise UndecidedError("a key that is not there, which a dict may have an answer to", VALUES)
-        return value[place]
-
-    def _compute_slice(self, node: ast.Slice) -> slice:
-        return slice(*(each and self.compute(each) for each in (node.lower, node.upper, node.step)))
-
-    def _compute_compare(self, node: ast.Compare) -> bool:
-        left = self.compute(node.left)
-        for operation, comparator in zip(node.ops, node.comparators, strict=True):
-            right = self.compute(comparator)
-            if not self._compare(operation, left, right):
-                return False
-            left = right
-        return True
-
-    def _compare(self, operation: ast.cmpop, left: Any, right: Any) -> bool:
-        if isinstance(operation, ast.Is | ast.IsNot):
-            return self._is_same(left, right) is isinstance(operation, ast.Is)
-        if isinstance(operation, ast.Eq):
-            return self._are_equal(left, right)
-        if isinstance(operation, ast.In | ast.NotIn):
-            return self._is_in(left, right, isinstance(operation, ast.NotIn)) is isinstance(operation, ast.In)
-        self._refuse_opaque(left, right)
-        if isinstance(operation, ast.NotEq):
-            return not self._are_equal(left, right)
-        return bool(_ORDERS[type(operation)](left, right))
-
-    def _is_same(self, left: object, right: object) -> bool:
-        """Tell whether two values are one object, which only for None, truths and types means something outside."""
-        if isinstance(left, type) or isinstance(right, type):
-            return left is right
-        for one, other in ((left, right), (right, left)):
-            if other is None or isinstance(other, bool):
-                return type(one) is type(other) and one == other
-        return self._are_equal(left, right)
-
-    def _are_equal(self, left: object, right: object) -> bool:
-        """Compare two values; an object that is no plain data equals nothing that is."""
-        if isinstance(left, type) or isinstance(right, type):
-            return left is right
-        one, other = _find_opaque(left), _find_opaque(right)
-        if one is not None and other is not None:
-            raise self._refuse(one)
-        if one is not None or other is not None:
-            return False
-        if isinstance(left, int | float) and isinstance(right, int | float):
-            return equal_numbers(left, right)
-        if isinstance(left, str) and isinstance(right, str):
-            return left == right
-        return equal_values(render_value(left, 1 << 20), render_value(right, 1 << 20))
-
-    def _is_in(self, item: Any, group: Any, is_denied: bool) -> bool:
-        if isinstance(group, Opaque):
-            raise self._refuse(group)
-        if is_denied:
-            self._refuse_opaque(item, group)
-        if isinstance(group, str | bytes):
-            return not isinstance(item, Opaque) and item in group
-        self.steps += len(group)
-        return any(self._are_equal(item, each) for each in group)
-
-    def _compute_call(self, node: ast.Call) -> Any:
-        keywords = {each.arg: self.compute(each.value) for each in node.keywords}
-        given = [self.compute(each) for each in node.args]
-        if isinstance(node.func, ast.Name):
-            return self._call_function(node.func.id, given, keywords)
-        assert isinstance(node.func, ast.Attribute)
-        if node.func.attr in CLOSE:
-            return self._call_function(node.func.attr, given, keywords)
-        receiver = self.compute(node.func.value)
-        self._refuse_opaque(receiver, given)
-        if isinstance(receiver, type) or keywords:
-            raise UndecidedError("a method of a class")
-        return getattr(receiver, node.func.attr)(*given)
-
-    def _call_function(self, name: str, given: list[Any], keywords: dict[str | None, Any]) -> Any:
-        """Call one of the functions that are known here."""
-        if name == "isinstance":
-            return self._is_instance(*given)
-        if name == "bool":
-            return bool(given) and self.is_true(*given)
-        if name in ("all", "any", "len"):
-            (group,) = given
-            if isinstance(group, Opaque):
-                raise self._refuse(group)
-            return len(group) if name == "len" else (all if name == "all" else any)(map(self.is_true, group))
-        self._refuse_opaque(*given)
-        if name in CLOSE:
-            return _are_close(given, *_find_tolerances(name, keywords))
-        if name == "type":
-            (value,) = given
-            return type(value)
-        if name == "round" and len(given) == 2 and not -MOST_DIGITS <= given[1] <= MOST_DIGITS:
-            raise UndecidedError("a number rounded to too many digits")
-        call: Callable[..., Any] = getattr(builtins, name)
-        return call(*given, **{str(word): value for word, value in keywords.items()})
-
-    def _is_instance(self, value: object, kinds: Any) -> bool:
-        if _find_opaque(kinds) is not None:
-            raise UndecidedError("a class of the candidate's", ANY)
-        return not isinstance(value, Opaque) and isinstance(value, kinds)
-
-    def _refuse_opaque(self, *values: object) -> None:
-        found = _find_opaque(values)
-        if found is not None:
-            raise self._refuse(found)
-
-    def _refuse(self, found: Opaque) -> UndecidedError:
-        """Say that an object is in the way; it may be asked itself where the expression speaks of its class.
-
-        Classes have capital letters: else what a function f gives back could claim to be of a class f.
-        """
-        if not found.kind:
-            return UndecidedError(TOO_LARGE, ANY)
-        is_named = found.kind in self.names and found.kind[0].isupper() and not hasattr(builtins, found.kind)
-        return UndecidedError(f"an object of the class {found.kind} is no plain data", ANY if is_named else ())
-
-
-def _count_repeated(left: Any, right: Any) -> int:
-    """Count the items of a text or a group times a number; 0 for a product of numbers."""
-    for group, number in ((left, right), (right, left)):
-        if isinstance(group, str | bytes | list | tuple) and isinstance(number, int):
-            return len(group) * number
-    return 0
-
-
-def _raise_power(base: Any, exponent: Any) -> Any:
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > WIDEST_INT:
-        raise UndecidedError("a number of too many digits")
-    return _bound(base**exponent)
-
-
-def _bound(value: Any) -> Any:
-    if isinstance(value, int) and value.bit_length() > 2 * WIDEST_INT:
-        raise UndecidedError("a number of too many digits")
-    return value
-
-
-def _find_tolerances(name: str, keywords: Mapping[str | None, Any]) -> tuple[Any, Any]:
-    relative, absolute = CLOSE[name]
-    return keywords.get("rel_tol", keywords.get("rtol", relative)), keywords.get(
-        "abs_tol", keywords.get("atol", absolute)
-    )
-
-
-def _are_close(given: Sequence[Any], relative: Any, absolute: Any) -> bool:
-    """Compare as math.isclose does, and item by item as numpy.allclose does."""
-    left, right = given
-    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-        pairs = zip(left, right, strict=False)
-        return len(left) == len(right) and all(_are_close(pair, relative, absolute) for pair in pairs)
-    return math.isclose(left, right, rel_tol=relative, abs_tol=absolute)

@@ -117,7 +117,10 @@ class Reranker:
         return self.rank(Task(query, make_candidates(candidates), tuple(examples)))
 
     def rank(self, task: Task, tests: Any = None) -> Ranking:
-        """Choose among the candidates of a task; hidden tests make it an oracle."""
+        """Choose among the candidates of a task; hidden tests make it an oracle.
+
+        An InputError says that there are no candidates, or what is wrong with an example or a test.
+        """
         if not task.candidates:
             raise InputError("no candidates; expected at least one, as a text or an object with the field text")
         case = self._make_case(task, tests)

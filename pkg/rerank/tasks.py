@@ -220,7 +220,10 @@ def name_item(item: Item, options: RerankOptions, is_oracle: bool) -> str:
 
 
 def read_done(path: Path) -> Counter[str]:
-    """Read the keys of what a file holds, and cut off a last line that was not finished."""
+    """Read the keys of what a file holds, and cut off a last line that was not finished.
+
+    PathError for what cannot be read; UsageError for a file of something else, which is left alone.
+    """
     try:
         content = path.read_bytes() if path.exists() else b""
     except OSError as fault:

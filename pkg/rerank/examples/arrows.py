@@ -80,7 +80,7 @@ def _make_example(call: FoundCall, value: object, text: str) -> Example:
 
 
 def parse_result(text: str, start: int) -> object:
-    """Read the value that stands at an offset, when what follows leaves no doubt that it is the whole of it."""
+    """Read the value at an offset; NotLiteral where there is none, or what follows leaves a doubt that it is all."""
     end = find_literal_end(text, start)
     if end < 0:
         raise NotLiteral(text[start : start + 40])

@@ -74,7 +74,10 @@ FORM = "handed over"
 
 
 def parse_handed(items: Iterable[Any], question: Question) -> list[Example]:
-    """Read examples as text in any form that a query may show them, or as {"call" or "args", "expected"}."""
+    """Read examples as text in any form that a query may show them, or as {"call" or "args", "expected"}.
+
+    An InputError says which of them is none, and what was expected.
+    """
     return [example for item in items for example in _parse_item(item, question)]
 
 
@@ -111,7 +114,10 @@ def _parse_text(text: str, question: Question) -> Iterator[Example]:
 
 
 def parse_tests(tests: Any) -> tuple[Example, ...]:
-    """Read hidden tests: a list of asserts, or one program; what cannot be taken apart runs as it stands."""
+    """Read hidden tests: a list of asserts, or one program; what cannot be taken apart runs as it stands.
+
+    An InputError says which of them is no test.
+    """
     texts = tests if isinstance(tests, list) else [tests]
     found: list[Example] = []
     for text in texts:

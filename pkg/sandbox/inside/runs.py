@@ -252,7 +252,10 @@ class _Waiting:
             os.close(self._event)
 
     def wait(self, seconds: float) -> bool:
-        """Wait up to some seconds for anything; tell whether the process has ended."""
+        """Wait up to some seconds for anything; tell whether the process has ended.
+
+        ClientGoneError once nobody waits for it any more.
+        """
         if self._event < 0:
             seconds = min(seconds, NO_PIDFD_LOOK)
         for descriptor, _ in self._poll.poll(max(0.0, seconds) * 1000):

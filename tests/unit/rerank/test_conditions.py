@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.rerank.comparison import STATEMENTS, WEAK
-from pkg.rerank.conditions import FailedError, UndecidedError, decide, split_expression
+from pkg.rerank.conditions import split_expression
+from pkg.rerank.decisions import FailedError, UndecidedError, decide
 from pkg.rerank.reranker import Reranker
 from pkg.sandbox.values import render_value
 
