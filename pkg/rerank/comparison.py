@@ -19,7 +19,7 @@ from pkg.sandbox.values import render_value
 NEAR = 0.95  # of a list for a tuple: in HumanEval and MBPP every example that holds also names the right one of the two
 WEAK = 0.9  # of an example that the candidate's own process judges: it may have been talked round
 STATEMENTS = "statements that run as they stand"
-TRUTH = "an object that is no plain data is taken for true"
+OBJECT = "it stands on an object that is no plain data"
 
 
 class Rating(NamedTuple):
@@ -46,7 +46,7 @@ def rate_step(example: Example, verdict: Verdict, entry: str | None = None) -> R
         return Rating(0.0, str(fault))
     is_truth = example.check is Check.TRUTH
     rate = float(found.is_true is example.expected) if is_truth else _rate_value(example, render_value(found.value))
-    return Rating(WEAK * rate, TRUTH) if found.is_weak and rate else Rating(rate)
+    return Rating(WEAK * rate, OBJECT) if found.is_weak and rate else Rating(rate)
 
 
 def rate_word(example: Example, verdict: Verdict) -> float:

@@ -71,7 +71,7 @@ class Decision:
 
     value: object
     is_true: bool
-    is_weak: bool  # it stands on the truth of an object that is no plain data
+    is_weak: bool  # it stands on an object that is no plain data, of which no more is known than that it is there
 
 
 def decide(split: Split, text: str) -> Decision:
@@ -298,6 +298,7 @@ class _Evaluation:
         """Tell whether two values are one object, which only for None, truths and types means something outside."""
         if isinstance(left, type) or isinstance(right, type):
             return left is right
+        self.is_weak = self.is_weak or isinstance(left, Opaque) or isinstance(right, Opaque)
         for one, other in ((left, right), (right, left)):
             if other is None or isinstance(other, bool):
                 return type(one) is type(other) and one == other

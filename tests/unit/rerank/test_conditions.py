@@ -10,7 +10,7 @@ from fake_sandbox import FakeSandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.rerank.comparison import STATEMENTS, WEAK
+from pkg.rerank.comparison import OBJECT, STATEMENTS, WEAK
 from pkg.rerank.conditions import split_expression
 from pkg.rerank.decisions import FailedError, UndecidedError, decide
 from pkg.rerank.reranker import Reranker
@@ -131,11 +131,10 @@ def test_a_condition_on_texts_and_groups_is_decided_outside(condition: str, righ
 def test_an_object_that_says_yes_to_everything_gains_nothing(
     condition: str, truth: bool, length: int, more: str
 ) -> None:
-    if condition == "f(2) is not True":
-        return  # which is true of it
     code = ANYTHING.format(truth=truth, length=length, more=more)
     score, _ = rate(f"Write f(n).\n\nassert {condition}\n", code)
-    assert score <= 1 - 1 / 2  # of two conditions that `and` joins, one may be true of any object
+    most = WEAK if "is not" in condition else 0.5  # that it is not None is true of it
+    assert score <= most  # half where `and` joins two conditions of which one is true of any object
 
 
 @pytest.mark.parametrize("condition", [*CONDITIONS, *(condition for condition, _, _ in SHAPES)])
@@ -154,7 +153,7 @@ def test_a_subclass_that_lies_is_judged_by_the_plain_value_that_it_is(condition:
 def test_truth_that_is_an_objects_own_counts_less() -> None:
     query = "Write f(s).\n\nassert f('abc')\n"
     score, reason = rate(query, "import re\ndef f(s): return re.match('a', s)")
-    assert (score, reason.partition("(")[2]) == (WEAK, "an object that is no plain data is taken for true)")
+    assert (score, reason.partition("(")[2]) == (WEAK, OBJECT + ")")
     assert rate(query, "def f(s): return True")[0] == 1.0
     assert rate(query.replace("assert f", "assert not f"), ANYTHING.format(truth=False, length=0, more=""))[0] == 0.0
 
