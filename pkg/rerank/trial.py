@@ -64,24 +64,24 @@ def _group_values(column: list[str | None]) -> tuple[list[int], set[int]]:
 
     Those are equal to what is exactly the same, and to nothing that is only near.
     """
-    by_text: dict[str, list[tuple[Form, int]]] = {}
-    known: dict[Form, int] = {}
-    groups, rough, work = [], set(), 0
+    groups: dict[str | None, int] = {None: -1}
+    distinct: dict[Form, int] = {}
+    alike: dict[str, list[Form]] = {}  # by the text of their forms: only those can be near each other
+    rough, work = set(), 0
     for place, value in enumerate(column):
-        if value is None:
-            groups.append(-1)
+        if value is None or value in groups:
             continue
         form = make_form(value, is_strict=True)
-        if form not in known:
-            others = by_text.setdefault(form.text, [])
+        if form not in distinct:
+            others = alike.setdefault(form.text, [])
             work += len(others) * len(form.numbers)
-            near = (group for other, group in others if equal_forms(form, other))
-            found = next(near, None) if work <= MOST_COMPARED else None
-            known[form] = len(known) if found is None else found
-            others += [(form, known[form])] if found is None else []
             rough |= {place} if work > MOST_COMPARED else set()
-        groups.append(known[form])
-    return groups, rough
+            compared = others if work <= MOST_COMPARED else []
+            near = next((other for other in compared if equal_forms(form, other)), None)
+            distinct[form] = len(distinct) if near is None else distinct[near]
+            others += [form] if near is None else []
+        groups[value] = distinct[form]
+    return [groups[value] for value in column], rough
 
 
 def _measure_one(row: Row, rows: Sequence[Row], votes: Sequence[int], leader: Row | None) -> Agreement:
