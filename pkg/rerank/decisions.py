@@ -21,7 +21,8 @@ from pkg.rerank.forms import equal_numbers, equal_values
 from pkg.sandbox.claims import MalformedError, clean_line, parse_value
 from pkg.sandbox.values import WIDEST_INT, render_value
 
-MOST_STEPS = 50_000  # of one decision; the rows of a comprehension take one or more each
+MOST_STEPS = 200_000  # of one decision, below a second; each part of a value that is looked at is one
+SIGNS_A_STEP = 1000  # of a text that is looked at
 MOST_HASHED = 20_000  # characters of a value with sets or dicts, whose keys can be chosen to be slow to put together
 TOO_LARGE = "the value is too large to be looked at outside"
 MOST_REPEATED = 100_000  # items of a text or a group times a number
@@ -132,17 +133,6 @@ def _decode(tree: Any, is_key: bool = False) -> Any:
     return Opaque(content[0] if kind == "repr" else "")
 
 
-def _find_opaque(value: object) -> Opaque | None:
-    """Find an object that is no plain data in a value."""
-    if isinstance(value, Opaque):
-        return value
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list | tuple | set | frozenset):
-        return next((found for each in value if (found := _find_opaque(each)) is not None), None)
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """A comprehension: what is asked for in each of its rows."""
@@ -176,9 +166,7 @@ class _Evaluation:
 
     def compute(self, node: Any) -> Any:
         """Give the value of an expression; UndecidedError and FailedError as `decide` raises them."""
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise UndecidedError("it takes too long to decide outside")
+        self._spend(1)
         plan = self.plans.get(id(node))
         if plan is None:
             plan = self.plans[id(node)] = self._make_plan(node)
@@ -308,7 +296,7 @@ class _Evaluation:
         """Compare two values; an object that is no plain data equals nothing that is."""
         if isinstance(left, type) or isinstance(right, type):
             return left is right
-        one, other = _find_opaque(left), _find_opaque(right)
+        one, other = self._find_opaque(left), self._find_opaque(right)
         if one is not None and other is not None:
             raise self._refuse(one)
         if one is not None or other is not None:
@@ -326,7 +314,7 @@ class _Evaluation:
             self._refuse_opaque(item, group)
         if isinstance(group, str | bytes):
             return not isinstance(item, Opaque) and item in group
-        self.steps += len(group)
+        self._spend(len(group))
         return any(self._are_equal(item, each) for each in group)
 
     def _compute_call(self, node: ast.Call) -> Any:
@@ -366,12 +354,29 @@ class _Evaluation:
         return call(*given, **{str(word): value for word, value in keywords.items()})
 
     def _is_instance(self, value: object, kinds: Any) -> bool:
-        if _find_opaque(kinds) is not None:
+        if self._find_opaque(kinds) is not None:
             raise UndecidedError("a class of the candidate's", ANY)
         return not isinstance(value, Opaque) and isinstance(value, kinds)
 
+    def _find_opaque(self, value: object) -> Opaque | None:
+        """Find an object that is no plain data in a value; each look takes as many steps as the value has parts."""
+        if isinstance(value, Opaque):
+            return value
+        if isinstance(value, dict):
+            value = [*value, *value.values()]
+        if isinstance(value, list | tuple | set | frozenset):
+            self._spend(len(value))
+            return next((found for each in value if (found := self._find_opaque(each)) is not None), None)
+        self._spend(len(value) // SIGNS_A_STEP if isinstance(value, str | bytes) else 0)
+        return None
+
+    def _spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise UndecidedError("it takes too long to decide outside")
+
     def _refuse_opaque(self, *values: object) -> None:
-        found = _find_opaque(values)
+        found = self._find_opaque(values)
         if found is not None:
             raise self._refuse(found)
 

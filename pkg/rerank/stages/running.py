@@ -56,6 +56,8 @@ def _ask_objects(case: Case, sandbox: Sandbox, contenders: Sequence[Contender], 
     places = [_list_undecided(case, each, examples) for each in contenders]
     asking = [each for each, found in zip(contenders, places, strict=True) if found]
     wanted = [found for found in places if found]
+    if not wanted:
+        return
     steps = [tuple(Step(examples[place].source, is_expression=True) for place in found) for found in wanted]
     inquiries = [Inquiry(each.code, own) for each, own in zip(asking, steps, strict=True)]
     for contender, found, result in zip(asking, wanted, ask_all(sandbox, inquiries, case.limits), strict=True):
