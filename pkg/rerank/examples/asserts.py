@@ -105,7 +105,8 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
 }
 """Methods of unittest that compare two values."""
 
-_MAX_LINES = 40  # of one statement
+_MAX_LINES = 40  # of one statement, and of a set-up
+_MAX_SETUP = 2_000  # characters
 _SETUP = (ast.Assign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.Assert, ast.For, ast.While, ast.With)
 MOST_WITH_SETUP = 64  # asserts before which a set-up is looked for; each look parses the lines above again and again
 _CLOSERS = "`'\"., "  # what may stand behind an assert that is quoted in prose
@@ -114,7 +115,7 @@ _CLOSERS = "`'\"., "  # what may stand behind an assert that is quoted in prose
 def take_asserts(text: str) -> tuple[list[Example], str]:
     """Read the asserts of a text, and give the text without them."""
     examples: list[Example] = []
-    rest, position = text, 0
+    rest, position, looks = text, 0, 0
     while found := _ASSERT.search(rest, position):
         start, position = found.start(1), found.end()
         taken = _parse_at(rest, start)
@@ -124,7 +125,8 @@ def take_asserts(text: str) -> tuple[list[Example], str]:
         line = text.count("\n", 0, start) + 1
         lines = text[:start].split("\n")
         lines[-1] = lines[-1].rstrip("; \t")
-        setup = _find_setup(lines) if len(examples) < MOST_WITH_SETUP else []
+        looks += 1
+        setup = _find_setup(lines) if looks <= MOST_WITH_SETUP else []
         examples += _chain_all(setup, statement, line)
         rest = rest[:start] + re.sub(r"[^\n]", " ", rest[start:end]) + rest[end:]
         position = end
@@ -167,7 +169,8 @@ def _find_setup(lines: list[str]) -> list[ast.stmt]:
     if not lines[-1].strip("` \t"):
         del lines[-1]
     for first in range(max(0, len(lines) - _MAX_LINES), len(lines)):
-        statements = parse_statements(dedent("\n".join(lines[first:])))
+        block = "\n".join(lines[first:])
+        statements = parse_statements(dedent(block)) if len(block) <= _MAX_SETUP else None
         if statements and all(isinstance(each, _SETUP) or _has_effect(each) for each in statements):
             return [each for each in statements if not isinstance(each, ast.Assert)]
     return []

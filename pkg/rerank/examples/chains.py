@@ -11,21 +11,23 @@ from pkg.rerank.examples.literals import parse_expression, write_code
 def chain_statements(earlier: Sequence[ast.stmt], asked: str) -> str | None:
     """Put those of the earlier statements before an expression that it needs; None where one of them has no place."""
     tree = parse_expression(asked)
-    source, needed = asked, _list_names(tree) if tree is not None else set()
     bound = {name for statement in earlier for name in _list_bound(statement)}
-    if not bound & needed:
+    source, needed = asked, bound & _list_names(tree) if tree is not None else set()
+    if not needed:
         return source
     for statement in reversed(earlier):
+        own = _list_bound(statement)
+        is_idle = isinstance(statement, ast.Assign | ast.AnnAssign | ast.Import) and not own & needed
+        if is_idle or isinstance(statement, ast.Assert):  # which is an example of its own
+            continue
         chained = _chain(statement, source)
         if chained is None:
             return None
-        source = chained
+        source, needed = chained, needed - own | bound & _list_read(statement)
     return source
 
 
 def _chain(statement: ast.stmt, rest: str) -> str | None:
-    if isinstance(statement, ast.Assert):
-        return rest  # an example of its own
     if write_code(statement) is None:
         return None
     if isinstance(statement, ast.Assign):
@@ -56,6 +58,10 @@ def _bind(targets: Sequence[ast.expr], value: str, rest: str) -> str | None:
 
 def _list_names(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _list_read(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
 def _list_bound(statement: ast.stmt) -> set[str]:

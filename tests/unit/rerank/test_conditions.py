@@ -225,7 +225,8 @@ def test_a_value_too_long_to_be_sent_is_asked_about_and_counts_less() -> None:
         ("n = 2; x = f(n)", "x == 4", "(lambda n: (lambda x: x)(f(n)))(2)"),
         ("x: int = f(2)", "x == 4", "(lambda x: x)(f(2))"),
         ("items = [\n    1,\n    2,\n]\nf(items)", "items == [2]", "(lambda items: (f(items), items)[1])([1, 2])"),
-        ("x = f(1)\nassert x == 2\nx = f(2)", "x == 4", "(lambda x: (lambda x: x)(f(2)))(f(1))"),
+        ("y = 1\nx = f(1)\nassert x == 2\nx = f(2)", "x == 4", "(lambda x: x)(f(2))"),
+        ("x = f(1)\nx = f(x)", "x == 4", "(lambda x: (lambda x: x)(f(x)))(f(1))"),
     ],
 )
 @pytest.mark.parametrize("frame", ["Write f.\n\n{}", "Write f.\n```python\n{}```\nThanks.", ">>> {}"])
