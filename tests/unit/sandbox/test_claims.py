@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from pkg.sandbox import Kind, Limits, Verdict, render_value
 from pkg.sandbox.claims import MalformedError, parse_claims, parse_value
+from pkg.sandbox.launch import Isolation
 from pkg.sandbox.protocol import STARTED, Ending
-from pkg.sandbox.worker import judge_run
+from pkg.sandbox.worker import Worker, judge_run
 
 LIMITS = Limits(output_bytes=4096)
 GOOD: dict[str, Any] = {"kind": "ok", "detail": "", "seconds": 0.0, "value": None}
@@ -138,3 +139,34 @@ def test_the_deepest_the_longest_and_the_strangest_values_are_read() -> None:
         nested = [nested]
     for value in (nested, "\x7f\\" * 9000, 1 << 20_000, {frozenset({(1, b"x")}): {1.5}}, object(), iter([{1}])):
         parse_value(render_value(value, most=2000))
+
+
+class Garbling:
+    """Stands for a worker that starts well and then answers something else."""
+
+    def __init__(self, body: bytes) -> None:
+        self.pieces = [pack({"layers": {}}).removeprefix(STARTED), pack(body).removeprefix(STARTED)]
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    def read(self, seconds: float) -> bytes | None:
+        return self.pieces.pop(0) if self.pieces else None
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"[]", b"{}", b"\xff", b"[" * 9000),
+        b'{"cause": "x", "reason": "", "status": 0, "seconds": 0, "sizes": [0, 0, 0], "is_fit": true}',
+        b'{"cause": null, "reason": "", "status": [], "seconds": 0, "sizes": [0, 0, 0], "is_fit": true}',
+    ],
+)
+def test_a_worker_that_answers_nonsense_is_given_up_and_its_run_is_judged(body: bytes) -> None:
+    worker = Worker(Garbling(body), Isolation(False, False, False, "/box"))
+    verdict, _ = worker.run("", None, LIMITS)
+    assert (verdict.kind, verdict.detail) == (Kind.OTHER, "the worker of the sandbox sent what is no answer")
+    assert not worker.is_fit
