@@ -19,7 +19,7 @@ from pkg.rerank.candidates import Example
 from pkg.rerank.comparison import passes
 from pkg.rerank.examples.find import find_examples
 from pkg.rerank.stages.running import make_step
-from pkg.rerank.wanted import read_question
+from pkg.rerank.wanted import parse_question
 from pkg.sandbox.pool import open_sandbox
 from pkg.sandbox.protocol import Limits, Sandbox
 
@@ -29,7 +29,7 @@ TRUE = 0.99  # of the examples, at least
 
 def measure_form(sandbox: Sandbox, problems: list[Problem]) -> Figures:
     """Read the examples of every query and try them on the canonical answer."""
-    found = [find_examples(read_question(problem.query)) for problem in problems]
+    found = [find_examples(parse_question(problem.query)) for problem in problems]
     steps = [tuple(map(make_step, examples)) for examples in found]
     inquiries = [Inquiry(problem.right, each) for problem, each in zip(problems, steps, strict=True)]
     results = ask_all(sandbox, inquiries, LIMITS)

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, Step, Verdict
 
 CHUNK = 2  # expressions that are asked one by one before it is seen whether to go on
 MOST_HANGS = 2  # of one candidate; code that hangs twice on small values is given up
+MOST_LINES = 1_000_000  # of code; no candidate that Python takes has more
 NOT_TRIED = "not tried, for others before it hung"
 _HANGS = (Kind.TIMEOUT, Kind.MEMORY)
 _SHARE = 0.1  # of the time of a run, that each of its expressions may take
@@ -111,7 +113,7 @@ def _split(question: Inquiry, result: Result) -> Result | None:
     if not together or result.load.kind is not Kind.OK:
         return replace(result, steps=_repeat(result, len(question.steps))) if together else result
     joined = result.steps[0]
-    answers = _read_answers(joined, len(together))
+    answers = _parse_answers(joined, len(together))
     if answers is None:
         return None
     joint, single = iter(answers), iter(result.steps[1:])
@@ -122,7 +124,7 @@ def _repeat(result: Result, count: int) -> tuple[Verdict, ...]:
     return (replace(result.load, value=None, output="", seconds=0.0),) * count
 
 
-def _read_answers(joined: Verdict, count: int) -> list[Verdict] | None:
+def _parse_answers(joined: Verdict, count: int) -> list[Verdict] | None:
     """Read the list that the joined step came to; whatever else stands there is no answer."""
     try:
         answers: Any = json.loads(joined.value or "") if joined.kind is Kind.OK else None
@@ -130,20 +132,23 @@ def _read_answers(joined: Verdict, count: int) -> list[Verdict] | None:
         return None
     if not isinstance(answers, list) or len(answers) != count:
         return None
-    verdicts = [_read_answer(each, joined.seconds / count) for each in answers]
+    verdicts = [_parse_answer(each, joined.seconds / count) for each in answers]
     return [each for each in verdicts if each is not None] if None not in verdicts else None
 
 
-def _read_answer(answer: Any, seconds: float) -> Verdict | None:
-    if answer in ("hung", "not tried"):
+def _parse_answer(answer: Any, seconds: float) -> Verdict | None:
+    if isinstance(answer, str) and answer in ("hung", "not tried"):
         return Verdict(Kind.TIMEOUT, "ran too long" if answer == "hung" else NOT_TRIED, seconds)
     if isinstance(answer, list) and len(answer) == 2 and answer[0] is True:
         return Verdict(Kind.OK, seconds=seconds, value=json.dumps(answer[1], separators=(",", ":")))
-    if isinstance(answer, list) and len(answer) == 4 and answer[0] is False:
-        name, message = str(answer[1]), " ".join(str(answer[2]).split())
-        place = f" (line {answer[3]})" if answer[3] else ""
-        return Verdict(_KINDS.get(name, Kind.OTHER), (f"{name}: {message}" if message else name) + place, seconds)
-    return None
+    if not isinstance(answer, list) or len(answer) != 4 or answer[0] is not False:
+        return None
+    _, name, message, line = answer
+    if not isinstance(name, str) or not isinstance(message, str) or not isinstance(line, int):
+        return None
+    place = f" (line {line})" if 0 < line < MOST_LINES else ""
+    detail = clean_line(f"{name}: {message}" if message.strip() else name) + place
+    return Verdict(_KINDS.get(name, Kind.OTHER), detail, seconds)
 
 
 def _ask_singly(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> list[tuple[Verdict, ...]]:

@@ -154,7 +154,7 @@ class RerankOptions:
     encoder: str = "static"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse what cannot be meant, with a UsageError."""
         check_stages((*self.stages, *self.weights))
         if self.compare not in get_args(Comparison):
             raise UsageError(f"no way to compare '{self.compare}'; expected stripped or raw")
@@ -171,7 +171,7 @@ class RerankOptions:
 
 
 def check_stages(names: Iterable[str]) -> None:
-    """Refuse a name that no stage has."""
+    """Refuse a name that no stage has, with a UsageError."""
     for name in names:
         if name not in STAGES:
             raise UsageError(f"no stage '{name}'; expected one of: {', '.join(STAGES)}")

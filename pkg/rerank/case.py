@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from pkg.rerank.candidates import Example, RerankOptions, Verdict
 from pkg.rerank.extraction import Extracted
-from pkg.rerank.wanted import Definition, Parameter, Question, read_parameters
+from pkg.rerank.wanted import Definition, Parameter, Question, list_parameters
+from pkg.sandbox import protocol
 from pkg.sandbox.protocol import Limits, Result, Sandbox
 
 
@@ -22,6 +23,7 @@ class Contender:
     stripped: str = ""  # the code without what it says about itself (A-07)
     tree: ast.Module | None = None  # once the syntax is right
     run: Result | None = None  # the load and the examples
+    word: dict[int, protocol.Verdict] = field(default_factory=dict)  # by step: what its own objects make of an example
     dropped: str | None = None
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
@@ -100,7 +102,7 @@ def find_parameters(case: Case, mains: Sequence[ast.FunctionDef]) -> tuple[Param
     """Give the parameters that a call needs: those that the query tells, or else those that most candidates have."""
     told = case.question.parameters
     if told is None:
-        signatures = [found for each in mains if (found := read_parameters(each)) is not None]
+        signatures = [found for each in mains if (found := list_parameters(each)) is not None]
         told = _merge_signatures(signatures)
     return tuple(each for each in told if not each.is_optional)
 

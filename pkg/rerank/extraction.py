@@ -34,11 +34,11 @@ def extract_code(text: str, question: Question) -> Extracted:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if len(text) > MAX_CODE or "\0" in text:
         return Extracted(text)
-    found = _read_answer(text, question)
+    found = _find_answer(text, question)
     return _add_context(found if found.code else Extracted(text), question)
 
 
-def _read_answer(text: str, question: Question) -> Extracted:
+def _find_answer(text: str, question: Question) -> Extracted:
     """Try the ways to read an answer, the surest first, and take the first that has what is wanted, or else any."""
     ways: list[Callable[[], Extracted]] = [
         lambda: _take_fence(text, question),

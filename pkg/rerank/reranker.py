@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import InputError, MissingExtraError, SandboxError
 from pkg.rerank.candidates import Candidate, Example, Name, Ranked, Ranking, RerankOptions, Task
 from pkg.rerank.case import Case, Contender, list_functions
-from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called, read_handed, read_tests
+from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called, parse_handed, parse_tests
 from pkg.rerank.extraction import extract_code
 from pkg.rerank.stages.reading import Stage, StaticStage, SyntaxStage
 from pkg.rerank.stages.running import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
 from pkg.rerank.stages.similarity import SimilarityStage, strip_code
-from pkg.rerank.wanted import read_question
+from pkg.rerank.wanted import parse_question
 
 if TYPE_CHECKING:
     from pkg.sandbox.protocol import Sandbox
@@ -117,10 +117,13 @@ class Reranker:
         return self.rank(Task(query, make_candidates(candidates), tuple(examples)))
 
     def rank(self, task: Task, tests: Any = None) -> Ranking:
-        """Choose among the candidates of a task; hidden tests make it an oracle."""
+        """Choose among the candidates of a task; hidden tests make it an oracle.
+
+        An InputError says that there are no candidates, or what is wrong with an example or a test.
+        """
         if not task.candidates:
             raise InputError("no candidates; expected at least one, as a text or an object with the field text")
-        case = self._read_case(task, tests)
+        case = self._make_case(task, tests)
         contenders = fold_candidates(task, case)
         run_filters(case, contenders)
         settle_doubts(case, contenders)
@@ -128,11 +131,11 @@ class Reranker:
         run_comparisons(case, contenders, finalists)
         return make_ranking(task, case, order_contenders(case, contenders))
 
-    def _read_case(self, task: Task, tests: Any) -> Case:
-        question = read_question(task.query)
-        handed = read_handed(task.examples, question)
+    def _make_case(self, task: Task, tests: Any) -> Case:
+        question = parse_question(task.query)
+        handed = parse_handed(task.examples, question)
         examples = keep_consistent([*handed, *find_examples(question)])
-        hidden = read_tests(tests) if tests is not None else ()
+        hidden = parse_tests(tests) if tests is not None else ()
         entry = find_entry(question, examples)
         notes = [self.note] if self.note else []
         is_oracle = tests is not None

@@ -220,19 +220,22 @@ def name_item(item: Item, options: RerankOptions, is_oracle: bool) -> str:
 
 
 def read_done(path: Path) -> Counter[str]:
-    """Read the keys of what a file holds, and cut off a last line that was not finished."""
+    """Read the keys of what a file holds, and cut off a last line that was not finished.
+
+    PathError for what cannot be read; UsageError for a file of something else, which is left alone.
+    """
     try:
         content = path.read_bytes() if path.exists() else b""
     except OSError as fault:
         raise PathError(f"cannot read {path}: {fault.strerror}; expected the output of an earlier run") from None
     whole = content[: content.rfind(b"\n") + 1]
-    done = Counter(_read_key(line, path, number) for number, line in enumerate(whole.splitlines(), 1))
+    done = Counter(_parse_key(line, path, number) for number, line in enumerate(whole.splitlines(), 1))
     if len(whole) < len(content):
         os.truncate(path, len(whole))
     return done
 
 
-def _read_key(line: bytes, path: Path, number: int) -> str:
+def _parse_key(line: bytes, path: Path, number: int) -> str:
     try:
         fields: Any = json.loads(line)
     except ValueError:

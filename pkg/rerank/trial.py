@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.case import Case, Contender, find_parameters
-from pkg.rerank.comparison import STRICT, equal_values
+from pkg.rerank.forms import Form, equal_forms, make_form
 from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
 from pkg.rerank.inputs.kinds import Profile, guess_kind, list_others
 from pkg.rerank.inputs.values import Pool, make_pool
@@ -16,6 +16,8 @@ from pkg.rerank.wanted import Parameter
 from pkg.sandbox.protocol import Kind, Result, Sandbox, Step
 
 Values = Sequence[str | None]  # of one candidate, one an input; None where it gave none
+MOST_COMPARED = 500_000  # numbers of one input that are compared within a tolerance: about a tenth of a second
+
 Row = tuple[int, ...]  # the same, each value by the number of its kind; -1 for none
 
 
@@ -26,6 +28,7 @@ class Agreement:
     score: float  # 0 to 1
     partners: int  # votes of its group: that agree on every input that counts, its own included
     inputs: int  # that count
+    is_rough: bool = False  # a value of it was too large to be compared with all others
 
 
 def measure_agreement(outcomes: Sequence[Values], votes: Sequence[int], first: int | None = None) -> list[Agreement]:
@@ -34,10 +37,12 @@ def measure_agreement(outcomes: Sequence[Values], votes: Sequence[int], first: i
     first: the place of the candidate that was given first, where it is among them.
     """
     columns = [column for column in _list_columns(outcomes) if _counts(column, votes)]
-    groups = [_group_values(column) for column in columns]
-    rows = list(zip(*groups, strict=True)) or [()] * len(outcomes)
+    grouped = [_group_values(column) for column in columns]
+    rows = list(zip(*(groups for groups, _ in grouped), strict=True)) or [()] * len(outcomes)
+    rough = {place for _, places in grouped for place in places}
     leader = None if first is None else rows[first]
-    return [_measure_one(row, rows, votes, leader) for row in rows]
+    agreements = [_measure_one(row, rows, votes, leader) for row in rows]
+    return [replace(each, is_rough=place in rough) for place, each in enumerate(agreements)]
 
 
 def count_answers(outcomes: Sequence[Values], votes: Sequence[int]) -> int:
@@ -54,21 +59,29 @@ def _counts(column: list[str | None], votes: Sequence[int]) -> bool:
     return 2 * sum(vote for value, vote in zip(column, votes, strict=True) if value is not None) >= sum(votes)
 
 
-def _group_values(column: list[str | None]) -> list[int]:
-    """Number the distinct values of one input; -1 stands for no value."""
-    distinct: list[str] = []
-    groups = []
-    for value in column:
-        if value is None:
-            groups.append(-1)
+def _group_values(column: list[str | None]) -> tuple[list[int], set[int]]:
+    """Number the distinct values of one input, -1 for no value, and give the places of those too large to compare all.
+
+    Those are equal to what is exactly the same, and to nothing that is only near.
+    """
+    groups: dict[str | None, int] = {None: -1}
+    distinct: dict[Form, int] = {}
+    alike: dict[str, list[Form]] = {}  # by the text of their forms: only those can be near each other
+    rough, work = set(), 0
+    for place, value in enumerate(column):
+        if value is None or value in groups:
             continue
-        place = next(
-            (index for index, other in enumerate(distinct) if equal_values(value, other, STRICT)), len(distinct)
-        )
-        if place == len(distinct):
-            distinct.append(value)
-        groups.append(place)
-    return groups
+        form = make_form(value, is_strict=True)
+        if form not in distinct:
+            others = alike.setdefault(form.text, [])
+            work += len(others) * len(form.numbers)
+            rough |= {place} if work > MOST_COMPARED else set()
+            compared = others if work <= MOST_COMPARED else []
+            near = next((other for other in compared if equal_forms(form, other)), None)
+            distinct[form] = len(distinct) if near is None else distinct[near]
+            others += [form] if near is None else []
+        groups[value] = distinct[form]
+    return [groups[value] for value in column], rough
 
 
 def _measure_one(row: Row, rows: Sequence[Row], votes: Sequence[int], leader: Row | None) -> Agreement:
@@ -161,14 +174,14 @@ class Trial:
             before + sum(end.seconds for end in result.steps)
             for before, result in zip(self.seconds, results, strict=True)
         ]
-        return [_read_values(each) or [None] * len(inputs) for each in results]
+        return [_list_values(each) or [None] * len(inputs) for each in results]
 
 
 def _make_steps(main: ast.FunctionDef | None, inputs: Sequence[str]) -> tuple[Step, ...]:
     return tuple(Step(f"{main.name}({each})", is_expression=True) for each in inputs) if main is not None else ()
 
 
-def _read_values(result: Result) -> Values:
+def _list_values(result: Result) -> Values:
     """Read what the calls gave; code that never gives anything but None, as code that prints, shows nothing."""
     values = [end.value if end.kind is Kind.OK else None for end in result.steps]
     return [None] * len(values) if {*values} <= {None, NOTHING} else values

@@ -51,14 +51,14 @@ class Question:
         return needed <= count <= len(self.parameters)
 
 
-def read_question(text: str) -> Question:
+def parse_question(text: str) -> Question:
     """Read a query: a piece of code that breaks off, code in a fence, a header in prose, or prose that gives a name."""
     text = text.replace("\r\n", "\n")
     for code in _list_codes(text):
-        question = _read_code(text, code)
+        question = _parse_code(text, code)
         if question is not None:
             return question
-    return _read_prose(text)
+    return _parse_prose(text)
 
 
 def _list_codes(text: str) -> list[str]:
@@ -71,7 +71,7 @@ def _list_codes(text: str) -> list[str]:
     return [text, found] if found.strip() else [text]
 
 
-def _read_code(text: str, code: str) -> Question | None:
+def _parse_code(text: str, code: str) -> Question | None:
     """Read code that defines something; the last stub is what is wanted, or else the last definition."""
     stub, statements = None, parse_statements(code)
     if statements is None:
@@ -83,7 +83,7 @@ def _read_code(text: str, code: str) -> Question | None:
     if wanted is statements[-1] and is_stub(wanted) and code is text:
         stub = code
     context = "\n".join(ast.unparse(each) for each in statements if each is not wanted and _is_context(each))
-    return Question(text, wanted.name, read_parameters(wanted), context, stub)
+    return Question(text, wanted.name, list_parameters(wanted), context, stub)
 
 
 def is_stub(definition: Definition) -> bool:
@@ -101,7 +101,7 @@ def _is_context(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign)
 
 
-def read_parameters(definition: Definition) -> tuple[Parameter, ...] | None:
+def list_parameters(definition: Definition) -> tuple[Parameter, ...] | None:
     """List the parameters of a function; None for a class and for one that takes any number of arguments."""
     if isinstance(definition, ast.ClassDef):
         return None
@@ -116,18 +116,18 @@ def read_parameters(definition: Definition) -> tuple[Parameter, ...] | None:
     )
 
 
-def _read_prose(text: str) -> Question:
+def _parse_prose(text: str) -> Question:
     """Find a header in the text, or a name that the text says outright."""
     told = text[:_MAX_PROSE]
     for header in _HEADER.finditer(told):
         statements = parse_statements(f"{header.group(1)} pass") if len(header.group(1)) < _MAX_HEADER else None
         if statements and isinstance(statements[0], Definition):
-            return Question(text, statements[0].name, read_parameters(statements[0]))
+            return Question(text, statements[0].name, list_parameters(statements[0]))
     named = _NAMED.search(told)
     name = named and (named["name"] or named["quoted"] or named["bare"])
     if not named or not name or not _is_told(named, text):
         return Question(text)
-    return Question(text, name, _read_signature(text, named.end(named.lastgroup or 0)))
+    return Question(text, name, _parse_signature(text, named.end(named.lastgroup or 0)))
 
 
 def _is_told(named: re.Match[str], text: str) -> bool:
@@ -137,11 +137,11 @@ def _is_told(named: re.Match[str], text: str) -> bool:
     return kind != "name" or not named[kind].isalpha() or any(sign in "`'\"*(" for sign in around)
 
 
-def _read_signature(text: str, start: int) -> tuple[Parameter, ...] | None:
+def _parse_signature(text: str, start: int) -> tuple[Parameter, ...] | None:
     """Read the parameters behind a name, where they are written as names."""
     found = _SIGNATURE.match(text, start)
     if found is None or parse_expression(f"lambda {found.group(1)[1:-1]}: 0") is None:
         return None
     statements = parse_statements(f"def signature{found.group(1)}: pass")
     wanted = statements[0] if statements else None
-    return read_parameters(wanted) if isinstance(wanted, ast.FunctionDef) else None
+    return list_parameters(wanted) if isinstance(wanted, ast.FunctionDef) else None

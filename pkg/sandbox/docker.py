@@ -33,7 +33,10 @@ _LIBRARY = re.compile(r"(/\S+) \(0x")
 
 
 def write_image(path: str | Path) -> None:
-    """Write a tar archive for `docker import`: this Python with its library and the shared libraries that it needs."""
+    """Write a tar archive for `docker import`: this Python with its library and the shared libraries that it needs.
+
+    SandboxError on a system that is not Linux.
+    """
     if sys.platform != "linux":
         raise SandboxError(
             f"an image can be made from a Python of Linux only, this is {sys.platform}; see docs/security.md"
@@ -89,7 +92,10 @@ _numbers = itertools.count()
 
 
 def connect_docker(image: str | None = None) -> Callable[[], Worker]:
-    """Find the daemon and the image; give what starts a worker."""
+    """Find the daemon and the image; give what starts a worker.
+
+    MissingExtraError without the package docker; SandboxError where the daemon or the image is missing.
+    """
     docker = _import_docker()
     name = image or IMAGE
     try:

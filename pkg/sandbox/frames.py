@@ -42,16 +42,14 @@ def receive_bytes(descriptor: int, size: int) -> bytes | None:
     return b"".join(pieces)
 
 
-def split_frames(data: bytes) -> list[Any]:
-    """Read the whole messages at the front of what an untrusted process wrote; stop at the first that is not one."""
-    messages: list[Any] = []
-    while len(data) >= HEAD:
-        end = HEAD + int.from_bytes(data[:HEAD], "big")
+def split_frames(data: bytes) -> list[bytes]:
+    """Cut what an untrusted process wrote into the bodies of its messages; one that breaks off is left out."""
+    bodies: list[bytes] = []
+    start = 0
+    while start + HEAD <= len(data):
+        end = start + HEAD + int.from_bytes(data[start : start + HEAD], "big")
         if end > len(data):
             break
-        try:
-            messages.append(json.loads(data[HEAD:end]))
-        except (ValueError, RecursionError):
-            break
-        data = data[end:]
-    return messages
+        bodies.append(data[start + HEAD : end])
+        start = end
+    return bodies

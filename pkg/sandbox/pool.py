@@ -40,7 +40,10 @@ class Pool:
         return self._name
 
     def run(self, program: Program, limits: Limits = DEFAULT) -> Result:
-        """Run one program: the load with the first step, then each other step in a process that loads the code anew."""
+        """Run one program: the load with the first step, then each other step in a process that loads the code anew.
+
+        SandboxError once the pool is closed.
+        """
         steps: list[Step | None] = [*program.steps] or [None]
         with self._free:
             load, taken = self._run_once(program.code, steps[0], limits)
@@ -99,7 +102,7 @@ class Pool:
 
 
 def start_unprotected_worker() -> Worker:
-    """Start a worker that is a plain process."""
+    """Start a worker that is a plain process; SandboxError on a system without fork."""
     if not hasattr(os, "fork"):
         raise SandboxError(f"code cannot be run without a sandbox on {sys.platform}, which has no fork; install Docker")
     folder = make_folder()
@@ -119,7 +122,7 @@ def open_sandbox(backend: str | None = None, jobs: int = 0, image: str | None = 
     """Open a sandbox with a number of workers, one for each core by default; the first one is started at once.
 
     backend: process, docker or none; the platform's default if None. image: of the docker backend. A SandboxError or a
-    MissingExtraError says what is missing.
+    MissingExtraError says what is missing, a UsageError that there is no such backend.
     """
     name = backend or choose_backend()
     if name == "process":

@@ -34,7 +34,7 @@ def start_process_worker() -> Worker:
     """Start a worker in namespaces: through bubblewrap where it is installed, else by our own hand.
 
     Root's workers always start by our own hand: bubblewrap can only map root to root, for whom the kernel counts no
-    processes.
+    processes. A SandboxError says what the system lacks.
     """
     if sys.platform != "linux":
         raise SandboxError(
@@ -50,7 +50,7 @@ def start_process_worker() -> Worker:
 
 
 def start_own_worker() -> Worker:
-    """Start a worker that makes its namespaces itself."""
+    """Start a worker that makes its namespaces itself; a SandboxError names the switch that closes them."""
     isolation = Isolation(True, True, True, BOX, find_libraries(), find_packages())
     try:
         return Worker(ProcessStream(build_command(sys.executable)), isolation)

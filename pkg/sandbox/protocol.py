@@ -21,7 +21,7 @@ BOX_ROOM = "size=64m,nr_inodes=1024"
 MOST_FILES = 4096
 """Files of a run where the folder's mount cannot bound them (bubblewrap's): more end the run."""
 
-DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")  # /dev/zero would give memory that nobody can count
 LIBRARIES = (
     "/lib",
     "/lib32",
@@ -73,7 +73,7 @@ class Limits:
 
     cpu_seconds: float = 5.0
     wall_seconds: float = 10.0
-    memory_bytes: int = 512 << 20  # address space of each process, and pages in use of all together
+    memory_bytes: int = 512 << 20  # address space of each process; pages, files and socket buffers of all together
     output_bytes: int = 64 << 10  # kept of the standard output, and of a value; 16 times as much ends the run
     file_bytes: int = 16 << 20  # one file; all files of a run together have 64 MiB
     processes: int = 16  # processes and threads at one time

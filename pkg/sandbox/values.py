@@ -20,6 +20,7 @@ DEEPEST = 60  # levels of nesting; what lies deeper is given as {"repr": ["deep"
 MOST_ITEMS = 1000  # taken from an iterator, which may have no end
 WIDEST_INT = 14_000  # bits; above, the decimal text exceeds the 4,300 digits that Python reads
 START = 1000  # characters shown of a text that is too long
+DIGEST_ROOM = 2 * START + 100  # characters of what stands for such a text, at most: each shown one may be escaped
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 

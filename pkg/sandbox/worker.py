@@ -12,29 +12,29 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pkg.errors import SandboxError
-from pkg.sandbox.frames import HEAD, pack_frame, split_frames
+from pkg.sandbox.claims import parse_claims
+from pkg.sandbox.frames import HEAD, pack_frame
 from pkg.sandbox.launch import Isolation, Stream, build_message
-from pkg.sandbox.protocol import NO_MEMORY, NO_START, STARTED, Ending, Kind, Limits, Step, Verdict
+from pkg.sandbox.protocol import NO_MEMORY, NO_START, Ending, Kind, Limits, Step, Verdict
 
-LONGEST_DETAIL = 600
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
-CLAIMS = frozenset(kind.value for kind in Kind) - {Kind.TIMEOUT.value}  # this one only a clock can say
 
 
 def judge_run(ending: Ending, limits: Limits, has_step: bool) -> tuple[Verdict, Verdict | None]:
     """Give the verdict on the load and, if the process says that it loaded well and had a step to do, on that."""
-    claims = _read_claims(ending, limits)
+    claims = parse_claims(ending.report, limits)
     against = _find_contrary(ending, limits)
     loaded = bool(claims) and claims[0].kind is Kind.OK
-    load_output, step_output = (_read_output(data) for data in (ending.load_output, ending.step_output))
+    load_output, step_output = (_decode_output(data) for data in (ending.load_output, ending.step_output))
     if loaded and has_step:
         step = _conclude(claims[1:], against)
-        seconds = max(0.0, ending.seconds - claims[0].seconds)
-        return replace(claims[0], output=load_output), replace(step, seconds=seconds, output=step_output)
+        spent = min(claims[0].seconds, ending.seconds)
+        load = replace(claims[0], seconds=spent, value=None, output=load_output)
+        return load, replace(step, seconds=ending.seconds - spent, output=step_output)
     return replace(_conclude(claims, against), seconds=ending.seconds, output=load_output), None
 
 
-def _read_output(data: bytes) -> str:
+def _decode_output(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
@@ -63,31 +63,9 @@ def _find_contrary(ending: Ending, limits: Limits) -> tuple[Kind, str] | None:
     return None
 
 
-def _read_claims(ending: Ending, limits: Limits) -> list[Verdict]:
-    """Read what the process said, at most of the load and one step; stop at the first that makes no sense."""
-    claims: list[Verdict] = []
-    for message in split_frames(ending.report.removeprefix(STARTED))[:2]:
-        claim = _read_claim(message, ending, limits)
-        if claim is None:
-            break
-        claims.append(claim)
-    return claims
-
-
-def _read_claim(message: Any, ending: Ending, limits: Limits) -> Verdict | None:
-    """Read one report, each part within its bounds."""
-    if not isinstance(message, dict) or message.get("kind") not in CLAIMS:
-        return None
-    detail, value, seconds = message.get("detail"), message.get("value"), message.get("seconds")
-    if not isinstance(detail, str) or not isinstance(seconds, (int, float)):
-        return None
-    text = value if isinstance(value, str) and len(value) <= limits.output_bytes else None
-    used = min(max(0.0, seconds), ending.seconds) if seconds == seconds else 0.0
-    return Verdict(Kind(message["kind"]), " ".join(detail.split())[:LONGEST_DETAIL], used, text)
-
-
 START_SECONDS = 30.0  # a worker that is not ready by then never will be
 GRACE = 5.0  # seconds beyond the limits of a run, before the worker itself is given up
+GARBLED = "the worker of the sandbox sent what is no answer"
 
 
 class WorkerLostError(Exception):
@@ -112,8 +90,8 @@ class Worker:
             raise
         if "failure" in hello:
             self.close()
-            raise SandboxError(hello["failure"])
-        self.layers: dict[str, object] = hello["layers"]
+            raise SandboxError(str(hello["failure"]))
+        self.layers: dict[str, object] = hello.get("layers", {})
 
     def run(self, code: str, step: Step | None, limits: Limits) -> tuple[Verdict, Verdict | None]:
         """Run one process that loads the code and does the step, if any; give the verdicts on both.
@@ -134,10 +112,15 @@ class Worker:
 
     def _receive_ending(self, end: float) -> Ending:
         answer = self._receive(end)
-        self.is_fit = answer["is_fit"]
-        written = [self._take(size, end) for size in answer["sizes"]]
-        cause = Kind(answer["cause"]) if answer["cause"] else None
-        return Ending(cause, answer["reason"], answer["status"], answer["seconds"], *written)
+        try:
+            cause = Kind(answer["cause"]) if answer["cause"] else None
+            load, report, step = (self._take(size, end) for size in answer["sizes"])
+            self.is_fit = answer["is_fit"] is True
+            return Ending(
+                cause, str(answer["reason"]), int(answer["status"]), float(answer["seconds"]), load, report, step
+            )
+        except (KeyError, TypeError, ValueError):
+            raise WorkerLostError(GARBLED) from None
 
     def close(self) -> None:
         """End the worker with everything that it runs."""
@@ -151,9 +134,14 @@ class Worker:
             raise WorkerLostError(f"the worker of the sandbox is gone ({error})") from None
 
     def _receive(self, end: float) -> dict[str, Any]:
-        """Read one message; the worker alone writes here, never a candidate."""
+        """Read one message; where there are walls the worker alone writes here, never a candidate."""
         size = int.from_bytes(self._take(HEAD, end), "big")
-        message: dict[str, Any] = json.loads(self._take(size, end))
+        try:
+            message: Any = json.loads(self._take(size, end))
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            raise WorkerLostError(GARBLED)
         return message
 
     def _take(self, size: int, end: float) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.calls import FoundCall, find_calls
-from pkg.rerank.examples.literals import NotLiteral, find_literal_end, read_value
+from pkg.rerank.examples.literals import NotLiteral, find_literal_end, parse_literal
 from pkg.rerank.wanted import Question
 
 _VERB = (
@@ -34,14 +34,14 @@ _GOES_ON = re.compile(r"[ \t]*(?:(?!--?[ \t]+[A-Za-z]{2})[-+*/%<>&^!]|\*\*|=)|[\
 _SUM = re.compile(r"[-+*/%() \d._]+")
 
 
-def read_arrows(text: str, question: Question) -> Iterator[Example]:
+def find_arrows(text: str, question: Question) -> Iterator[Example]:
     """Yield the examples of a text that put a call before its value."""
     defined = _find_definition(text, question)
     for call in find_calls(text, question):
         if defined <= call.start < _find_heading(text, defined):
             continue
         try:
-            value = _read_behind(text, call.end)
+            value = _parse_behind(text, call.end)
         except NotLiteral:
             continue
         yield _make_example(call, value, text)
@@ -62,16 +62,16 @@ def _find_heading(text: str, start: int) -> int:
     return found.start() if found else len(text)
 
 
-def _read_behind(text: str, end: int) -> object:
+def _parse_behind(text: str, end: int) -> object:
     """Read the value that a call is linked to by an arrow, a verb, or a comment that holds nothing else."""
     link = _LINK.match(text, end)
     if link and (link.group().strip() != ":" or "\n" not in link.group()):
-        return read_result(text, link.end())
+        return parse_result(text, link.end())
     comment = _COMMENT.match(text, end)
     literal = find_literal_end(text, comment.end()) if comment else -1
     if comment is None or literal < 0 or not _END.match(text, literal):
         raise NotLiteral(text[end : end + 40])
-    return read_value(text[comment.end() : literal])
+    return parse_literal(text[comment.end() : literal])
 
 
 def _make_example(call: FoundCall, value: object, text: str) -> Example:
@@ -79,8 +79,8 @@ def _make_example(call: FoundCall, value: object, text: str) -> Example:
     return Example(call.source, Check.VALUE, value, form="arrow", line=line)
 
 
-def read_result(text: str, start: int) -> object:
-    """Read the value that stands at an offset, when what follows leaves no doubt that it is the whole of it."""
+def parse_result(text: str, start: int) -> object:
+    """Read the value at an offset; NotLiteral where there is none, or what follows leaves a doubt that it is all."""
     end = find_literal_end(text, start)
     if end < 0:
         raise NotLiteral(text[start : start + 40])
@@ -90,21 +90,21 @@ def read_result(text: str, start: int) -> object:
     if not _GOES_ON.match(rest):
         if _OTHER_CASE.match(rest):
             raise NotLiteral("one of several cases")
-        return read_value(text[start:end])
-    return _read_sum(text[start:].partition("\n")[0])
+        return parse_literal(text[start:end])
+    return _parse_sum(text[start:].partition("\n")[0])
 
 
-def _read_sum(line: str) -> object:
+def _parse_sum(line: str) -> object:
     """Read `19 - 5 - 6 = 8`: a sum, and its value behind a sign of equality when there is one."""
     parts = [part.strip() for part in re.split(r"={1,2}|#", line)]
     if not _SUM.fullmatch(parts[0]) or not parts[0]:
         raise NotLiteral(line)
-    value = read_value(parts[0])
+    value = parse_literal(parts[0])
     for part in parts[1:]:
         number = re.match(r"-?\d+(?:\.\d+)?", part)
         if number is None:
             break
-        if read_value(number.group()) != value:
+        if parse_literal(number.group()) != value:
             raise NotLiteral(line)
     return value
 
@@ -113,16 +113,16 @@ _BARE = re.compile(r"\(([a-z]{1,40})\)(?=[ \t]*(?:[-=]+>|➞|→))")
 _LEAST = 3  # calls with words; fewer may be names of variables
 
 
-def read_misnamed(text: str, question: Question) -> list[Example]:
+def find_misnamed(text: str, question: Question) -> list[Example]:
     """Read the examples of a query that has none under the wanted name (A-08); [] where two names compete."""
     if question.entry is None or question.parameters is None:
         return []
-    return _read_renamed(text, question) or _read_bare(text, question)
+    return _find_renamed(text, question) or _find_bare(text, question)
 
 
-def _read_renamed(text: str, question: Question) -> list[Example]:
+def _find_renamed(text: str, question: Question) -> list[Example]:
     """Take the calls of one other name for calls of the wanted function, as after a late change of the name."""
-    found = list(read_arrows(text, replace(question, entry=None)))
+    found = list(find_arrows(text, replace(question, entry=None)))
     calls = [ast.parse(each.source, mode="eval").body for each in found]
     named = {call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
     if len(named) != 1 or len(calls) != len(found) or re.search(rf"\bdef {min(named)}\b", question.text):
@@ -135,10 +135,10 @@ def _read_renamed(text: str, question: Question) -> list[Example]:
     return examples
 
 
-def _read_bare(text: str, question: Question) -> list[Example]:
+def _find_bare(text: str, question: Question) -> list[Example]:
     """Take `f(abcd) => True` for `f('abcd') => True` where several words stand so and none is a parameter."""
     words = {found.group(1) for found in _BARE.finditer(text)}
     names = {each.name for each in question.parameters or ()}
     if len(words) < _LEAST or words & names or max(map(len, words)) < _LEAST:
         return []
-    return list(read_arrows(_BARE.sub(r"('\1')", text), question))
+    return list(find_arrows(_BARE.sub(r"('\1')", text), question))

@@ -47,7 +47,7 @@ def find_calls(text: str, question: Question) -> Iterator[FoundCall]:
         if name in _WORDS or (question.entry and name != question.entry):
             continue
         end = find_closing(text, found.end() - 1)
-        source = read_call(text[found.start() : end], question) if end > 0 else None
+        source = parse_call(text[found.start() : end], question) if end > 0 else None
         if source is not None and not _is_operand(text[: found.start()].rpartition("\n")[2]):
             yield FoundCall(source, found.start(), end)
 
@@ -57,7 +57,7 @@ def _is_operand(before: str) -> bool:
     return bool(_OPERATOR.search(before)) and not _ARROW.search(before) and not _BULLET.fullmatch(before)
 
 
-def read_call(text: str, question: Question) -> str | None:
+def parse_call(text: str, question: Question) -> str | None:
     """Give a call as Python writes it, when its arguments are literals and fit the function that is wanted."""
     node = parse_expression(text)
     if not isinstance(node, ast.Call) or not are_literal(node) or not _fits(node, question):

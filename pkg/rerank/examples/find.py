@@ -12,9 +12,9 @@ from typing import Any
 
 from pkg.errors import InputError, shorten
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.examples.arrows import read_arrows, read_misnamed
-from pkg.rerank.examples.asserts import read_condition, take_asserts
-from pkg.rerank.examples.labelled import read_given
+from pkg.rerank.examples.arrows import find_arrows, find_misnamed
+from pkg.rerank.examples.asserts import parse_condition, take_asserts
+from pkg.rerank.examples.labelled import find_given
 from pkg.rerank.examples.literals import parse_expression, parse_statements, write_value
 from pkg.rerank.examples.transcripts import take_transcripts
 from pkg.rerank.wanted import Question
@@ -30,8 +30,8 @@ def find_examples(question: Question) -> tuple[Example, ...]:
     text = question.text[:MAX_TEXT].translate(_TYPESET)
     sessions, text = take_transcripts(text)
     asserts, text = take_asserts(text)
-    found = [*sessions, *asserts, *read_arrows(text, question), *read_given(text, question)]
-    found = [each for each in found if _is_about(each, question)] or read_misnamed(text, question)
+    found = [*sessions, *asserts, *find_arrows(text, question), *find_given(text, question)]
+    found = [each for each in found if _is_about(each, question)] or find_misnamed(text, question)
     return tuple(sorted(keep_consistent(found), key=lambda each: each.line)[:MAX_EXAMPLES])
 
 
@@ -73,14 +73,17 @@ def find_entry(question: Question, examples: Iterable[Example]) -> str | None:
 FORM = "handed over"
 
 
-def read_handed(items: Iterable[Any], question: Question) -> list[Example]:
-    """Read examples as text in any form that a query may show them, or as {"call" or "args", "expected"}."""
-    return [example for item in items for example in _read_item(item, question)]
+def parse_handed(items: Iterable[Any], question: Question) -> list[Example]:
+    """Read examples as text in any form that a query may show them, or as {"call" or "args", "expected"}.
+
+    An InputError says which of them is none, and what was expected.
+    """
+    return [example for item in items for example in _parse_item(item, question)]
 
 
-def _read_item(item: Any, question: Question) -> Iterator[Example]:
+def _parse_item(item: Any, question: Question) -> Iterator[Example]:
     if isinstance(item, str):
-        yield from _read_text(item, question)
+        yield from _parse_text(item, question)
     elif isinstance(item, dict) and "expected" in item and ("call" in item or "args" in item):
         call = item.get("call")
         if call is None:
@@ -94,11 +97,11 @@ def _read_item(item: Any, question: Question) -> Iterator[Example]:
         raise InputError(f'{_show(item)} is no example; expected "f(2) == 4" or {{"call": "f(2)", "expected": 4}}')
 
 
-def _read_text(text: str, question: Question) -> Iterator[Example]:
+def _parse_text(text: str, question: Question) -> Iterator[Example]:
     """Read one text: a condition, or whatever forms of examples it holds, or statements that must not fail."""
     condition = parse_expression(text)
     if condition is not None:
-        yield from read_condition(condition, FORM, 0)
+        yield from parse_condition(condition, FORM, 0)
         return
     known = Question(text, question.entry, question.parameters)
     found = find_examples(known)
@@ -110,8 +113,11 @@ def _read_text(text: str, question: Question) -> Iterator[Example]:
         raise InputError(f'{_show(text)} is no example; expected "f(2) == 4", an assert, or a session')
 
 
-def read_tests(tests: Any) -> tuple[Example, ...]:
-    """Read hidden tests: a list of asserts, or one program; what cannot be taken apart runs as it stands."""
+def parse_tests(tests: Any) -> tuple[Example, ...]:
+    """Read hidden tests: a list of asserts, or one program; what cannot be taken apart runs as it stands.
+
+    An InputError says which of them is no test.
+    """
     texts = tests if isinstance(tests, list) else [tests]
     found: list[Example] = []
     for text in texts:

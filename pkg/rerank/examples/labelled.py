@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.examples.arrows import read_result
-from pkg.rerank.examples.literals import MAX_VALUE, NotLiteral, find_literal_end, read_value, write_value
+from pkg.rerank.examples.arrows import parse_result
+from pkg.rerank.examples.literals import MAX_VALUE, NotLiteral, find_literal_end, parse_literal, write_value
 from pkg.rerank.wanted import Question
 
 _LABELLED = re.compile(
@@ -33,7 +33,7 @@ _NAME = re.compile(r"[\s,;&]*(?:and\s+)?(?:([A-Za-z_]\w*)\s*(?:={1,2}|:|\bis\b)\
 _ASIDE = re.compile(r"[ \t]*,?[ \t]*(?!and\b)[A-Za-z][^\n=]{0,80}")  # such as: the sum of digits will be 1
 
 
-def read_given(text: str, question: Question) -> Iterator[Example]:
+def find_given(text: str, question: Question) -> Iterator[Example]:
     """Yield the examples of a text whose arguments stand beside their names or behind the word input."""
     if question.entry is None or question.parameters is None:
         return
@@ -42,8 +42,8 @@ def read_given(text: str, question: Question) -> Iterator[Example]:
         while found := pattern.search(text, position):
             position = found.start() + 1
             try:
-                call = _write_call(_read_arguments(found["given"], form == "given"), question)
-                value = read_result(text, found.end())
+                call = _write_call(_parse_arguments(found["given"], form == "given"), question)
+                value = parse_result(text, found.end())
             except NotLiteral:
                 continue
             position = found.end()
@@ -51,7 +51,7 @@ def read_given(text: str, question: Question) -> Iterator[Example]:
             yield Example(call, Check.VALUE, value, form, line)
 
 
-def _read_arguments(text: str, is_named: bool) -> list[tuple[str | None, object]]:
+def _parse_arguments(text: str, is_named: bool) -> list[tuple[str | None, object]]:
     """Read values with or without names, one behind the other, to the end of the text."""
     found: list[tuple[str | None, object]] = []
     position = 0
@@ -63,7 +63,7 @@ def _read_arguments(text: str, is_named: bool) -> list[tuple[str | None, object]
             break
         if end < 0 or end - start > MAX_VALUE or (is_named and not (name and name.group(1))):
             raise NotLiteral(text[start : start + 40])
-        found.append((name.group(1) if name else None, read_value(text[start:end])))
+        found.append((name.group(1) if name else None, parse_literal(text[start:end])))
         position = end
     return found
 

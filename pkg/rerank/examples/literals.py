@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pkg.extract.syntax import silence_warnings
 
 MAX_VALUE = 20_000  # characters; a longer value is data
+MAX_BITS = 14_000  # of a whole number; more are more digits than Python writes
 _MAX_POWER = 10_000  # of base and exponent, so that a query cannot keep the reader busy
 
 _NAMES: dict[str, object] = {"true": True, "false": False, "null": None, "none": None, "inf": math.inf, "nan": math.nan}
@@ -69,7 +70,15 @@ def _parse(text: str, mode: str) -> ast.AST | None:
         return None
 
 
-def read_value(text: str) -> object:
+def write_code(node: ast.AST) -> str | None:
+    """Write an expression or a statement; None where it is too deep, or holds a number of too many digits."""
+    try:
+        return ast.unparse(node)
+    except (ValueError, RecursionError):
+        return None
+
+
+def parse_literal(text: str) -> object:
     """Read a text that is one value and nothing else; NotLiteral for any other."""
     node = parse_expression(text) if len(text) <= MAX_VALUE else None
     if node is None:
@@ -96,7 +105,7 @@ def is_value(node: ast.expr) -> bool:
 
 def _evaluate(node: ast.expr) -> object:
     if isinstance(node, ast.Constant) and node.value is not Ellipsis:
-        return node.value
+        return _bound(node.value)
     if isinstance(node, ast.List):
         return [_evaluate(each) for each in node.elts]
     if isinstance(node, ast.Tuple):
@@ -134,7 +143,13 @@ def _compute(node: ast.UnaryOp | ast.BinOp) -> object:
         raise NotLiteral("a large power")
     if type(node.op) not in _SUMS:
         raise NotLiteral("an operator")
-    return _SUMS[type(node.op)](left, right)
+    return _bound(_SUMS[type(node.op)](left, right))
+
+
+def _bound(value: object) -> object:
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise NotLiteral("a number of too many digits")
+    return value
 
 
 def _evaluate_number(node: ast.expr) -> complex:

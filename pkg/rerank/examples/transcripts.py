@@ -8,48 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.examples.arrows import read_result
-from pkg.rerank.examples.asserts import read_condition
-from pkg.rerank.examples.literals import NotLiteral, parse_statements
-
-
-def chain_statements(earlier: Sequence[ast.stmt], asked: str) -> str | None:
-    """Put those of the earlier statements before an expression that it needs; None where one of them has no place."""
-    source, needed = asked, _list_names(ast.parse(asked, mode="eval"))
-    bound = {name for statement in earlier for name in _list_bound(statement)}
-    if not bound & needed:
-        return source
-    for statement in reversed(earlier):
-        chained = _chain(statement, source)
-        if chained is None:
-            return None
-        source = chained
-    return source
-
-
-def _chain(statement: ast.stmt, rest: str) -> str | None:
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-        return f"(lambda {statement.targets[0].id}: {rest})({ast.unparse(statement.value)})"
-    if isinstance(statement, ast.Expr):
-        return f"({ast.unparse(statement.value)}, {rest})[1]"
-    if isinstance(statement, ast.Import) and all("." not in each.name for each in statement.names):
-        for each in statement.names:
-            rest = f"(lambda {each.asname or each.name}: {rest})(__import__({each.name!r}))"
-        return rest
-    if isinstance(statement, ast.ImportFrom):
-        return rest  # of the wanted code itself, which is there without an import
-    return None
-
-
-def _list_names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def _list_bound(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, ast.Import):
-        return {each.asname or each.name for each in statement.names}
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-
+from pkg.rerank.examples.arrows import parse_result
+from pkg.rerank.examples.asserts import parse_condition
+from pkg.rerank.examples.chains import chain_statements
+from pkg.rerank.examples.literals import NotLiteral, parse_statements, write_code
 
 _PROMPT = re.compile(r"^([ \t]*(?:[rR]?(?:'''|\"{3}))?[ \t]*)>>>[ \t]?(.*)$")
 _CONTINUED = re.compile(r"^[ \t]*\.\.\.[ \t]?(.*)$")
@@ -82,7 +44,7 @@ def take_transcripts(text: str) -> tuple[list[Example], str]:
         statements = parse_statements(entry.code)
         if statements is None:
             continue
-        examples += _read_entry(entry, statements, before, answered)
+        examples += _parse_entry(entry, statements, before, answered)
         before += statements
     return examples, "\n".join(lines)
 
@@ -121,14 +83,14 @@ def _cut_quotes(line: str) -> str:
     return _QUOTES.split(line)[0]
 
 
-def _read_entry(
+def _parse_entry(
     entry: Entry, statements: list[ast.stmt], before: Sequence[ast.stmt], answered: bool
 ) -> Iterator[Example]:
     last = statements[-1] if statements else None
     if isinstance(last, ast.Assert):
-        examples = list(read_condition(last.test, FORM, entry.line))
+        examples = list(parse_condition(last.test, FORM, entry.line))
     elif isinstance(last, ast.Expr):
-        examples = _read_answer(entry, last.value, answered)
+        examples = _parse_answer(entry, last.value, answered)
     else:
         return
     earlier = [*before, *statements[:-1]]
@@ -138,14 +100,16 @@ def _read_entry(
             yield replace(example, source=source)
 
 
-def _read_answer(entry: Entry, asked: ast.expr, answered: bool) -> list[Example]:
+def _parse_answer(entry: Entry, asked: ast.expr, answered: bool) -> list[Example]:
     """Make the examples of an expression and what stands below it."""
-    line, source = entry.line, ast.unparse(asked)
+    line, source = entry.line, write_code(asked)
+    if source is None:
+        return []
     is_condition = isinstance(asked, ast.Compare | ast.BoolOp) or (
         isinstance(asked, ast.UnaryOp) and isinstance(asked.op, ast.Not)
     )
     if is_condition and entry.answer in ("", "True"):
-        return list(read_condition(asked, FORM, line))
+        return list(parse_condition(asked, FORM, line))
     if not entry.answer:
         is_none = answered and entry.is_closed and isinstance(asked, ast.Call) and not _prints(asked)
         return [Example(source, Check.VALUE, None, FORM, line)] if is_none else []
@@ -154,14 +118,14 @@ def _read_answer(entry: Entry, asked: ast.expr, answered: bool) -> list[Example]
         return [Example(source, Check.RAISES, raised.group(1), FORM, line)] if raised else []
     if _prints(asked):
         return [Example(source, Check.OUTPUT, entry.answer, FORM, line)]
-    return _read_value(entry, source)
+    return _parse_value(entry, source)
 
 
-def _read_value(entry: Entry, source: str) -> list[Example]:
+def _parse_value(entry: Entry, source: str) -> list[Example]:
     """Read the answer as a value; else, when it is short, as what `print` would show."""
     for text in (entry.answer, entry.answer.partition("\n")[0]):
         try:
-            return [Example(source, Check.VALUE, read_result(text, 0), FORM, entry.line)]
+            return [Example(source, Check.VALUE, parse_result(text, 0), FORM, entry.line)]
         except NotLiteral:
             continue
     if len(entry.answer.split()) > _MAX_WORDS or "..." in entry.answer:

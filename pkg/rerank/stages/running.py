@@ -8,9 +8,11 @@ from pkg.errors import shorten
 from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.candidates import Check, Example, Verdict
 from pkg.rerank.case import Case, Contender, choose_main, count_names
-from pkg.rerank.comparison import rate_step
+from pkg.rerank.comparison import Rating, rate_step, rate_word
+from pkg.rerank.conditions import split_expression
 from pkg.rerank.trial import Agreement, Trial, measure_agreement
 from pkg.sandbox import protocol
+from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Sandbox, Step
 
 
@@ -41,15 +43,38 @@ def load_contenders(case: Case, contenders: Sequence[Contender]) -> None:
     if case.sandbox is None or not waiting:
         return
     shown = case.examples if "examples" in case.options.stages else ()
-    steps = tuple(map(make_step, (*shown, *case.tests)))
+    examples = (*shown, *case.tests)
+    steps = tuple(make_step(each, case.entry) for each in examples)
     results = ask_all(case.sandbox, [Inquiry(each.code, steps) for each in waiting], case.limits)
     for contender, result in zip(waiting, results, strict=True):
         contender.run = result
+    _ask_objects(case, case.sandbox, waiting, examples)
 
 
-def make_step(example: Example) -> Step:
-    """Make the step of an example; what is expected is no part of it."""
-    return Step(example.source, is_expression=example.check not in (Check.OUTPUT, Check.ASSERTION))
+def _ask_objects(case: Case, sandbox: Sandbox, contenders: Sequence[Contender], examples: Sequence[Example]) -> None:
+    """Ask the candidates' own objects for what cannot be decided outside, such as what a Stack is to contain."""
+    places = [_list_undecided(case, each, examples) for each in contenders]
+    asking = [each for each, found in zip(contenders, places, strict=True) if found]
+    wanted = [found for found in places if found]
+    if not wanted:
+        return
+    steps = [tuple(Step(examples[place].source, is_expression=True) for place in found) for found in wanted]
+    inquiries = [Inquiry(each.code, own) for each, own in zip(asking, steps, strict=True)]
+    for contender, found, result in zip(asking, wanted, ask_all(sandbox, inquiries, case.limits), strict=True):
+        contender.word = dict(zip(found, result.steps, strict=True))
+
+
+def _list_undecided(case: Case, contender: Contender, examples: Sequence[Example]) -> list[int]:
+    ends = contender.run.steps if contender.run is not None else ()
+    ratings = [rate_step(example, end, case.entry) for example, end in zip(examples, ends, strict=True)]
+    return [place for place, rating in enumerate(ratings) if rating.may_ask]
+
+
+def make_step(example: Example, entry: str | None = None) -> Step:
+    """Make the step of an example: what is expected, and what can be decided outside, is no part of it."""
+    if example.check in (Check.VALUE, Check.TRUTH):
+        return Step(split_expression(example.source, entry).asked, is_expression=True)
+    return Step(example.source, is_expression=example.check is Check.RAISES)
 
 
 LONGEST = 120  # characters of a value in a reason
@@ -64,7 +89,7 @@ class ExamplesStage:
     def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
         """Compare what came out with what the query shows, here and not where the candidates run."""
         load_contenders(case, contenders)
-        return [judge_examples(self.name, each, case.examples, 0) for each in contenders]
+        return [judge_examples(self.name, case, each, case.examples, 0) for each in contenders]
 
 
 class OracleStage:
@@ -77,32 +102,42 @@ class OracleStage:
         """Compare what came out with the tests that were handed over."""
         load_contenders(case, contenders)
         first = len(case.examples) if "examples" in case.options.stages else 0
-        return [judge_examples(self.name, each, case.tests, first) for each in contenders]
+        return [judge_examples(self.name, case, each, case.tests, first) for each in contenders]
 
 
-def judge_examples(stage: str, contender: Contender, examples: Sequence[Example], first: int) -> Verdict:
+def judge_examples(stage: str, case: Case, contender: Contender, examples: Sequence[Example], first: int) -> Verdict:
     """Count which examples hold; their steps in the run of the contender begin at `first`."""
     if contender.run is None or not examples:
         return Verdict(stage, True, 0.0, "none to try" if not examples else "not run")
     ends = contender.run.steps[first : first + len(examples)]
-    rates = [rate_step(example, end) for example, end in zip(examples, ends, strict=True)]
-    held = [rate > 0 for rate in rates]
-    score = sum(rates) / len(examples)
-    seconds = sum(end.seconds for end in ends)
-    return Verdict(stage, all(held), score, _explain(examples, ends, held), seconds)
+    ratings = [rate_step(example, end, case.entry) for example, end in zip(examples, ends, strict=True)]
+    for place, end in contender.word.items():
+        if first <= place < first + len(examples):
+            rate = rate_word(examples[place - first], end)
+            ratings[place - first] = ratings[place - first]._replace(rate=rate)
+    held = [rating.rate > 0 for rating in ratings]
+    score = sum(rating.rate for rating in ratings) / len(examples)
+    seconds = sum(end.seconds for end in (*ends, *contender.word.values()))
+    return Verdict(stage, all(held), score, _explain(examples, ends, ratings), seconds)
 
 
-def _explain(examples: Sequence[Example], ends: Sequence[protocol.Verdict], held: Sequence[bool]) -> str:
-    """Say how many hold, and what the first one that does not came to."""
-    count = f"{sum(held)} of {len(held)} hold"
-    if all(held):
-        return count
-    example, end = next((each, end) for each, end, holds in zip(examples, ends, held, strict=True) if not holds)
-    if example.check is Check.OUTPUT and end.kind is Kind.OK:
-        seen = repr(end.output)
-    else:
-        seen = end.value or "nothing" if end.kind is Kind.OK else f"{end.kind.value}: {end.detail}"
-    return f"{count}; {shorten(example.shown, LONGEST)}: got {shorten(seen, LONGEST)}"
+def _explain(examples: Sequence[Example], ends: Sequence[protocol.Verdict], ratings: Sequence[Rating]) -> str:
+    """Say how many hold, what the first one that does not came to, and which could not be decided outside."""
+    count = f"{sum(rating.rate > 0 for rating in ratings)} of {len(ratings)} hold"
+    words = [rating.note for rating in ratings if rating.rate > 0 and rating.note]
+    if words:
+        count += f", {len(words)} of them by the candidate's own word ({words[0]})"
+    for example, end, rating in zip(examples, ends, ratings, strict=True):
+        if not rating.rate:
+            return f"{count}; {shorten(example.shown, LONGEST)}: got {_show_end(example, end, rating)}"
+    return count
+
+
+def _show_end(example: Example, end: protocol.Verdict, rating: Rating) -> str:
+    if end.kind is not Kind.OK:
+        return shorten(f"{end.kind.value}: {end.detail}", LONGEST)
+    seen = repr(end.output) if example.check is Check.OUTPUT else clean_line(end.value or "nothing")
+    return shorten(seen, LONGEST) + (f" ({shorten(rating.note, LONGEST)})" if rating.note else "")
 
 
 class BehaviourStage:
@@ -138,4 +173,6 @@ class BehaviourStage:
         reason = (
             f"{agreement.partners} of {total} votes agree on {inputs}" if agreement.inputs else "no input to compare on"
         )
+        if agreement.is_rough:
+            reason += "; values too large to compare within a tolerance were compared exactly"
         return Verdict(self.name, True, round(agreement.score, 6), reason, seconds)

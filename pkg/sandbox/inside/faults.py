@@ -50,14 +50,14 @@ def _is_outside(error: OSError) -> bool:
 def describe_fault(error: BaseException) -> str:
     """Give the exception with its message and its last line in the code; never more than one short line."""
     try:
-        message = " ".join(_read_message(error)[:LONGEST].split())
+        message = " ".join(_find_message(error)[:LONGEST].split())
     except BaseException:  # the message itself may be hostile code
         message = "(no message can be read)"
     name = type(error).__name__[:LONGEST]
     return (f"{name}: {message}" if message else name) + _describe_place(error)
 
 
-def _read_message(error: BaseException) -> str:
+def _find_message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         text = f": {error.text.strip()[:120]}" if isinstance(error.text, str) else ""
         return f"{error.msg}{text}"

@@ -1,4 +1,4 @@
-"""Leave the machine behind: new namespaces, and a root with Python, four devices and one small folder (Linux)."""
+"""Leave the machine behind: new namespaces, and a root with Python, three devices and one small folder (Linux)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def enter_namespaces(client: int) -> None:
     """Return in a new process that is the first one of new namespaces, with every right over them and none outside.
 
     The calling process stays outside and waits: when the client's process ends, or it is killed itself, the first
-    process is killed, and with that one the kernel ends every process of the namespace.
+    process is killed, and with that one the kernel ends every process of the namespace. An OSError says what the system
+    refuses.
     """
     go, gone = os.pipe()
     writer = _start_map_writer(go, gone)
@@ -111,7 +112,8 @@ def build_root(folders: Iterable[str]) -> int:
     """Put a root of some folders, read-only, in the place of the machine's; give an open folder of the new /proc.
 
     /proc itself is taken away again: only who holds the open folder, which is the supervisor, can look at processes.
-    Where the kernel refuses a new /proc (a container that hides parts of its own), -1 is given.
+    Where the kernel refuses a new /proc (a container that hides parts of its own), -1 is given; an OSError says what
+    else it refuses.
     """
     call("mount", None, b"/", None, RECURSIVE | PRIVATE, None)
     opened = [(folder, os.open(folder, os.O_PATH | os.O_CLOEXEC)) for folder in _list_sources(folders)]

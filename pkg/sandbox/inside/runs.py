@@ -6,6 +6,7 @@ import os
 import resource
 import select
 import signal
+import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Pipe:
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = resource.getpagesize()
+LARGEST_MESSAGE = 64 << 10  # bytes that a socket takes at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,34 +77,78 @@ class Usage:
     memory: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the kernel tells of one process."""
+
+    seconds: float = 0.0
+    resident: int = 0  # bytes
+    touched: int = 0  # bytes of the pages that it was given when it first touched them, or wrote on shared ones
+    swapped: int = 0  # bytes
+
+
 class Watch:
-    """Reads the /proc of the sandbox's own process namespace, in which this process is the first."""
+    """Reads the /proc of the sandbox's own process namespace, in which this process is the first.
+
+    Beside what processes hold, buffers of sockets are counted, each as full as it can be: they are the kernel's, and no
+    process is seen to use them. The filter of system calls refuses the other ways to such memory.
+    """
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
-        self._own = self._read("self")[1] if processes >= 0 else 0
+        self._own = self._count("self").resident if processes >= 0 else 0
+        self._sockets = self._count_sockets() if processes >= 0 else 0
+        self._socket_bytes = _measure_buffer()
 
     def measure(self) -> Usage:
-        """Add up all processes but the first."""
+        """Add up all processes but the first, and the sockets that they opened."""
         if self._processes < 0:
             return Usage()
-        found = [self._read(name) for name in os.listdir(self._processes) if name.isdigit() and name != "1"]
-        # Every process begins with the supervisor's pages, which it shares until it writes on them.
-        return Usage(sum(seconds for seconds, _ in found), sum(max(0, memory - self._own) for _, memory in found))
+        found = [self._count(name) for name in os.listdir(self._processes) if name.isdigit() and name != "1"]
+        sockets = max(0, self._count_sockets() - self._sockets) * self._socket_bytes
+        return Usage(sum(each.seconds for each in found), sum(map(self._weigh, found)) + sockets)
 
-    def _read(self, name: str) -> tuple[float, int]:
-        """Read CPU seconds and resident bytes of one process; none of one that has just ended."""
+    def _weigh(self, counts: Counts) -> int:
+        """Count the memory of a process: it begins with the supervisor's pages, shared until it writes on them."""
+        return max(0, counts.resident - self._own) + min(self._own, counts.touched) + counts.swapped
+
+    def _count(self, name: str) -> Counts:
+        """Read what one process uses; nothing of one that has just ended."""
+        fields = self._read(f"{name}/stat").rpartition(b")")[2].split()
+        if not fields:
+            return Counts()
+        swapped = self._read(f"{name}/status").partition(b"VmSwap:")[2].split()
+        return Counts(
+            seconds=(int(fields[11]) + int(fields[12])) / TICKS,
+            resident=int(fields[21]) * PAGE,
+            touched=int(fields[7]) * PAGE,
+            swapped=int(swapped[0]) << 10 if swapped else 0,
+        )
+
+    def _count_sockets(self) -> int:
+        """Count the sockets of the network namespace, those on their way in a message too."""
+        used = self._read("self/net/sockstat").partition(b"sockets: used ")[2].split()
+        return int(used[0]) if used else 0
+
+    def _read(self, name: str) -> bytes:
+        """Read a small file; nothing of one that is gone."""
         try:
-            descriptor = os.open(f"{name}/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._processes)
+            descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._processes)
         except OSError:
-            return 0.0, 0
+            return b""
         try:
-            fields = os.read(descriptor, 4096).rpartition(b")")[2].split()
+            return os.read(descriptor, 4096)
         except OSError:
-            return 0.0, 0
+            return b""
         finally:
             os.close(descriptor)
-        return (int(fields[11]) + int(fields[12])) / TICKS, int(fields[21]) * PAGE
+
+
+def _measure_buffer() -> int:
+    """Ask how much a socket can hold; one message more than that may be under way."""
+    one, other = socket.socketpair()
+    with one, other:
+        return one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) + LARGEST_MESSAGE
 
 
 LOOK = 0.05  # seconds between two looks at what a run uses: a hostile one takes at most this much more
@@ -177,9 +223,10 @@ def _judge_use(place: Place, limits: Limits) -> tuple[Kind, str] | None:
     use = place.watch.measure()
     if use.seconds > limits.cpu_seconds:
         return Kind.TIMEOUT, f"used more than {limits.cpu_seconds:g} s of CPU"
-    if use.memory > limits.memory_bytes:
+    files, stored = count_files(place.box) if place.is_first else (0, 0)
+    if use.memory + stored > limits.memory_bytes:
         return Kind.MEMORY, f"used more than {limits.memory_bytes >> 20} MiB in all"
-    if place.is_first and count_files(place.box) > MOST_FILES:
+    if files > MOST_FILES:
         return Kind.FORBIDDEN, f"made more than {MOST_FILES} files"
     return None
 
@@ -205,7 +252,10 @@ class _Waiting:
             os.close(self._event)
 
     def wait(self, seconds: float) -> bool:
-        """Wait up to some seconds for anything; tell whether the process has ended."""
+        """Wait up to some seconds for anything; tell whether the process has ended.
+
+        ClientGoneError once nobody waits for it any more.
+        """
         if self._event < 0:
             seconds = min(seconds, NO_PIDFD_LOOK)
         for descriptor, _ in self._poll.poll(max(0.0, seconds) * 1000):

@@ -14,7 +14,7 @@ import struct
 
 from pkg.sandbox.inside.libc import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, set_process
 
-CHECKED = ("clone", "clone3", "prlimit64", "ioctl", "socketpair")
+CHECKED = ("clone", "clone3", "prlimit64", "ioctl", "socketpair", "mmap", "madvise", "fcntl")
 """Allowed by their arguments: see pkg.sandbox.inside.seccomp."""
 
 # fmt: off
@@ -31,7 +31,7 @@ X86_64 = {
     "dup3": 292, "poll": 7, "ppoll": 271, "select": 23, "pselect6": 270, "epoll_create": 213, "epoll_create1": 291,
     "epoll_ctl": 233, "epoll_wait": 232, "epoll_pwait": 281, "epoll_pwait2": 441, "eventfd": 284, "eventfd2": 290,
     "timerfd_create": 283, "timerfd_settime": 286, "timerfd_gettime": 287, "sendto": 44, "recvfrom": 45, "sendmsg": 46,
-    "recvmsg": 47, "shutdown": 48, "getsockopt": 55, "setsockopt": 54, "getsockname": 51, "getpeername": 52, "mmap": 9,
+    "recvmsg": 47, "shutdown": 48, "getsockopt": 55, "getsockname": 51, "getpeername": 52, "mmap": 9,
     "mprotect": 10, "munmap": 11, "mremap": 25, "madvise": 28, "brk": 12, "mincore": 27, "msync": 26,
     "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "rt_sigsuspend": 130, "rt_sigpending": 127,
     "rt_sigtimedwait": 128, "sigaltstack": 131, "signalfd": 282, "signalfd4": 289, "kill": 62, "tkill": 200,
@@ -55,7 +55,7 @@ AARCH64 = {
     "fsync": 82, "fdatasync": 83, "flock": 32, "umask": 166, "copy_file_range": 285, "pipe2": 59, "dup": 23, "dup3": 24,
     "ppoll": 73, "pselect6": 72, "epoll_create1": 20, "epoll_ctl": 21, "epoll_pwait": 22, "epoll_pwait2": 441,
     "eventfd2": 19, "timerfd_create": 85, "timerfd_settime": 86, "timerfd_gettime": 87, "sendto": 206, "recvfrom": 207,
-    "sendmsg": 211, "recvmsg": 212, "shutdown": 210, "getsockopt": 209, "setsockopt": 208, "getsockname": 204,
+    "sendmsg": 211, "recvmsg": 212, "shutdown": 210, "getsockopt": 209, "getsockname": 204,
     "getpeername": 205, "mprotect": 226, "munmap": 215, "mremap": 216, "madvise": 233, "brk": 214, "mincore": 232,
     "msync": 227, "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139, "rt_sigsuspend": 133,
     "rt_sigpending": 136, "rt_sigtimedwait": 137, "sigaltstack": 132, "signalfd4": 74, "kill": 129, "tkill": 130,
@@ -89,6 +89,12 @@ X32 = 0x40000000  # second numbering of x86_64, which would walk around the tabl
 CLONE_REFUSED = 0x7E020000 | 0x00008000 | 0x00002000
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of descriptors that it opens.
 IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
+"""Together: memory that stays when no process holds it, which nobody but the kernel could count."""
+
+MADV_COLD, MADV_PAGEOUT = 20, 21  # move memory out of what a process is seen to use
+F_SETPIPE_SZ = 1031  # a pipe holds 64 KiB, and with this a MiB
 
 Instruction = tuple[int, int, int, int]
 
@@ -128,6 +134,13 @@ def _check_arguments(name: str) -> list[Instruction]:
         return _allow_values(0, (0,))
     if name == "ioctl":
         return _allow_values(1, IOCTL_ALLOWED)
+    if name == "mmap":
+        tests = [(ANY_BIT, 0, 2, MAP_SHARED), (ANY_BIT, 0, 1, MAP_ANONYMOUS)]
+        return [_load_argument(3), *tests, (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+    if name == "madvise":  # answered like by a kernel that does not know the advice
+        return _refuse_values(2, (MADV_COLD, MADV_PAGEOUT), ERROR | errno.EINVAL)
+    if name == "fcntl":
+        return _refuse_values(1, (F_SETPIPE_SZ,), REFUSE)
     return _allow_values(0, (socket.AF_UNIX,))  # socketpair: what asyncio wakes itself with
 
 
@@ -135,6 +148,12 @@ def _allow_values(position: int, values: tuple[int, ...]) -> list[Instruction]:
     """Allow a call whose argument is one of some values."""
     tests = [(EQUAL, len(values) - index, 0, value) for index, value in enumerate(values)]
     return [_load_argument(position), *tests, (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+
+
+def _refuse_values(position: int, values: tuple[int, ...], answer: int) -> list[Instruction]:
+    """Refuse a call whose argument is one of some values."""
+    tests = [(EQUAL, len(values) - index, 0, value) for index, value in enumerate(values)]
+    return [_load_argument(position), *tests, (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, answer)]
 
 
 def _load_argument(position: int) -> Instruction:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import json
+
 from fake_sandbox import FakeSandbox
+from hypothesis import given
+from hypothesis import strategies as some
 
 from pkg.rerank.batches import MOST_HANGS, Inquiry, ask_all
-from pkg.sandbox.protocol import DEFAULT, Kind, Result, Step
+from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 
 
 def ask(code: str, *sources: str, sandbox: FakeSandbox | None = None) -> Result:
@@ -66,3 +70,30 @@ def test_candidates_keep_their_order_when_some_are_asked_again() -> None:
 def test_an_answer_that_is_not_the_list_asked_for_is_no_answer() -> None:
     result = ask("def f(x): return x\ndef _pkg_ask_all(*calls): return 'forged'\n", "f(1)", "f(2)")
     assert [each.value for each in result.steps] == ["1", "2"]
+
+
+JSON = some.recursive(
+    some.none() | some.booleans() | some.integers() | some.floats() | some.text(max_size=5),
+    lambda inner: some.lists(inner, max_size=4),
+    max_leaves=8,
+)
+PAIRS = some.tuples(some.booleans(), JSON).map(list) | some.tuples(some.just(False), JSON, JSON, JSON).map(list)
+ANSWERS = some.lists(PAIRS | some.sampled_from(["hung", "not tried"]), min_size=2, max_size=2)
+
+
+class Forger(FakeSandbox):
+    """Gives the same text for the value of every step, as candidates that forge their reports do."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__()
+        self.value = value
+
+    def run(self, program: Program, limits: Limits = DEFAULT) -> Result:
+        return Result(Verdict(Kind.OK), (Verdict(Kind.OK, value=self.value),) * len(program.steps))
+
+
+@given((JSON | ANSWERS).map(json.dumps))
+def test_whatever_is_forged_for_the_list_each_step_has_a_verdict(value: str) -> None:
+    result = ask("def f(x): return x", "f(1)", "f(2)", sandbox=Forger(value))
+    assert len(result.steps) == 2
+    assert all(isinstance(each.kind, Kind) and each.detail.isprintable() for each in result.steps)

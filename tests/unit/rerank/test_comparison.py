@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.comparison import NEAR, STRICT, WEAK, equal_values, passes, rate_step
+from pkg.rerank.comparison import NEAR, WEAK, passes, rate_step
+from pkg.rerank.forms import STRICT, equal_values
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
 
@@ -80,14 +84,14 @@ def test_a_text_that_is_no_value_equals_nothing_else(forged: str) -> None:
 
 def test_a_list_for_a_tuple_holds_and_counts_less() -> None:
     example = Example("f(1)", Check.VALUE, (1, 2))
-    rates = [rate_step(example, Verdict(Kind.OK, value=render_value(value))) for value in ((1, 2), [1, 2], [2, 1])]
+    rates = [rate_step(example, Verdict(Kind.OK, value=render_value(value))).rate for value in ((1, 2), [1, 2], [2, 1])]
     assert rates == [1.0, NEAR, 0.0]
     assert not equal_values(render_value([(1,)]), render_value([[1]]), STRICT)
     assert equal_values(render_value([(0.1 + 0.2,)]), render_value([(0.3,)]), STRICT)
 
 
 def test_what_the_candidate_judges_itself_counts_less() -> None:
-    assert rate_step(Example("assert f(1)", Check.ASSERTION), Verdict(Kind.OK)) == WEAK
+    assert rate_step(Example("assert f(1)", Check.ASSERTION), Verdict(Kind.OK)).rate == WEAK
 
 
 def test_an_example_holds_by_its_own_tolerance() -> None:
@@ -108,3 +112,58 @@ def test_an_expected_exception_holds_by_its_name() -> None:
     assert passes(example, Verdict(Kind.OTHER, "ValueError (line 3)"))
     assert not passes(example, Verdict(Kind.TYPE, "TypeError: no"))
     assert not passes(example, Verdict(Kind.OK, value="1"))
+
+
+def turn(width: int, step: int) -> str:
+    """Write a set of sets that share all but one item, forwards or backwards: each finds its partner last."""
+    rows = [{"set": [*map(float, range(width)), 1000.0 + row][::step]} for row in range(width)]
+    return json.dumps({"set": rows[::step]})
+
+
+def nest(depth: int, width: int, shift: float) -> str:
+    """Render sets in sets, the innermost of floats that differ a little from one shift to the other."""
+    value: object = frozenset(index + shift for index in range(width))
+    for level in range(depth):
+        value = frozenset({value, level + shift})
+    return render_value(value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (turn(45, 1), turn(45, -1)),
+        (nest(55, 1500, 1e-9), nest(55, 1500, 0.0)),
+        (nest(0, 2500, 1e-9), nest(0, 2500, 0.0)),
+        *(
+            (render_value(make(1e-9)), render_value(make(0.0)))
+            for make in (
+                lambda shift: {frozenset({index + shift, index + 0.5 + shift}) for index in range(400)},
+                lambda shift: {index * (2**61 - 1): index + shift for index in range(1500)},
+                lambda shift: {("x" * 400 + str(index), index + shift) for index in range(100)},
+                lambda shift: {frozenset({(side, index, depth + shift) for depth in range(9)})
+                               for index in range(40) for side in "ab"},
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_large_nested_sets_are_compared_in_no_time(one: str, other: str) -> None:
+    start = process_time()
+    assert one != other
+    assert equal_values(one, other)
+    assert equal_values(other, one, STRICT)
+    assert process_time() - start < 0.4
+
+
+def test_two_sets_that_differ_in_one_deep_number_are_told_apart_in_no_time() -> None:
+    rows = [frozenset({(index, frozenset({index + 0.25, inner})) for inner in range(20)}) for index in range(40)]
+    start = process_time()
+    assert not equal({*rows}, {*rows[:-1], frozenset({(39, frozenset({39.25, 99}))})})
+    assert process_time() - start < 1.0
+
+
+def test_numbers_that_are_near_each_other_do_not_hide_what_stands_behind_them() -> None:
+    assert equal({(0.1 + 0.2, 1), (0.3, 2)}, {(0.3, 1), (0.1 + 0.2, 2)})
+    assert not equal({(0.1 + 0.2, 1), (0.3, 2)}, {(0.3, 1), (0.1 + 0.2, 3)})
+    assert equal({(1234567, 5), (1234568, 1)}, {(1234567.0, 5), (1234568.0, 1)})
+    assert equal({0.3, 0.1 + 0.2}, {0.3, 0.3 + 1e-12})
+    assert equal({10**400, 1.5}, {1.5, 10**400})

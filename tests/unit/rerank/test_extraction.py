@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.wanted import read_question
+from pkg.rerank.wanted import parse_question
 
-ADD = read_question('from typing import List\n\ndef add(xs: List[int]) -> int:\n    """Add numbers."""\n')
+ADD = parse_question('from typing import List\n\ndef add(xs: List[int]) -> int:\n    """Add numbers."""\n')
 CODE = "def add(xs):\n    return sum(xs)"
 
 
@@ -46,7 +46,7 @@ def test_imports_of_the_query_are_added_to_code_that_needs_them_and_to_no_other(
 
 
 def test_definitions_of_the_query_are_there_for_the_answer() -> None:
-    question = read_question('def twice(x):\n    return 2 * x\n\ndef f(x):\n    """Four times."""\n')
+    question = parse_question('def twice(x):\n    return 2 * x\n\ndef f(x):\n    """Four times."""\n')
     assert "def twice" in extract_code("def f(x):\n    return twice(twice(x))", question).code
 
 

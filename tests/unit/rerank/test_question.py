@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.rerank.wanted import Parameter, read_question
+from pkg.rerank.wanted import Parameter, parse_question
 
 PROMPT = '''\
 from typing import List
@@ -16,7 +16,7 @@ def add(xs: List[int], start=0) -> int:
 
 
 def test_the_stub_of_a_prompt_is_wanted_and_the_rest_is_its_context() -> None:
-    question = read_question(PROMPT)
+    question = parse_question(PROMPT)
     assert question.entry == "add"
     assert question.parameters == (Parameter("xs", "List[int]"), Parameter("start", "", is_optional=True))
     assert question.context == "from typing import List\ndef double(x):\n    return 2 * x"
@@ -24,7 +24,7 @@ def test_the_stub_of_a_prompt_is_wanted_and_the_rest_is_its_context() -> None:
 
 
 def test_a_header_without_a_body_is_a_stub_too() -> None:
-    assert read_question("import os\n\ndef f(a, b):\n").stub is not None
+    assert parse_question("import os\n\ndef f(a, b):\n").stub is not None
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_a_header_without_a_body_is_a_stub_too() -> None:
     ],
 )
 def test_the_wanted_name_is_found_where_the_query_says_it(query: str, entry: str | None) -> None:
-    assert read_question(query).entry == entry
+    assert parse_question(query).entry == entry
 
 
 def test_a_signature_in_prose_tells_the_parameters() -> None:
-    question = read_question("Write a function named `clamp(value, low=0)`.")
+    question = parse_question("Write a function named `clamp(value, low=0)`.")
     assert question.entry == "clamp"
     assert question.takes(1)
     assert question.takes(2)
@@ -54,4 +54,4 @@ def test_a_signature_in_prose_tells_the_parameters() -> None:
 
 
 def test_a_function_of_any_number_of_arguments_takes_any_call() -> None:
-    assert read_question("def f(*args):\n    '''Do.'''\n").takes(7)
+    assert parse_question("def f(*args):\n    '''Do.'''\n").takes(7)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
 from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.candidates import RerankOptions
@@ -95,3 +97,63 @@ def test_a_fault_tells_its_line(reranker: Reranker) -> None:
     result, steps = ask(reranker, code, "f(1)", "f(0)")
     assert [each.detail.partition("(")[2] for each in result.steps] == ["line 3)", "line 4)"]
     assert steps == 1
+
+
+FORGERY = """
+import os
+def shout(*bodies):
+    for body in bodies:
+        os.write(3, len(body).to_bytes(4, "big") + body)
+GOOD = b'{"kind": "ok", "detail": "", "seconds": 0, "value": null}'
+"""
+FORGED = [
+    b'{"kind": [], "detail": "", "seconds": 0, "value": null}',
+    b'{"kind": {}, "detail": "", "seconds": 0, "value": null}',
+    b'{"kind": "ok", "detail": 0, "seconds": 0, "value": null}',
+    b'{"kind": "ok", "detail": "", "seconds": NaN, "value": null}',
+    b'{"kind": "ok", "detail": "", "seconds": true, "value": null}',
+    b'{"kind": "other", "detail": "\\ud800", "seconds": 0, "value": null}',
+    b"[[[[[[[[[[[[[[[[[[[[",
+    b"[" * 20_000,
+    b'"ok"',
+    b"9" * 5000,
+    b"\xff\xfe\x00",
+    b"",
+]
+VALUES = [
+    '{"set":5}',
+    '{"dict":[1]}',
+    "[[true]]",
+    "[[false,[],3,{}]]",
+    '[["hung"]]',
+    '{"tuple":[{}]}',
+    "NaN",
+    "{}",
+    "[",
+]
+
+
+@pytest.mark.parametrize("body", FORGED, ids=lambda body: repr(body[:60]))
+@pytest.mark.parametrize("before", ["", "GOOD, "])
+def test_a_forged_report_ends_its_candidate_alone(reranker: Reranker, body: bytes, before: str) -> None:
+    forger = f"{FORGERY}\nshout({before}{body!r})\ndef add(xs):\n    return sum(xs)"
+    ranking = reranker.rerank(QUERY, [forger, RIGHT])
+    assert ranking.chosen == 1
+    (verdict,) = (each for each in ranking.candidates[1].verdicts if each.stage == "examples")
+    assert verdict.score == 1.0
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_forged_value_ends_its_candidate_alone(reranker: Reranker, value: str) -> None:
+    forger = (
+        f"{FORGERY}\nimport json\nbody = json.dumps(dict(kind='ok', detail='', seconds=0, value={value!r})).encode()\n"
+    )
+    forger += "shout(GOOD, body)\nos._exit(0)\ndef add(xs):\n    return sum(xs)"
+    assert reranker.rerank(QUERY, [forger, RIGHT]).chosen == 1
+
+
+@given(some.binary(max_size=80) | some.sampled_from(VALUES).map(str.encode))
+@settings(max_examples=20, deadline=None)
+def test_whatever_bytes_are_reported_the_others_are_ranked_as_usual(reranker: Reranker, body: bytes) -> None:
+    forger = f"{FORGERY}\nos.write(3, {body!r})\nshout({body!r})\ndef add(xs):\n    return 3"
+    assert reranker.rerank(QUERY, [forger, RIGHT]).chosen == 1

@@ -52,6 +52,9 @@ HARMFUL = {
     "userfaultfd": (323, 282),
     "memfd_create": (319, 279),
     "shmget": (29, 194),
+    "setsockopt": (54, 208),
+    "vmsplice": (278, 75),
+    "memfd_secret": (447, 447),
     "mq_open": (240, 180),
     "open_by_handle_at": (304, 265),
     "pidfd_getfd": (438, 438),
@@ -137,6 +140,14 @@ def test_calls_newer_than_the_table_do_not_exist(machine: str) -> None:
         ("ioctl", (0, 0x5412), REFUSED),  # typing into a terminal
         ("socketpair", (socket.AF_UNIX,), ALLOW),
         ("socketpair", (socket.AF_INET,), REFUSED),
+        ("mmap", (0, 4096, 3, 0x22), ALLOW),  # private memory
+        ("mmap", (0, 4096, 3, 0x01), ALLOW),  # a file
+        ("mmap", (0, 4096, 3, 0x21), REFUSED),  # shared memory, which stays when it is given up
+        ("madvise", (0, 4096, 4), ALLOW),
+        ("madvise", (0, 4096, 20), ERROR | errno.EINVAL),
+        ("madvise", (0, 4096, 21), ERROR | errno.EINVAL),
+        ("fcntl", (3, 1030), ALLOW),
+        ("fcntl", (3, 1031), REFUSED),  # a larger pipe
     ],
 )
 def test_some_calls_are_allowed_by_their_arguments(

@@ -55,6 +55,19 @@ def test_a_load_ends_in_its_kind_and_says_why(sandbox: Sandbox, code: str, kind:
         "import numpy\nassert numpy.linalg.inv(numpy.eye(50)).sum() == 50",
         "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: 'int' = 1\nassert A() == A(1)",
         "import pickle\nclass A: pass\npickle.loads(pickle.dumps(A()))",
+        "import socket\na, b = socket.socketpair()\na.send(b'x')\nassert b.recv(1) == b'x'",
+        "import asyncio\nasync def f():\n    return await asyncio.gather(*(asyncio.to_thread(int) for _ in range(9)))\n"
+        "assert asyncio.run(f()) == [0] * 9",
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(4) as pool:\n"
+        "    assert sum(pool.map(abs, range(100))) == 4950",
+        "import mmap\nwith open('a', 'wb+') as f:\n    f.write(b'x' * 9000)\n    f.flush()\n"
+        "    m = mmap.mmap(f.fileno(), 0)\n    m[0] = 65\n    assert m[:2] == b'Ax'",
+        "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=print)\np.start()\np.join()\n"
+        "assert p.exitcode == 0",
+        "import multiprocessing\na, b = multiprocessing.Pipe()\na.send([1])\nassert b.recv() == [1]",
+        "import ctypes\nf = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda n: n + 1)\nassert f(1) == 2",
+        "import fcntl\nwith open('a', 'w') as f:\n    fcntl.flock(f, fcntl.LOCK_EX)",
+        "data = bytearray(200 << 20)\nfor n in range(0, len(data), 4096):\n    data[n] = 1",
         "import typing\ndef f(x: 'int') -> 'str': ...\ntyping.get_type_hints(f)",
         "if __name__ == '__main__':\n    raise SystemExit('definitions alone are wanted')",
     ],

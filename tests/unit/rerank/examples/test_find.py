@@ -6,11 +6,11 @@ import pytest
 
 from pkg.rerank.candidates import Check
 from pkg.rerank.examples.find import find_entry, find_examples
-from pkg.rerank.wanted import read_question
+from pkg.rerank.wanted import parse_question
 
 
 def read(text: str) -> list[str]:
-    return [each.shown for each in find_examples(read_question(text))]
+    return [each.shown for each in find_examples(parse_question(text))]
 
 
 def stub(docstring: str, header: str = "def f(x):") -> str:
@@ -143,26 +143,26 @@ def test_named_arguments_come_in_the_order_of_the_parameters() -> None:
 
 
 def test_the_query_of_a_benchmark_without_a_header_names_its_function_by_its_assert() -> None:
-    question = read_question("Write a function to add.\nassert add_up((1, 2), 3) == 6")
+    question = parse_question("Write a function to add.\nassert add_up((1, 2), 3) == 6")
     examples = find_examples(question)
     assert [each.shown for each in examples] == ["add_up((1, 2), 3) == 6"]
     assert find_entry(question, examples) == "add_up"
 
 
 def test_a_wanted_function_may_bear_the_name_of_a_built_in_one() -> None:
-    question = read_question("Find the sum of common divisors.\nassert sum(10, 15) == 6")
+    question = parse_question("Find the sum of common divisors.\nassert sum(10, 15) == 6")
     assert find_entry(question, find_examples(question)) == "sum"
 
 
 def test_examples_are_told_with_the_line_and_the_form() -> None:
-    (example,) = find_examples(read_question(stub("\n    f(2) => 4\n")))
+    (example,) = find_examples(parse_question(stub("\n    f(2) => 4\n")))
     assert (example.line, example.form, example.check) == (3, "arrow", Check.VALUE)
 
 
 def test_closeness_keeps_what_is_expected_outside() -> None:
-    (example,) = find_examples(read_question("Do it.\nassert abs(f(2) - 0.5) < 1e-3"))
+    (example,) = find_examples(parse_question("Do it.\nassert abs(f(2) - 0.5) < 1e-3"))
     assert (example.source, example.expected, example.tolerance) == ("f(2)", 0.5, 1e-3)
-    (example,) = find_examples(read_question("Do it.\nassert math.isclose(f(2), 0.5, rel_tol=1e-2)"))
+    (example,) = find_examples(parse_question("Do it.\nassert math.isclose(f(2), 0.5, rel_tol=1e-2)"))
     assert (example.source, example.expected, example.tolerance) == ("f(2)", 0.5, 1e-2)
 
 

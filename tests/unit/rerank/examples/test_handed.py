@@ -4,7 +4,7 @@ import pytest
 
 from pkg.errors import InputError
 from pkg.rerank.candidates import Check
-from pkg.rerank.examples.find import read_handed, read_tests
+from pkg.rerank.examples.find import parse_handed, parse_tests
 from pkg.rerank.wanted import Question
 
 ADD = Question("", "add")
@@ -23,7 +23,7 @@ ADD = Question("", "add")
     ],
 )
 def test_an_example_is_read(item: object, shown: str) -> None:
-    assert read_handed([item], ADD)[0].shown == shown
+    assert parse_handed([item], ADD)[0].shown == shown
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ def test_an_example_is_read(item: object, shown: str) -> None:
 )
 def test_anything_else_is_refused_with_what_was_expected(item: object) -> None:
     with pytest.raises(InputError, match="expected"):
-        read_handed([item], ADD)
+        parse_handed([item], ADD)
 
 
 def test_arguments_without_a_function_are_refused() -> None:
     with pytest.raises(InputError, match="the query names no function"):
-        read_handed([{"args": [1], "expected": 2}], Question(""))
+        parse_handed([{"args": [1], "expected": 2}], Question(""))
 
 
 def test_hidden_asserts_are_compared_outside_and_programs_run_as_they_stand() -> None:
-    first, second = read_tests(["assert add(1, 2) == 3", "def check(f):\n    assert f(1, 2) == 3\ncheck(add)"])
+    first, second = parse_tests(["assert add(1, 2) == 3", "def check(f):\n    assert f(1, 2) == 3\ncheck(add)"])
     assert (first.source, first.expected) == ("add(1, 2)", 3)
     assert second.check is Check.ASSERTION
 
@@ -48,7 +48,7 @@ def test_hidden_asserts_are_compared_outside_and_programs_run_as_they_stand() ->
 @pytest.mark.parametrize("tests", [3, [], [""], [3]])
 def test_what_is_no_test_is_refused(tests: object) -> None:
     if tests == []:
-        assert read_tests(tests) == ()
+        assert parse_tests(tests) == ()
         return
     with pytest.raises(InputError, match="is no test"):
-        read_tests(tests)
+        parse_tests(tests)

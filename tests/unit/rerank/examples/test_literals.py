@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pkg.rerank.examples.literals import NotLiteral, find_closing, find_literal_end, read_value, write_value
+from pkg.rerank.examples.literals import NotLiteral, find_closing, find_literal_end, parse_literal, write_value
 
 SCALARS = some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False) | some.text() | some.binary()
 KEYS = some.integers() | some.text()
@@ -25,7 +25,7 @@ VALUES = some.recursive(
 
 @given(VALUES)
 def test_what_is_written_is_read_again(value: object) -> None:
-    assert read_value(write_value(value)) == value
+    assert parse_literal(write_value(value)) == value
 
 
 @given(some.lists(KEYS, unique=True))
@@ -47,11 +47,11 @@ def test_a_literal_ends_where_it_ends(before: str, literal: str) -> None:
     [("true", True), ("null", None), ("set([1, 2])", {1, 2}), ("19 - 5 - 6", 8), ("2**10", 1024), ("-1", -1)],
 )
 def test_what_people_write_for_values_is_read(text: str, value: object) -> None:
-    assert read_value(text) == value
+    assert parse_literal(text) == value
 
 
 def test_infinity_is_read() -> None:
-    assert read_value("float('inf')") == math.inf
+    assert parse_literal("float('inf')") == math.inf
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_infinity_is_read() -> None:
 )
 def test_what_is_no_value_is_refused(text: str) -> None:
     with pytest.raises(NotLiteral):
-        read_value(text)
+        parse_literal(text)
 
 
 def test_brackets_in_strings_close_nothing() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pkg.rerank.examples.literals import read_value
+from pkg.rerank.examples.literals import parse_literal
 from pkg.rerank.inputs.generate import guess_inputs, vary_inputs
 from pkg.rerank.inputs.mutate import mutate_value
 from pkg.rerank.inputs.values import Pool
@@ -15,7 +15,7 @@ from pkg.rerank.wanted import Parameter
 
 
 def read_arguments(text: str) -> tuple[Any, ...]:
-    value = read_value(f"({text},)")
+    value = parse_literal(f"({text},)")
     assert isinstance(value, tuple)
     return value
 

@@ -1,0 +1,178 @@
+"""Take an expression apart: what only the candidate can answer, and what is decided outside.
+
+Of `f(2) in (4, 5)` the candidate's process is asked for `f(2)` alone. Its value crosses the border as text, and
+pkg.rerank.decisions finds out whether it is one of the two.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pkg.rerank.examples.literals import is_value, parse_expression
+
+CLOSE = {"isclose": (1e-9, 0.0), "allclose": (1e-5, 1e-8)}  # relative and absolute, unless told otherwise
+
+TYPES: dict[str, type] = {
+    each.__name__: each for each in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)
+}
+_FUNCTIONS = frozenset(
+    (*CLOSE, "abs", "all", "any", "bool", "float", "int", "isinstance", "len", "max", "min", "round", "set", "sorted")
+) | {"sum", "type"}
+_MODULES = ("math", "np", "numpy")
+_TEXT_METHODS = ("endswith", "isalnum", "isalpha", "isdigit", "islower", "isspace", "isupper", "startswith")
+_METHODS = frozenset(
+    (*_TEXT_METHODS, "count", "index", "is_integer", "isdisjoint", "issubset", "issuperset", "lower", "split", "strip")
+) | {"upper"}
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+_KEYWORDS = frozenset(("rel_tol", "abs_tol", "rtol", "atol", "reverse"))
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """An expression, and what of it is asked for."""
+
+    asked: str  # the expression whose value the candidate gives: that of one part, or a tuple of several
+    parts: tuple[str, ...]
+    body: ast.expr
+    names: frozenset[str]  # that the expression speaks of
+    entry: str | None
+    bound: frozenset[str] = frozenset()  # names that hold values of the candidate's, whatever they are otherwise
+    is_whole: bool = False  # all of it is asked for
+
+
+@lru_cache(maxsize=1024)
+def split_expression(source: str, entry: str | None = None) -> Split:
+    """Find what to ask for; entry: the wanted function, the candidate's even where Python has one of that name."""
+    tree = parse_expression(source)
+    body = tree if tree is not None else ast.Constant(None)
+    names = frozenset(
+        node.id for node in ast.walk(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    )
+    whole = Split(source, (), body, names, entry, is_whole=True)
+    if tree is None:
+        return whole
+    try:
+        wrappers, body, bound = _unwrap(tree)
+        parts = tuple(dict.fromkeys(list_parts(body, Scope(entry, bound))))
+        asked = _join_parts(parts)
+    except (ValueError, RecursionError):  # a number that cannot be written out, or an expression too deep to write
+        return whole
+    if not parts or parts == (ast.unparse(body),):
+        return whole
+    for before, behind in reversed(wrappers):
+        asked = before + asked + behind
+    return Split(asked, parts, body, names, entry, bound)
+
+
+def _unwrap(tree: ast.expr) -> tuple[list[tuple[str, str]], ast.expr, frozenset[str]]:
+    """Take off what was done before: `(lambda x: ...)(f(2))` for `x = f(2)`, and `(g(), ...)[1]` for `g()`."""
+    wrappers: list[tuple[str, str]] = []
+    bound: set[str] = set()
+    while True:
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Lambda) and not tree.keywords:
+            given = tree.func.args
+            values = ", ".join(map(ast.unparse, tree.args))
+            wrappers.append((f"(lambda {ast.unparse(given)}: ", f")({values})"))
+            bound |= {each.arg for each in given.args} if not values.startswith("__import__(") else set()
+            tree = tree.func.body
+        elif pair := _split_sequence(tree):
+            first, tree = pair
+            wrappers.append((f"({ast.unparse(first)}, ", ")[1]"))
+        else:
+            return wrappers, tree, frozenset(bound)
+
+
+def _split_sequence(tree: ast.expr) -> list[ast.expr]:
+    """Give what is done first and the rest of `(first, rest)[1]`; [] for any other expression."""
+    if not (isinstance(tree, ast.Subscript) and isinstance(tree.slice, ast.Constant) and tree.slice.value == 1):
+        return []
+    return tree.value.elts if isinstance(tree.value, ast.Tuple) and len(tree.value.elts) == 2 else []
+
+
+def _join_parts(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which names are the candidate's."""
+
+    entry: str | None
+    bound: frozenset[str] = frozenset()
+
+    def is_own(self, name: str) -> bool:
+        """Tell whether a name means something of the candidate's, whatever Python knows by it."""
+        return name == self.entry or name in self.bound
+
+    def add_targets(self, comprehension: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Scope:
+        """Add the names that a comprehension binds."""
+        targets = [node for each in comprehension.generators for node in ast.walk(each.target)]
+        return Scope(self.entry, self.bound | {node.id for node in targets if isinstance(node, ast.Name)})
+
+
+def list_parts(node: ast.expr, scope: Scope) -> Iterator[str]:
+    """Yield the texts of what is to be asked for, from left to right."""
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        yield write_rows(node, scope)
+        return
+    children = list_children(node, scope)
+    if children is None:
+        yield ast.unparse(node)
+        return
+    for child in children:
+        yield from list_parts(child, scope)
+
+
+def write_rows(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope) -> str:
+    """Write the comprehension that gives for each of its rows what has to be asked for."""
+    parts = tuple(dict.fromkeys(list_parts(node.elt, scope.add_targets(node))))
+    loops = " ".join(map(_write_loop, node.generators))
+    return f"[{_join_parts(parts) if parts else '()'} {loops}]"
+
+
+def _write_loop(loop: ast.comprehension) -> str:
+    tests = "".join(f" if {ast.unparse(each)}" for each in loop.ifs)
+    return f"{'async ' * loop.is_async}for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}{tests}"
+
+
+def list_children(node: ast.expr, scope: Scope) -> list[ast.expr] | None:
+    """List what an expression is made of that can be put together outside; None for one that has to be asked for."""
+    if is_value(node) and not (isinstance(node, ast.Call) and scope.is_own(getattr(node.func, "id", ""))):
+        return []
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return None if any(isinstance(each, ast.Starred) for each in node.elts) else node.elts
+    if isinstance(node, ast.UnaryOp):
+        return None if isinstance(node.op, ast.Invert) else [node.operand]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right] if isinstance(node.op, _ARITHMETIC) else None
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.IfExp):
+        return [node.test, node.body, node.orelse]
+    if isinstance(node, ast.Subscript):
+        return [node.value, node.slice]
+    if isinstance(node, ast.Slice):
+        return [each for each in (node.lower, node.upper, node.step) if each is not None]
+    if isinstance(node, ast.Name):
+        return [] if node.id in TYPES and not scope.is_own(node.id) else None
+    return _list_arguments(node, scope) if isinstance(node, ast.Call) else None
+
+
+def _list_arguments(node: ast.Call, scope: Scope) -> list[ast.expr] | None:
+    """List what a call is made of when it can be made outside."""
+    given = [*node.args, *(each.value for each in node.keywords)]
+    if any(isinstance(each, ast.Starred) for each in given) or not {each.arg for each in node.keywords} <= _KEYWORDS:
+        return None
+    if isinstance(node.func, ast.Name):
+        return given if node.func.id in _FUNCTIONS and not scope.is_own(node.func.id) else None
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    receiver = node.func.value
+    if isinstance(receiver, ast.Name) and not scope.is_own(receiver.id):  # of a module, as a rule
+        return given if receiver.id in _MODULES and node.func.attr in CLOSE else None
+    return [receiver, *given] if node.func.attr in _METHODS else None
