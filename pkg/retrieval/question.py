@@ -67,13 +67,13 @@ class Question:
 
 def parse_question(text: str) -> Question:
     """Find out what a question says."""
-    encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
-    terms = tuple(dict.fromkeys(split_terms(encoded)))
-    abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     files = tuple(dict.fromkeys(_FILE.findall(text)))
     names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text) if files else text)))
     if len(names) > MOST_NAMES:
         names = ()
+    encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
+    terms = tuple(dict.fromkeys(split_terms(encoded)))
+    abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     return Question(text, terms, weights, abbreviations, names, files, not _TEST_TERMS.isdisjoint(terms))
 
 
