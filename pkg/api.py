@@ -42,6 +42,7 @@ def build(
     field: str | None = None,
     jobs: int = 1,
     max_file_size: int | None = None,
+    follow_links: bool = False,
     progress: Progress | None = None,
     agree: Callable[[str], bool] | None = None,
 ) -> BuildReport:
@@ -51,12 +52,16 @@ def build(
     jobs: worker processes, 0 for one per processor; a script that asks for more than one needs the
     ``if __name__ == "__main__"`` guard of multiprocessing.
     encoder: such as minilm; without one the store's own. Another one than before encodes the whole graph anew.
+    follow_links: read what links lead to outside of the folder too, as long as it lies in the user's home.
     agree: asked, with an estimate, before code is sent to a service; without it nothing is ever sent.
     Raises pkg.errors.PkgError; the store then holds what it held before.
     """
     with closing(open_store(find_address(store), create=True)) as target:
         options = BuildOptions(encoder, jobs, progress, agree=agree)
-        return run_build(os.fspath(path), target, options, source=source, field=field, max_file_size=max_file_size)
+        return run_build(
+            os.fspath(path), target, options,
+            source=source, field=field, max_file_size=max_file_size, follow_links=follow_links,
+        )  # fmt: skip
 
 
 def restore(path: str, *, store: str | None = None, encoder: str | None = None, jobs: int = 1) -> list[BuildReport]:

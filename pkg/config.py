@@ -15,6 +15,7 @@ KNOWN = {
     "field": str,
     "jobs": int,
     "max_file_size": int,
+    "follow_links": bool,
     "mode": str,
     "top_k": int,
     "ranking": str,
@@ -36,12 +37,18 @@ def default_store() -> str:
 
 def read_settings(folder: Path) -> dict[str, Any]:
     """Read the nearest pkg.toml, or pyproject.toml with a [tool.pkg] table, at or above a folder; {} without one."""
+    file = find_settings(folder)
+    return {} if file is None else _check(_parse(file, file.read_bytes()), file)
+
+
+def find_settings(folder: Path) -> Path | None:
+    """Find the file that the settings of a folder come from."""
     for place in (folder, *folder.parents):
         for name, marker in (("pkg.toml", b""), ("pyproject.toml", b"[tool.pkg]")):
             file = place / name
-            if file.is_file() and marker in (text := file.read_bytes()):
-                return _check(_parse(file, text), file)
-    return {}
+            if file.is_file() and marker in file.read_bytes():
+                return file
+    return None
 
 
 def _parse(file: Path, text: bytes) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from pkg.config import default_store
+from pkg.config import default_store, find_settings
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError
 
@@ -41,6 +41,21 @@ def combine(*options: Decorator) -> Decorator:
 
 jobs_option = partial(click.option, "--jobs", envvar="PKG_JOBS", type=click.IntRange(0), default=0, show_default=True)
 """How many work at one time; help says what they are."""
+
+
+def _check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
+    """Let no settings file that is a part of what is built ask for this: a cloned repository could bring one."""
+    by_file = ctx.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.DEFAULT_MAP
+    file = find_settings(Path.cwd()) if value and by_file else None
+    built = Path(str(ctx.params.get("path"))).resolve()
+    work_tree = next((each for each in (built, *built.parents) if (each / ".git").exists()), built)
+    if file is not None and not {built, work_tree}.isdisjoint(file.resolve().parents):
+        raise UsageError(
+            f"setting 'follow_links' in {file} is a part of the repository that is built, which may not ask for it"
+            " itself; give --follow-links or --no-follow-links"
+        )
+    return value
+
 
 build_options = combine(
     click.option(
@@ -71,6 +86,13 @@ build_options = combine(
         envvar="PKG_MAX_FILE_SIZE",
         type=click.IntRange(1),
         help="Bytes above which a file is left out.",
+    ),
+    click.option(
+        "--follow-links/--no-follow-links",
+        envvar="PKG_FOLLOW_LINKS",
+        default=False,
+        callback=_check_follow_links,
+        help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
     ),
     click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C."),
     click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes."),

@@ -107,6 +107,7 @@ def watch(
     source: str | None = None,
     field: str | None = None,
     max_file_size: int | None = None,
+    follow_links: bool = False,
     poll: bool = False,
     say: Say = lambda fault: None,
     open_target: Callable[[str], GraphStore] | None = None,
@@ -126,8 +127,9 @@ def watch(
     from pkg.graph.opening import open_store
     from pkg.indexing.inputs import find_input
 
-    find = partial(find_input, path, source, field, max_file_size)
-    rounds = _Rounds(find, partial(open_target or partial(open_store, create=True), store), options, say)
+    find = partial(find_input, path, source, field, max_file_size, follow_links)
+    judge = partial(Relevance, follow_links=follow_links)
+    rounds = _Rounds(find, partial(open_target or partial(open_store, create=True), store), options, say, judge)
     place = _Place(path)
     yield rounds.build_first()
     wakes = poll_files(rounds.look) if poll else _await_changes(place, rounds, say)
@@ -202,9 +204,15 @@ class _Rounds:
     """The builds of one watch, and what they leave for the next: what was seen, what was said, when to try again."""
 
     def __init__(
-        self, find: Callable[[], Input], open_target: Callable[[], GraphStore], options: BuildOptions, say: Say
+        self,
+        find: Callable[[], Input],
+        open_target: Callable[[], GraphStore],
+        options: BuildOptions,
+        say: Say,
+        judge: Callable[[str, list[str]], Relevance] = Relevance,
     ) -> None:
         self._find, self._open_target, self._options, self._say = find, open_target, options, say
+        self._judge = judge
         self._relevance: Relevance | None = None
         self._known: list[str] = []
         self._skipped: frozenset[Skip] = frozenset()
@@ -221,7 +229,7 @@ class _Rounds:
     def keeps(self, root: str, place: str) -> bool:
         """Tell whether a change is worth a build."""
         if self._relevance is None:
-            self._relevance = Relevance(root, self._known)
+            self._relevance = self._judge(root, self._known)
         return self._relevance.keeps(place)
 
     def build_first(self) -> BuildReport:
