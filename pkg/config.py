@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import UsageError
+from pkg.errors import UsageError, conceal_address
 
 KNOWN = {
     "store": str,
@@ -72,5 +72,6 @@ def _check(table: dict[str, Any], file: Path) -> dict[str, Any]:
         if name not in KNOWN:
             raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(KNOWN))}")
         if type(value) is not KNOWN[name]:
-            raise UsageError(f"setting '{name}' in {file} is {value!r}; expected {KNOWN[name].__name__}")
+            seen = conceal_address(str(value)) if name == "store" else repr(value)
+            raise UsageError(f"setting '{name}' in {file} is {seen}; expected {KNOWN[name].__name__}")
     return table

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.errors import PkgError, StoreMissingError
+from pkg.errors import PkgError, StoreMissingError, conceal_address
 
 if TYPE_CHECKING:
     from pkg.encode.registry import EncoderKind
@@ -201,7 +201,7 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
             faults = store.check()
             generation = store.generation()
     except StoreMissingError:
-        yield Finding("store", "missing", f"no graph at {address}", "run: pkg build PATH")
+        yield Finding("store", "missing", f"no graph at {conceal_address(address)}", "run: pkg build PATH")
         return
     except PkgError as fault:
         yield Finding("store", "broken", str(fault))
@@ -210,7 +210,7 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
     for damage in faults:
         yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
     if not faults:
-        yield Finding("store", "ok", f"{address}, generation {generation}, integrity check clean")
+        yield Finding("store", "ok", f"{conceal_address(address)}, generation {generation}, integrity check clean")
 
 
 def _examine_tools() -> Iterator[Finding]:

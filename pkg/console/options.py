@@ -14,7 +14,7 @@ import click
 
 from pkg.config import default_store, find_settings
 from pkg.console.streams import decode_word
-from pkg.errors import PathError, UsageError
+from pkg.errors import PathError, UsageError, conceal_address
 
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
@@ -313,14 +313,23 @@ def name_database(address: str, database: str) -> str:
     from pkg.graph.neo4j.address import is_server
 
     if not is_server(address):
-        raise UsageError(f"--database {database} does not fit the store {address}; expected neo4j://host or its like")
-    parts = urlsplit(address)
-    if parts.path.strip("/") not in ("", database):
         raise UsageError(
-            f"the store address names the database '{parts.path.strip('/')}' and --database names '{database}';"
-            " give one of the two"
+            f"--database {database} does not fit the store {conceal_address(address)}; expected neo4j://host or its like"
         )
-    return parts._replace(path=f"/{database}").geturl()
+    named = _find_database(address)
+    if named not in ("", database):
+        raise UsageError(
+            f"the store address names the database '{named}' and --database names '{database}'; give one of the two"
+        )
+    return urlsplit(address)._replace(path=f"/{database}").geturl()
+
+
+def _find_database(address: str) -> str:
+    """Give the database that a server's address names, or ""; what is no address is refused before it is shown."""
+    from pkg.graph.neo4j.address import parse_address
+
+    parse_address(address)
+    return urlsplit(address).path.strip("/")
 
 
 def _name_databases(stores: tuple[str, ...], database: str | None, expected: int) -> tuple[str, ...]:
@@ -332,7 +341,7 @@ def _name_databases(stores: tuple[str, ...], database: str | None, expected: int
         raise UsageError(f"expected {wanted}, seen {len(stores)}; write: {form}")
     if database is None:
         return stores
-    lacking = {each for each in stores if is_server(each) and not urlsplit(each).path.strip("/")}
+    lacking = {each for each in stores if is_server(each) and not _find_database(each)}
     if not lacking:
         which = "neither store" if expected == 2 else "no server"
         raise UsageError(f"--database {database} fits {which}; expected a neo4j://host that names no database")

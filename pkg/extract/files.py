@@ -52,7 +52,7 @@ DEFAULT_MAX_FILE_SIZE = 5_000_000
 
 
 Judge: TypeAlias = Callable[[int, str], str | None]
-"""Tell why what was opened, a descriptor and its place, must not be read (pkg.extract.boundary); None when it may be."""
+"""Tell why what was opened, given as descriptor and place, must not be read; None when it may (pkg.extract.boundary)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
+from pkg.errors import MissingExtraError, PathError, PkgError, UsageError, conceal_address
 from pkg.extract.discovery import ARCHIVE_SUFFIXES
 from pkg.extract.files import SUFFIXES, print_path
 from pkg.indexing.build import DEFAULT_OPTIONS, BuildOptions, BuildReport, build_input
@@ -166,7 +166,8 @@ def _check_path(path: str) -> None:
 def _check_store(address: str) -> None:
     """Refuse a store that would be taken for a Python file and then change with every build of itself."""
     if address.endswith(SUFFIXES):
-        raise UsageError(f"the store {address} has the name of a Python file; expected another, such as graph.db")
+        shown = conceal_address(address)
+        raise UsageError(f"the store {shown} has the name of a Python file; expected another, such as graph.db")
 
 
 class _Place:
