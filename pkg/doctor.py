@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -104,7 +105,7 @@ AskPassword = Callable[[str], str]
 
 
 def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
-    """Look at everything; nothing is changed, and nothing is sent anywhere but to the server of the store."""
+    """Look at everything; only damaged copies beside a graph are made anew, and only its server is sent anything."""
     ask = cache(ask) if ask else None  # the server is entered twice
     return [
         _examine_python(),
@@ -192,7 +193,7 @@ def _examine_indexes(states: dict[str, str]) -> Finding:
 
 
 def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
-    """Open the store and run its integrity check."""
+    """Open the store, run its integrity check, mend its copies, and tell who else may read it."""
     from pkg.graph.neo4j.address import is_server
     from pkg.graph.opening import open_store
 
@@ -200,6 +201,8 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         with closing(open_store(address, ask=ask)) as store:
             faults = store.check()
             generation = store.generation()
+            mended = [] if faults else store.mend_copies()
+            wider = store.wider_files()
     except StoreMissingError:
         yield Finding("store", "missing", f"no graph at {conceal_address(address)}", "run: pkg build PATH")
         return
@@ -207,6 +210,12 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         yield Finding("store", "broken", str(fault))
         return
     mend = "remove the sources with pkg build --remove" if is_server(address) else "move the store away"
+    for line in mended:
+        yield Finding("store copies", "ok", line)
+    if wider:
+        names = " ".join(shlex.quote(str(path)) for path in wider)
+        seen = f"others on this machine may read {', '.join(path.name for path in wider)}"
+        yield Finding("store files", "missing", seen, f"if they should not: chmod 600 {names}")
     for damage in faults:
         yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
     if not faults:

@@ -22,8 +22,8 @@ PkgError                       anything below; the command line prints it as one
 ├── SandboxError               code cannot be run safely here
 └── MissingExtraError          an optional package is not installed
 
-A message says what was seen, what was expected and what to do. It names the address of a store by conceal_address alone,
-because a mistyped one may hold a password.
+A message says what was seen, what was expected and what to do. A store address that may be mistyped stands in it as
+conceal_address shows it, because it may hold a password.
 """
 
 from __future__ import annotations

@@ -314,7 +314,8 @@ def name_database(address: str, database: str) -> str:
 
     if not is_server(address):
         raise UsageError(
-            f"--database {database} does not fit the store {conceal_address(address)}; expected neo4j://host or its like"
+            f"--database {database} does not fit the store {conceal_address(address)};"
+            " expected neo4j://host or its like"
         )
     named = _find_database(address)
     if named not in ("", database):

@@ -52,7 +52,7 @@ DEFAULT_MAX_FILE_SIZE = 5_000_000
 
 
 Judge: TypeAlias = Callable[[int, str], str | None]
-"""Tell why what was opened, given as descriptor and place, must not be read; None when it may (pkg.extract.boundary)."""
+"""Tell why what was opened (descriptor, place) must not be read, as pkg.extract.boundary does; None when it may be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,8 @@ def open_store(
         )
     if holds_log_in(address):
         raise UsageError(
-            f"store address '{conceal_address(address)}' holds a user or password; a file has none, and of a server they"
-            " are expected in PKG_NEO4J_USER and PKG_NEO4J_PASSWORD"
+            f"store address '{conceal_address(address)}' holds a user or password; a file has none, and a server's are"
+            " expected in PKG_NEO4J_USER and PKG_NEO4J_PASSWORD"
         )
     from pkg.graph.embedded.embedded_store import EmbeddedStore
 

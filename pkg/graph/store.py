@@ -11,6 +11,8 @@ from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, Rel
 from pkg.units import UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import numpy.typing as npt
 
@@ -210,8 +212,17 @@ class GraphStore(Protocol):
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""
 
+    def mend_copies(self) -> list[str]:
+        """Make anew what is kept outside of the database as a copy, where its bytes have changed; a line for each."""
+
+    def wider_files(self) -> list[Path]:
+        """List the files of the store that others on this machine may read or write."""
+
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4).
+
+        Raises StoreCorruptError where the store notices that what it holds is not what was written.
+        """
 
     def close(self) -> None:
         """Release files and connections."""
