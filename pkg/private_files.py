@@ -19,7 +19,9 @@ def make_folder(folder: Path) -> None:
     """Make a folder, and those above it that are missing, each for its owner alone; what is there stays as it is."""
     if not folder.is_dir():
         make_folder(folder.parent)
-        folder.mkdir(FOLDER_MODE, exist_ok=True)
+        with suppress(FileExistsError):  # another process was faster; a file in its place is found when it is used
+            folder.mkdir()
+            folder.chmod(FOLDER_MODE)  # whatever the umask
 
 
 def make_file(path: Path, mode: int = FILE_MODE) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-from pkg.graph.embedded.checksums import seal_all, seal_head, sum_bytes
+from pkg.graph.embedded.checksums import seal_all, seal_head, sum_vector
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 
@@ -56,8 +56,8 @@ def change_sealed(path: Path, *statements: str, parameters: tuple[object, ...] =
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement, parameters)
-        connection.create_function("sum_bytes", 1, sum_bytes)
-        connection.execute("UPDATE vector SET checksum = sum_bytes(data)")
+        connection.create_function("sum_vector", 1, sum_vector)
+        connection.execute("UPDATE vector SET checksum = sum_vector(data)")
         seal_all(connection)
         seal_head(connection)
 

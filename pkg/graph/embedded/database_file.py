@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pkg.errors import StoreCorruptError, StoreMissingError, StoreVersionError
 from pkg.graph.embedded import sql
-from pkg.graph.embedded.checksums import seal_all, seal_head, sum_bytes
+from pkg.graph.embedded.checksums import seal_all, seal_head, sum_vector
 from pkg.private_files import make_file, make_folder
 
 OPENINGS = 10  # tries to open a store that other processes make and remove meanwhile
@@ -34,21 +34,24 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
     for _ in range(OPENINGS):
         if create and not path.exists():
             _make_database(path.resolve())
-        before = _identify(path)
+        before = identify(path)
         connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
         try:
             connection = _prepare(connection, path, address, create)
-        except BaseException:
+        except BaseException as fault:
             connection.close()
+            if create and isinstance(fault, sqlite3.OperationalError) and before != identify(path):
+                continue
             raise
-        # From here on nobody removes it, for that takes the last connection; but it may have been removed meanwhile.
-        if not create or before == _identify(path):
+        # From here on nobody removes it, for that takes the only connection; but it may have been removed meanwhile.
+        if not create or before == identify(path):
             return connection
         connection.close()
     raise sqlite3.OperationalError("locked: other processes make and remove it")
 
 
-def _identify(path: Path) -> tuple[int, int] | None:
+def identify(path: Path) -> tuple[int, int] | None:
+    """Tell a file from another one that has come to its place; None where there is none."""
     try:
         info = path.stat()
     except FileNotFoundError:
@@ -71,10 +74,10 @@ def _make_database(path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def remove_empty(connection: sqlite3.Connection, path: Path) -> None:
-    """Delete the file of a store that holds no graph, unless another process has it open.
+def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int, int] | None) -> None:
+    """Delete the file of a store that holds no graph, unless another process has it open, or it is another file by now.
 
-    A store in the write-ahead log is read through shared locks that last as long as a connection: out of that mode, and
+    A store with a write-ahead log is read through shared locks that last as long as a connection: out of that mode, and
     under the one exclusive lock, nobody else is there.
     """
     with suppress(sqlite3.Error, OSError):
@@ -82,7 +85,8 @@ def remove_empty(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
         is_alone = connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
-        if is_alone and connection.execute(sql.GET_META, ("generation",)).fetchone() is None:
+        is_empty = connection.execute(sql.GET_META, ("generation",)).fetchone() is None
+        if is_alone and is_empty and identify(path) == identity:
             path.resolve().unlink()
 
 
@@ -100,6 +104,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: b
         if version == 0:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
         _keep_log(connection)
+        _read_version(connection)  # opens the log, and takes the lock that lasts as long as the connection
     else:
         connection.execute(f"PRAGMA cache_size = -{READ_CACHE_KB:d}")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -160,7 +165,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
     from pkg.vectors.quantised import pack_halves
 
     connection.create_function("pack_halves", 1, pack_halves)
-    connection.create_function("sum_bytes", 1, sum_bytes)
+    connection.create_function("sum_vector", 1, sum_vector)
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _read_version(connection)  # another process may have been faster

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import find_damage, seal_head
-from pkg.graph.embedded.database_file import open_database, remove_empty
+from pkg.graph.embedded.database_file import identify, open_database, remove_empty
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
 from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, Step
 from pkg.graph.embedded.outlines import OutlineReader
@@ -60,6 +60,7 @@ class EmbeddedStore:
         with translate_faults(self.address):
             was_empty = self._path.exists() and self._path.stat().st_size == 0
             self._connection = open_database(self._path, self.address, create)
+        self._identity = identify(self._path)
         self._is_removable = create and not was_empty  # while it holds nothing
         self._is_wanted = False  # an encoder was put, and no write has failed since
         self._reader = NodeReader(self._connection)
@@ -80,7 +81,7 @@ class EmbeddedStore:
         """Release the file; one that still holds nothing, as after a first build that failed, is removed."""
         with suppress(DatabaseError, StoreError):
             if self._is_removable and not self._is_wanted and not self.generation():
-                remove_empty(self._connection, self._path)
+                remove_empty(self._connection, self._path, self._identity)
         self._connection.close()
 
     def _get_meta(self, key: str) -> Any:
@@ -386,12 +387,12 @@ class EmbeddedStore:
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""
         with translate_faults(self.address), self.snapshot():
-            faults = [row[0] for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            faults = find_damage(self._connection)
             for fault, statement in sql.CHECKS.items():
                 count = self._connection.execute(statement).fetchone()[0]
                 if count:
                     faults.append(f"{count} {fault}")
-            return faults + find_damage(self._connection)
+        return faults
 
     def wider_files(self) -> list[Path]:
         """List the files of the store that others on this machine may read or write."""

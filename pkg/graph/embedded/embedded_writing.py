@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph.embedded import sql
-from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_bytes, sum_rows
+from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_rows, sum_vector
 from pkg.graph.embedded.relations import LinkWriter
 from pkg.graph.rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
@@ -115,7 +115,7 @@ class EmbeddedWriter:
         number = self._find_source(source)
         for name, data in _pack(vectors):
             self._add_name(Label.FUNCTION_NAME, number, source, name)
-            self._vectors.append((self._node_number, data, sum_bytes(data)))
+            self._vectors.append((self._node_number, data, sum_vector(data)))
         self.flush()
         self.changed = self.changed or bool(vectors)
 
@@ -133,7 +133,7 @@ class EmbeddedWriter:
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Put the vectors of nodes of a label, by id, in the place of those that they have."""
         number = sql.LABEL_NUMBERS[label]
-        rows = [(data, sum_bytes(data), parse_id(each), number) for each, data in _pack(vectors)]
+        rows = [(data, sum_vector(data), parse_id(each), number) for each, data in _pack(vectors)]
         done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
         self._replaced = (self._replaced or 0) + max(done, 0)
         self.changed = self.changed or bool(rows)
@@ -260,7 +260,7 @@ class EmbeddedWriter:
                 )
             )  # fmt: skip
             if label in embedded:
-                self._vectors.append((number, data := next(vectors), sum_bytes(data)))
+                self._vectors.append((number, data := next(vectors), sum_vector(data)))
 
     def _delete_unit(self, source: int, path: str) -> None:
         row = self._run(sql.FIND_UNIT, (source, path)).fetchone()

@@ -111,7 +111,7 @@ ALTER TABLE unit ADD COLUMN checksum INTEGER;
 ALTER TABLE vector ADD COLUMN checksum INTEGER;
 ALTER TABLE links ADD COLUMN notes_checksum INTEGER;
 ALTER TABLE links ADD COLUMN checksum INTEGER;
-UPDATE vector SET checksum = sum_bytes(data);
+UPDATE vector SET checksum = sum_vector(data);
 """
 """Checksums (pkg.graph.embedded.checksums); those of the other tables are made by pkg.graph.embedded.database_file."""
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.model import Label
-from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
 from pkg.private_files import LEFTOVER_SECONDS
+from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
 from pkg.terms.index_file import MAGIC, has_sound_terms, read_text_segment, write_text_segment
 from pkg.terms.index_segment import TextSegment, make_text_segment
 from pkg.terms.words import hash_term
