@@ -160,7 +160,7 @@ def test_what_stands_between_the_user_and_the_last_at_sign_is_never_shown(scheme
     "address",
     [
         "sqlite:///graph.db", "sqlite:////srv/graphs/shop.db", "sqlite:///~/graph.db", "sqlite:///my graph #1?%41.db",
-        "sqlite:////home/me@work/graph.db", "sqlite:///C:/Users/me@work/graph.db", "sqlite:////srv/10:30@main/graph.db",
+        "sqlite:////srv/me@work/graph.db", "sqlite:///C:/Data/me@work/graph.db", "sqlite:////srv/10:30@main/graph.db",
         "neo4j://host", "neo4j+s://graph.example:7687/shop", "bolt://[::1]:7000/my-graph.v2", "postgres://server",
         "graph.db", "my graph.db", "mysql:///graph", "https://host", "",
     ],
