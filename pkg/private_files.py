@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pkg.errors import StoreFullError
+
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
 LEFTOVER_SECONDS = 3600  # writing takes seconds: an older file is of a process that is gone, whoever has its number now
 
@@ -58,11 +60,16 @@ def replace_file(path: Path) -> Iterator[Path]:
 def mend_file(path: Path, is_sound: Callable[[Path], bool], write: Callable[[], None]) -> list[str]:
     """Write a file that is only a copy of other data anew, if it is there and is not sound; tell so in one line.
 
-    Raises OSError where it cannot be written.
+    Raises StoreFullError where it cannot be written.
     """
     if not path.exists() or is_sound(path):
         return []
-    write()
+    try:
+        write()
+    except OSError as fault:
+        raise StoreFullError(
+            f"{path} is damaged or of another version, and cannot be written ({fault.strerror}); delete it"
+        ) from fault
     return [f"{path.name} was damaged or of another version, and was made anew"]
 
 

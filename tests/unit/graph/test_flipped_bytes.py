@@ -15,8 +15,9 @@ from trees import SHOP, export_lines, write_rows, write_tree
 
 from pkg.api import build
 from pkg.cli import main
-from pkg.errors import PkgError, StoreCorruptError
+from pkg.errors import PkgError, StoreCorruptError, StoreFullError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.private_files import mend_file
 
 FLIPS = 60  # for each of the seeds
 SEEDS = range(4)
@@ -128,3 +129,12 @@ def test_the_doctor_makes_a_damaged_copy_anew(sound: tuple[bytes, list[str]], tm
     assert f"{name} was damaged or of another version, and was made anew" in CliRunner().invoke(main, command).stdout
     assert copy.read_bytes() == whole
     assert f"{name} was damaged" not in CliRunner().invoke(main, command).stdout
+
+
+def test_a_damaged_copy_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    def write() -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "copy").write_bytes(b"?")
+    with pytest.raises(StoreFullError, match=r"copy is damaged .* \(Permission denied\); delete it"):
+        mend_file(tmp_path / "copy", lambda path: False, write)
