@@ -68,8 +68,12 @@ def _make_database(path: Path) -> None:
         with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
             _migrate(connection)
-        with suppress(FileExistsError):  # another process was faster
+        try:
             os.link(temporary, path)
+        except FileExistsError:  # another process was faster
+            pass
+        except OSError:  # a file system without hard links
+            make_file(path)
     finally:
         temporary.unlink(missing_ok=True)
 

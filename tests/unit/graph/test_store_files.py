@@ -256,3 +256,14 @@ def test_a_database_of_another_program_is_never_removed(tmp_path: Path) -> None:
     with pytest.raises(PkgError):
         build(tmp_path / "nowhere", store=f"sqlite:///{path}")
     assert path.read_bytes() == before
+
+
+def test_a_store_is_made_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with closing(EmbeddedStore(tmp_path / "graph.db", create=True)) as store:
+        fill(store, FILES)
+        assert store.check() == []
+    assert set(list_modes(tmp_path).values()) == {0o600}
