@@ -62,6 +62,7 @@ def build_graph(
     field: str | None = None,
     jobs: int = 1,
     max_file_size: int | None = None,
+    follow_links: bool = False,
     listener: Listener = NOBODY,
 ) -> BuildReport:
     """Build or update the graph of a repository, archive, git revision or corpus; only what changed is done again.
@@ -70,11 +71,20 @@ def build_graph(
     jobs: worker processes, 0 for one per processor; a script that asks for more than one needs the
     ``if __name__ == "__main__"`` guard of multiprocessing.
     encoder: such as minilm; without one the store's own. Another one than before encodes the whole graph anew.
+    follow_links: read what links lead to outside of the folder too, as long as it lies in the user's home.
     Raises pkg.errors.PkgError; the store then holds what it held before.
     """
     options = _build_options(encoder, jobs, listener)
     with closing(_open_target(store, listener)) as target:
-        return build(os.fspath(path), target, options, source=source, field=field, max_file_size=max_file_size)
+        return build(
+            os.fspath(path),
+            target,
+            options,
+            source=source,
+            field=field,
+            max_file_size=max_file_size,
+            follow_links=follow_links,
+        )
 
 
 def watch_graph(
@@ -86,6 +96,7 @@ def watch_graph(
     field: str | None = None,
     jobs: int = 1,
     max_file_size: int | None = None,
+    follow_links: bool = False,
     poll: bool = False,
     on_fault: Callable[[PkgError], None] = lambda fault: None,
     listener: Listener = NOBODY,
@@ -104,6 +115,7 @@ def watch_graph(
         source=source,
         field=field,
         max_file_size=max_file_size,
+        follow_links=follow_links,
         poll=poll,
         say=on_fault,
         open_target=partial(_open_target, listener=listener),

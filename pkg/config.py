@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import UsageError
+from pkg.errors import UsageError, conceal_address
 
 
 def default_store() -> str:
@@ -22,12 +22,18 @@ def read_settings(folder: Path, known: Mapping[str, type]) -> dict[str, Any]:
 
     known: the type of each setting that there is. A UsageError names a setting that is none, or is of another type.
     """
+    file = find_settings(folder)
+    return {} if file is None else _check(_parse(file, file.read_bytes()), file, known)
+
+
+def find_settings(folder: Path) -> Path | None:
+    """Find the file that the settings of a folder come from."""
     for place in (folder, *folder.parents):
         for name, marker in (("pkg.toml", b""), ("pyproject.toml", b"[tool.pkg]")):
             file = place / name
-            if file.is_file() and marker in (text := file.read_bytes()):
-                return _check(_parse(file, text), file, known)
-    return {}
+            if file.is_file() and marker in file.read_bytes():
+                return file
+    return None
 
 
 def _parse(file: Path, text: bytes) -> dict[str, Any]:
@@ -51,5 +57,6 @@ def _check(table: dict[str, Any], file: Path, known: Mapping[str, type]) -> dict
         if name not in known:
             raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(known))}")
         if type(value) is not known[name]:
-            raise UsageError(f"setting '{name}' in {file} is {value!r}; expected {known[name].__name__}")
+            seen = conceal_address(str(value)) if name == "store" else repr(value)
+            raise UsageError(f"setting '{name}' in {file} is {seen}; expected {known[name].__name__}")
     return table

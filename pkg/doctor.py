@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -14,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.errors import PkgError, StoreMissingError
+from pkg.errors import PkgError, StoreMissingError, conceal_address
 from pkg.model import Finding
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ AskPassword = Callable[[str], str]
 
 
 def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
-    """Look at everything; nothing is changed, and nothing is sent anywhere but to the server of the store."""
+    """Look at everything; only damaged copies beside a graph are made anew, and only its server is sent anything."""
     ask = cache(ask) if ask else None  # the server is entered twice
     return [
         _examine_python(),
@@ -182,7 +183,7 @@ def _examine_indexes(states: dict[str, str]) -> Finding:
 
 
 def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
-    """Open the store and run its integrity check."""
+    """Open the store, run its integrity check, mend its copies, and tell who else may read it."""
     from pkg.graph.neo4j.address import is_server
     from pkg.graph.opening import open_store
 
@@ -190,17 +191,25 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         with closing(open_store(address, ask=ask)) as store:
             faults = store.check()
             generation = store.generation()
+            mended = [] if faults else store.mend_copies()
+            wider = store.wider_files()
     except StoreMissingError:
-        yield Finding("store", "missing", f"no graph at {address}", "run: pkg build PATH")
+        yield Finding("store", "missing", f"no graph at {conceal_address(address)}", "run: pkg build PATH")
         return
     except PkgError as fault:
         yield Finding("store", "broken", str(fault))
         return
     mend = "remove the sources with pkg build --remove" if is_server(address) else "move the store away"
+    for line in mended:
+        yield Finding("store copies", "ok", line)
+    if wider:
+        names = " ".join(shlex.quote(str(path)) for path in wider)
+        seen = f"others on this machine may read {', '.join(path.name for path in wider)}"
+        yield Finding("store files", "missing", seen, f"if they should not: chmod 600 {names}")
     for damage in faults:
         yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
     if not faults:
-        yield Finding("store", "ok", f"{address}, generation {generation}, integrity check clean")
+        yield Finding("store", "ok", f"{conceal_address(address)}, generation {generation}, integrity check clean")
 
 
 def _examine_tools() -> Iterator[Finding]:

@@ -22,10 +22,15 @@ PkgError                       anything below; the command line prints it as one
 ├── SandboxError               code cannot be run safely here
 └── MissingExtraError          an optional package is not installed
 
-A message says what was seen, what was expected and what to do.
+A message says what was seen, what was expected and what to do. A store address that may be mistyped stands in it as
+conceal_address shows it, because it may hold a password.
 """
 
 from __future__ import annotations
+
+import re
+import unicodedata
+from urllib.parse import unquote
 
 
 class PkgError(Exception):
@@ -125,3 +130,55 @@ class MissingExtraError(PkgError):
 def shorten(text: str, longest: int) -> str:
     """Cut a text at a number of characters, and show that it was cut."""
     return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+FILE_SCHEME = "sqlite:///"
+_SCHEME = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*://|(?:neo4j|bolt|sqlite)(?:\+s|\+ssc)?:/*)", re.IGNORECASE)
+_LOG_IN = re.compile(r"(?![a-z]:[\\/])/*[^/:]*:.*@", re.IGNORECASE | re.DOTALL)  # but for a drive, as in C:/me@work
+_KEY = re.compile(r"[?&;#][^=]*(?:pass|pwd|secret|token|auth|key)[^=]*=", re.IGNORECASE)
+_PLACE = re.compile(
+    r"""(?:\[[0-9a-f:.]*\]|[a-z]:(?=[\\/]))?  # an address in brackets, or a drive
+    [\w.\-~+/\\]*                            # a host or a path
+    (?::\d{0,5}(?![^/]))?                     # a port, and nothing else behind a colon
+    (?:/[\w.\-~+/\\]*)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+HIDDEN = "***"
+
+
+def conceal_address(address: str) -> str:
+    """Show a store address without what is a password, or might have been meant as one.
+
+    What stands before the last @ is hidden, and behind it whatever is no host, port or path: the address is often one
+    that could not be understood. Percent-encoding and letters that only look like @ or : make no difference.
+    """
+    plain = _spell_plainly(address)
+    if plain.startswith(FILE_SCHEME) and not holds_log_in(address):
+        return address
+    found = _SCHEME.match(plain)
+    scheme, rest = (plain[: found.end()], plain[found.end() :]) if found else ("", plain)
+    _, at, place = rest.rpartition("@")
+    # A blank may stand in the path of a file; behind a scheme what follows it is no part of the address.
+    kept = " ".join(map(_cut_place, place.split(" "))) if not found else _cut_place(place.rstrip())
+    kept = kept.partition(HIDDEN)[0] + HIDDEN if HIDDEN in kept else kept
+    shown = scheme + (HIDDEN + at if at else "") + kept
+    return address if shown == plain.rstrip() else shown
+
+
+def holds_log_in(address: str) -> bool:
+    """Tell whether the path of a file's address looks like a user and a password, which a file does not have."""
+    path = _spell_plainly(address).removeprefix(FILE_SCHEME)
+    return _LOG_IN.match(path) is not None or _KEY.search(path) is not None
+
+
+def _cut_place(text: str) -> str:
+    found = _PLACE.match(text)
+    kept = found.group() if found else ""
+    return kept if kept == text else kept + HIDDEN
+
+
+def _spell_plainly(address: str) -> str:
+    """Undo percent-encoding, however often it was done, and turn letters of other forms into plain ones."""
+    while (plain := unicodedata.normalize("NFKC", unquote(address))) != address:
+        address = plain
+    return plain

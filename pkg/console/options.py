@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import click
 
-from pkg.config import default_store
+from pkg.config import default_store, find_settings
 from pkg.console.streams import decode_word
-from pkg.errors import PathError, UsageError
+from pkg.errors import PathError, UsageError, conceal_address
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
@@ -69,6 +69,21 @@ source_setting = partial(setting, "--source", callback=decode_option)
 jobs_setting = partial(setting, "--jobs", type=click.IntRange(0), default=0)
 """How many work at one time; help says what they are."""
 
+
+def _check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
+    """Let no settings file that is a part of what is built ask for this: a cloned repository could bring one."""
+    by_file = ctx.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.DEFAULT_MAP
+    file = find_settings(Path.cwd()) if value and by_file else None
+    built = Path(str(ctx.params.get("path"))).resolve()
+    work_tree = next((each for each in (built, *built.parents) if (each / ".git").exists()), built)
+    if file is not None and not {built, work_tree}.isdisjoint(file.resolve().parents):
+        raise UsageError(
+            f"setting 'follow_links' in {file} is a part of the repository that is built, which may not ask for it"
+            " itself; give --follow-links or --no-follow-links"
+        )
+    return value
+
+
 build_options = combine(
     source_setting(help="Name of the source; default: the name of the folder or file."),
     setting("--field", callback=decode_option, help="Field of a corpus row that holds code, such as output."),
@@ -83,6 +98,12 @@ build_options = combine(
     ),
     jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do."),
     setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out."),
+    setting(
+        "--follow-links/--no-follow-links",
+        default=False,
+        callback=_check_follow_links,
+        help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
+    ),
     click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C."),
     click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes."),
     click.option(
@@ -269,14 +290,24 @@ def name_database(address: str, database: str) -> str:
     from pkg.graph.neo4j.address import is_server
 
     if not is_server(address):
-        raise UsageError(f"--database {database} does not fit the store {address}; expected neo4j://host or its like")
-    parts = urlsplit(address)
-    if parts.path.strip("/") not in ("", database):
         raise UsageError(
-            f"the store address names the database '{parts.path.strip('/')}' and --database names '{database}';"
-            " give one of the two"
+            f"--database {database} does not fit the store {conceal_address(address)};"
+            " expected neo4j://host or its like"
         )
-    return parts._replace(path=f"/{database}").geturl()
+    named = _find_database(address)
+    if named not in ("", database):
+        raise UsageError(
+            f"the store address names the database '{named}' and --database names '{database}'; give one of the two"
+        )
+    return urlsplit(address)._replace(path=f"/{database}").geturl()
+
+
+def _find_database(address: str) -> str:
+    """Give the database that a server's address names, or ""; what is no address is refused before it is shown."""
+    from pkg.graph.neo4j.address import parse_address
+
+    parse_address(address)
+    return urlsplit(address).path.strip("/")
 
 
 def _name_databases(stores: tuple[str, ...], database: str | None, expected: int) -> tuple[str, ...]:
@@ -288,7 +319,7 @@ def _name_databases(stores: tuple[str, ...], database: str | None, expected: int
         raise UsageError(f"expected {wanted}, seen {len(stores)}; write: {form}")
     if database is None:
         return stores
-    lacking = {each for each in stores if is_server(each) and not urlsplit(each).path.strip("/")}
+    lacking = {each for each in stores if is_server(each) and not _find_database(each)}
     if not lacking:
         which = "neither store" if expected == 2 else "no server"
         raise UsageError(f"--database {database} fits {which}; expected a neo4j://host that names no database")

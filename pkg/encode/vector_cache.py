@@ -12,6 +12,7 @@ from weakref import finalize
 import numpy as np
 
 from pkg.encode.encoder import Vectors
+from pkg.private_files import make_file, make_folder
 
 LIMIT_BYTES = 1 << 30  # of the file: some 500,000 vectors of 384 numbers
 DROPPED_SHARE = 8  # the oldest eighth goes when the file is full
@@ -45,7 +46,7 @@ class VectorCache:
         self._limit = limit
         self._connection: sqlite3.Connection | None = None
         with suppress(OSError, sqlite3.Error):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._connection = _open(path)
             finalize(self, self._connection.close)  # an encoder lives as long as its process, or until it is forgotten
 
@@ -106,6 +107,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(path: Path) -> sqlite3.Connection:
+    make_file(path)
     connection = sqlite3.connect(path, timeout=WAIT_SECONDS, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")

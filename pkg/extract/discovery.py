@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pkg.errors import PathError
+from pkg.extract.boundary import draw_boundary
 from pkg.extract.files import (
     DEFAULT_MAX_FILE_SIZE,
     SUFFIXES,
@@ -37,10 +38,17 @@ from pkg.model import Skip
 _MARKERS = PROJECT_FILES | {VENV_FILE}
 
 
-def discover_folder(folder: str, max_file_size: int) -> Discovery:
-    """Find the Python files of a folder (P-02); the folder itself is read whatever its name or the rules above say."""
+LINK_REASON = "its rules are not applied: a link, which git does not follow either"
+
+
+def discover_folder(folder: str, max_file_size: int, follow_links: bool = False) -> Discovery:
+    """Find the Python files of a folder (P-02); the folder itself is read whatever its name or the rules above say.
+
+    Links that lead out of the folder are left out and named; with follow_links those that stay in the user's home are
+    followed.
+    """
     root = os.path.abspath(folder)
-    walk = _FolderWalk(root, max_file_size)
+    walk = _FolderWalk(root, max_file_size, follow_links)
     walk.run()
     entries = walk.collect_entries()
     name = print_path(os.path.basename(root)) or "root"
@@ -73,6 +81,7 @@ class _Listing:
     files: list[os.DirEntry[str]] = field(default_factory=list)
     links: list[str] = field(default_factory=list)  # links to folders
     ignore_files: list[str] = field(default_factory=list)
+    ignore_links: list[str] = field(default_factory=list)
     markers: list[str] = field(default_factory=list)
 
 
@@ -90,8 +99,8 @@ def _list_folder(place: str) -> _Listing:
                 listing.files.append(entry)
                 if name in _MARKERS:
                     listing.markers.append(name)
-            elif name in IGNORE_FILES and entry.is_file(follow_symlinks=False):
-                listing.ignore_files.append(name)
+            elif name in IGNORE_FILES and (entry.is_symlink() or entry.is_file()):
+                (listing.ignore_links if entry.is_symlink() else listing.ignore_files).append(name)
             elif name in _MARKERS:
                 listing.markers.append(name)
     return listing
@@ -107,13 +116,14 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
 class _FolderWalk:
     """One walk: folders first, then round by round the links to folders that the round before brought up."""
 
-    def __init__(self, root: str, max_file_size: int) -> None:
+    def __init__(self, root: str, max_file_size: int, follow_links: bool) -> None:
         self.skipped: list[Skip] = []
         self._root = root
         self._max_file_size = max_file_size
+        self._boundary = draw_boundary(root, follow_links)
         self._found: list[_Found] = []
         self._links: list[_Folder] = []
-        self._walked: dict[str, str] = {os.path.realpath(root): "the root"}
+        self._walked: dict[str, str] = {self._boundary.source: "the root"}
         self._is_venv = os.path.lexists(os.path.join(root, VENV_FILE))
 
     def run(self) -> None:
@@ -129,7 +139,7 @@ class _FolderWalk:
     def collect_entries(self) -> tuple[Entry, ...]:
         """Take every real file once, by its own path rather than a link's, then by the first path in order."""
         paths: dict[tuple[int, int], str] = {}
-        entries = []
+        entries, judge = [], self._boundary.find_opened_fault
         for found in sorted(self._found, key=lambda found: (found.linked, found.path)):
             path = print_path(found.path)
             file_id = (found.info.st_dev, found.info.st_ino)
@@ -137,7 +147,7 @@ class _FolderWalk:
             if first != path:
                 self.skipped.append(Skip(path, f"same file as {first}"))
             else:
-                entries.append(make_entry(path, found.place, found.info, self._max_file_size))
+                entries.append(make_entry(path, found.place, found.info, self._max_file_size, judge))
         return tuple(sorted(entries, key=lambda entry: entry.path))
 
     def _walk(self, start: _Folder) -> None:
@@ -152,18 +162,22 @@ class _FolderWalk:
             if folder.path and VENV_FILE in listing.markers:
                 self._skip(folder.path, VENV_REASON)
                 continue
-            rules = self._add_rules(folder, listing.ignore_files)
+            rules = self._add_rules(folder, listing)
             self._take_files(folder, listing.files, rules)
             self._take_links(folder, listing.links, rules)
             pending += self._enter_folders(folder, listing, rules)
 
-    def _add_rules(self, folder: _Folder, names: list[str]) -> IgnoreRules:
+    def _add_rules(self, folder: _Folder, listing: _Listing) -> IgnoreRules:
         rules = folder.rules
         if self._is_venv:
             return rules
-        for name in names:
+        for name in listing.ignore_links:
+            self._skip(folder.path + name, LINK_REASON)
+        for name in listing.ignore_files:
             try:
-                text = read_file(os.path.join(folder.place, name), MAX_IGNORE_FILE_SIZE)
+                text = read_file(
+                    os.path.join(folder.place, name), MAX_IGNORE_FILE_SIZE, self._boundary.find_opened_fault
+                )
             except PathError as error:
                 self._skip(folder.path + name, f"its rules are not applied: {error}")
             else:
@@ -193,18 +207,25 @@ class _FolderWalk:
             except OSError as error:
                 self._skip(path, _describe_failure(entry, error))
                 continue
+            is_link = entry.is_symlink()
             obstacle = find_obstacle(info, self._max_file_size)
+            if is_link and stat.S_ISREG(info.st_mode):  # how large another's file is, is not told
+                obstacle = self._boundary.find_fault(entry.path) or obstacle
             if obstacle is not None:
                 self._skip(path, obstacle)
             else:
-                linked = folder.linked or entry.is_symlink()
-                self._found.append(_Found(path, entry.path, linked, info))
+                self._found.append(_Found(path, entry.path, folder.linked or is_link, info))
 
     def _take_links(self, folder: _Folder, names: list[str], rules: IgnoreRules) -> None:
         for name in names:
             path = f"{folder.path}{name}/"
             real = os.path.realpath(os.path.join(folder.place, name))
-            if not (self._is_left_out(name) or self._is_left_out(os.path.basename(real)) or rules.ignores(path)):
+            if self._is_left_out(name) or self._is_left_out(os.path.basename(real)) or rules.ignores(path):
+                continue
+            fault = self._boundary.find_fault(real)
+            if fault is not None:
+                self._skip(path, fault)
+            else:
                 self._links.append(_Folder(real, path, rules, linked=True))
 
     def _follow(self, link: _Folder) -> None:
@@ -250,10 +271,12 @@ _MEAN_LINE = 2_000  # bytes; functions of long formulas reach 1,500
 _HEAD = 65_536  # minified text shows it at once
 
 
-def discover(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Discovery:
+def discover(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE, follow_links: bool = False) -> Discovery:
     """Find every Python file at a path without reading any content of a file on disk (P-02).
 
     Folders are walked with their ignore rules; archives and PATH@REVISION are read where they are, never unpacked.
+    follow_links: take links that lead out of a folder, as far as the user's home; those of an archive or a revision
+    are never followed.
     Raise PathError when there is nothing to read at the path; a single bad file is only a Skip.
     """
     try:
@@ -261,10 +284,10 @@ def discover(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Discovery
     except FileNotFoundError:
         raise PathError(f"cannot read {path}: the working folder was deleted; change to one that exists") from None
     if os.path.isdir(path):
-        return discover_folder(path, max_file_size)
+        return discover_folder(path, max_file_size, follow_links)
     if os.path.lexists(path):
         return _discover_file(path, max_file_size)
-    return _discover_revision(path, max_file_size)
+    return _discover_revision(path, max_file_size, follow_links)
 
 
 def looks_minified(text: bytes) -> bool:
@@ -299,13 +322,13 @@ def _discover_file(path: str, max_file_size: int) -> Discovery:
     return Discovery(print_path(place), os.path.splitext(label)[0], "repository", None, entries, skipped)
 
 
-def _discover_revision(path: str, max_file_size: int) -> Discovery:
+def _discover_revision(path: str, max_file_size: int, follow_links: bool) -> Discovery:
     """Read PATH@REVISION, where PATH ends at the first @ that follows a folder's name."""
     at = path.find("@")
     while at >= 0:
         if os.path.isdir(path[:at]):
             from pkg.extract.revisions import discover_revision
 
-            return discover_revision(path[:at], path[at + 1 :], max_file_size)
+            return discover_revision(path[:at], path[at + 1 :], max_file_size, follow_links)
         at = path.find("@", at + 1)
     raise PathError(f"no such file or folder: {print_path(path)}; {_EXPECTED}")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeAlias
 
 from pkg.errors import PathError
 from pkg.model import Skip
@@ -48,6 +49,10 @@ SUFFIXES = (".py", ".pyi", ".pyw")
 
 DEFAULT_MAX_FILE_SIZE = 5_000_000
 """Hand-written modules stay far below this; what is larger is data or generated, and costs more than it tells."""
+
+
+Judge: TypeAlias = Callable[[int, str], str | None]
+"""Tell why what was opened (descriptor, place) must not be read, as pkg.extract.boundary does; None when it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +122,12 @@ _KINDS = {
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def make_entry(path: str, place: str, info: os.stat_result, max_file_size: int) -> Entry:
-    """Describe the regular file at a place on disk under the path that the source knows it by."""
-    return Entry(path, make_fingerprint(info), info.st_size, partial(read_file, place, max_file_size))
+def make_entry(path: str, place: str, info: os.stat_result, max_file_size: int, judge: Judge | None = None) -> Entry:
+    """Describe the regular file at a place on disk under the path that the source knows it by.
+
+    judge: asked once more when the file is read; None for a file that the user has named.
+    """
+    return Entry(path, make_fingerprint(info), info.st_size, partial(read_file, place, max_file_size, judge))
 
 
 def make_fingerprint(info: os.stat_result) -> str:
@@ -140,11 +148,14 @@ def find_obstacle(info: os.stat_result, max_file_size: int) -> str | None:
     return describe_oversize(info.st_size, max_file_size) if info.st_size > max_file_size else None
 
 
-def read_file(place: str, max_file_size: int) -> bytes:
-    """Read a whole file; one that changes while it is read is read once more, then it is a PathError."""
+def read_file(place: str, max_file_size: int, judge: Judge | None = None) -> bytes:
+    """Read a whole file; one that changes while it is read is read once more, then it is a PathError.
+
+    So is one that cannot be read, is no regular file, is over the size cap, or that the judge refuses.
+    """
     for _ in range(2):
         try:
-            data, size = _read_once(place, max_file_size)
+            data, size = _read_once(place, max_file_size, judge)
         except FileNotFoundError:
             raise PathError(f"{print_path(place)}: vanished after it was found; run the build again") from None
         except OSError as error:
@@ -157,10 +168,11 @@ def read_file(place: str, max_file_size: int) -> bytes:
     )
 
 
-def _read_once(place: str, max_file_size: int) -> tuple[bytes, int]:
+def _read_once(place: str, max_file_size: int, judge: Judge | None) -> tuple[bytes, int]:
     with open(os.open(place, _OPEN_FLAGS), "rb", buffering=0) as file:
         info = os.fstat(file.fileno())
-        obstacle = find_obstacle(info, max_file_size)
+        obstacle = judge(file.fileno(), place) if judge else None
+        obstacle = obstacle or find_obstacle(info, max_file_size)
         if obstacle is not None:
             raise PathError(f"{print_path(place)}: {obstacle}")
         return _read_bytes(file.fileno(), info.st_size + 1), info.st_size

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from pkg.errors import PathError
+from pkg.extract.boundary import draw_boundary
 from pkg.extract.files import Discovery, Entry, describe_oversize, print_path, sort_skips
 from pkg.extract.ignore import MAX_IGNORE_FILE_SIZE, PKGIGNORE, choose_files
 from pkg.model import Skip
@@ -159,17 +160,25 @@ def _first_line(text: bytes) -> str:
 _LINK = "120000"  # git's file mode of a symbolic link
 
 
-def discover_revision(folder: str, revision: str, max_file_size: int) -> Discovery:
-    """Find the Python files of a folder at a revision: tracked files, so only .pkgignore files rule some out."""
+def discover_revision(folder: str, revision: str, max_file_size: int, follow_links: bool = False) -> Discovery:
+    """Find the Python files of a folder at a revision: tracked files, so only .pkgignore files rule some out.
+
+    follow_links: let .git be a link that leads out of the folder; links inside of a revision are never followed.
+    Raise PathError where git has no such revision, or the folder has its history elsewhere by such a link.
+    """
     root = os.path.abspath(folder)
     if not revision or revision.startswith("-"):  # git would read a leading dash as an option
         raise PathError(f"{print_path(folder)}@{revision}: no revision after the @; expected a branch, tag or commit")
+    fault = draw_boundary(root, follow_links).find_fault(os.path.join(root, ".git"))
+    if fault is not None:
+        raise PathError(f"{print_path(folder)}@{print_path(revision)}: .git is {fault}")
     commit = resolve_commit(root, revision)
     tree = {item.path: item for item in list_tree(root, commit)}
     blobs = Blobs(root)
     chosen, left_out = choose_files(tree.keys(), _read_pkgignore(tree, blobs))
     skipped = [Skip(print_path(skip.path), skip.reason) for skip in left_out]
     skipped += [Skip(print_path(item.path), _SUBMODULE) for item in tree.values() if item.kind == "commit"]
+    skipped += [Skip(print_path(item.path), _IGNORE_LINK) for item in tree.values() if _is_ignore_link(item)]
     entries = []
     for path in chosen:
         item, label = tree[path], print_path(path)
@@ -189,6 +198,13 @@ def discover_revision(folder: str, revision: str, max_file_size: int) -> Discove
 
 
 _SUBMODULE = "submodule: its files are in another repository; check it out and read it as a folder"
+
+
+_IGNORE_LINK = "its rules are not applied: links in a revision are not followed"
+
+
+def _is_ignore_link(item: Object) -> bool:
+    return item.mode == _LINK and os.path.basename(item.path) == PKGIGNORE
 
 
 def _find_obstacle(item: Object, max_file_size: int) -> str | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pkg.extract.syntax import is_python
+from pkg.generation.special_tokens import break_tokens
 from pkg.model import Hit, QueryResult
 
 ROLE = "You are an experienced Python programmer."
@@ -25,16 +26,27 @@ QUOTE = "> "
 def render_prompt(result: QueryResult) -> str:
     """Render the augmented prompt of a query; without hits it is the plain problem.
 
-    Each helper code is headed by a comment with its place. A line of the problem or of the code that reads like one of
-    the prompt's own marker lines is quoted with ``> ``, so every marker at the start of a line is the prompt's.
+    Each helper code stands in a fence, headed by a comment with its place; the fence is longer than any run of
+    backticks in what is quoted. A line of the problem or of the code that reads like one of the prompt's own marker
+    lines is quoted with ``> ``, so every marker at the start of a line is the prompt's. Words that a tokenizer takes
+    for control tokens are broken, in the problem too (pkg.generation.special_tokens).
     """
-    lines = [ROLE, TASK, PROBLEM_START, _quote_markers(result.text.strip("\r\n")), PROBLEM_END]
-    if result.hits:
+    problem = _quote(result.text.strip("\r\n"))
+    pieces = list(_list_pieces(result.hits))
+    fence = _choose_fence([problem, *pieces])
+    lines = [ROLE, TASK, PROBLEM_START, problem, PROBLEM_END]
+    if pieces:
         lines.append(HELPERS_START)
-        for number, piece in enumerate(_list_pieces(result.hits), 1):
-            lines += [f"helper code {number}:", piece]
+        for number, piece in enumerate(pieces, 1):
+            lines += [f"helper code {number}:", f"{fence}python", piece, fence]
         lines += [HELPERS_END, ADVICE]
     return "\n".join(lines) + "\n"
+
+
+def _choose_fence(texts: list[str]) -> str:
+    """Give a run of backticks that none of the texts holds; they cannot end it then, nor be taken for it."""
+    longest = max(len(run) for text in texts for run in re.findall("`*", text))
+    return "`" * max(3, longest + 1)
 
 
 def _list_pieces(hits: tuple[Hit, ...]) -> Iterator[str]:
@@ -51,7 +63,7 @@ def _render_piece(
 ) -> str:
     """Write the place of a piece, the imports that it stands on, and its code."""
     place = " ".join(f"# {path}:{start_line}-{end_line} {qualname}".split())  # a path may hold line breaks
-    return "\n".join((place, *imports, _quote_markers(align_code(code))))
+    return "\n".join((break_tokens(place), *map(_quote, imports), _quote(align_code(code))))
 
 
 def align_code(code: str) -> str:
@@ -75,6 +87,10 @@ def _cut_margin(text: str, margin: str) -> str:
     return "".join(line.removeprefix(margin) for line in text.splitlines(keepends=True))
 
 
-def _quote_markers(text: str) -> str:
-    """Quote each line that reads like a marker; line breaks are taken as broadly as any reader may take them."""
-    return "".join(QUOTE + line if _MARKER.fullmatch(line) else line for line in text.splitlines(keepends=True))
+def _quote(text: str) -> str:
+    """Break special tokens, and quote each line that reads like a marker.
+
+    Line breaks are taken as broadly as any reader may take them.
+    """
+    lines = break_tokens(text).splitlines(keepends=True)
+    return "".join(QUOTE + line if _MARKER.fullmatch(line) else line for line in lines)

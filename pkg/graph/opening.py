@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.errors import StoreError
+from pkg.errors import FILE_SCHEME, StoreError, UsageError, conceal_address, holds_log_in
 from pkg.graph.neo4j.address import is_server
 
 if TYPE_CHECKING:
@@ -25,15 +25,23 @@ def open_store(
 
     ask: called for the password of a server that PKG_NEO4J_PASSWORD does not give.
     watch: told the name of a server's index and how much of it is filled, in percent, while a build waits for it.
+    Raise UsageError for an address that holds a password, StoreError for one that names no store or for a store that
+    cannot be used: StoreMissingError without create where there is no graph.
     """
     if is_server(address):
         from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
         return Neo4jStore(address, create, ask=ask, watch=watch)
-    scheme, _, path = address.partition(":///")
-    if scheme != "sqlite" or path in ("", ":memory:"):
+    path = address.removeprefix(FILE_SCHEME)
+    if path in (address, "", ":memory:"):
         raise StoreError(
-            f"unknown store address '{address}'; expected sqlite:///path/to/graph.db or neo4j://host[:port][/database]"
+            f"unknown store address '{conceal_address(address)}'; expected sqlite:///path/to/graph.db or"
+            " neo4j://host[:port][/database]"
+        )
+    if holds_log_in(address):
+        raise UsageError(
+            f"store address '{conceal_address(address)}' holds a user or password; a file has none, and a server's are"
+            " expected in PKG_NEO4J_USER and PKG_NEO4J_PASSWORD"
         )
     from pkg.graph.embedded.embedded_store import EmbeddedStore
 

@@ -11,6 +11,8 @@ from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, Rel
 from pkg.units import UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import numpy.typing as npt
 
@@ -62,7 +64,7 @@ class StoreWriter(Protocol):
         """Remove a source with everything in it."""
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Add the FunctionName nodes that are missing, with their vectors."""
+        """Add the FunctionName nodes that are missing, with their vectors: float16 [dimension] by name."""
 
     def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
         """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
@@ -84,7 +86,7 @@ class EncoderWriter(StoreWriter, Protocol):
         """
 
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Put the vectors of nodes of a label, by id, in the place of those that they have."""
+        """Put the vectors of nodes of a label, float16 [dimension] by id, in the place of those that they have."""
 
 
 class GraphStore(Protocol):
@@ -95,7 +97,7 @@ class GraphStore(Protocol):
         """Name the place, such as sqlite:///path."""
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
-        """Create what is missing; refuse a store made with another encoder or dimension."""
+        """Create what is missing; an EncoderMismatchError for a store made with another encoder or dimension."""
 
     def encoder(self) -> tuple[str, int]:
         """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
@@ -122,7 +124,10 @@ class GraphStore(Protocol):
         """Give the fingerprint of a source's input at its last build; None for an unknown source."""
 
     def write(self) -> AbstractContextManager[EncoderWriter]:
-        """Open the one write transaction; leaving it by an exception undoes all of it."""
+        """Open the one write transaction; leaving it by an exception undoes all of it.
+
+        Raises StoreLockedError while another process writes, and StoreFullError where the store cannot be written.
+        """
 
     def vector_search(
         self,
@@ -134,6 +139,7 @@ class GraphStore(Protocol):
     ) -> Matches:
         """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17).
 
+        vector: float32 [dimension]; an EncoderMismatchError where the graph's have another dimension.
         Nodes of a cosine below the floor are left out: a server finds the few above a high one sooner than k.
         """
 
@@ -154,6 +160,7 @@ class GraphStore(Protocol):
     ) -> tuple[Matches, Matches]:
         """Search a label by a vector, and functions by terms: at once, where the vectors are compared elsewhere.
 
+        vector: float32 [dimension], as for vector_search.
         Kinds of blocks narrow the first search alone; without terms the second finds nothing.
         """
 
@@ -177,8 +184,8 @@ class GraphStore(Protocol):
     ) -> dict[str, Outline]:
         """Give the outlines of functions and blocks by id, and of the blocks of some functions; cheaper than the nodes.
 
-        Each has its true cosine with a vector. The functions that the blocks stand in come with them. Unknown ids are
-        left out, and so are the blocks of functions inside those functions.
+        Each has its true cosine with a vector, float32 [dimension]. The functions that the blocks stand in come with
+        them. Unknown ids are left out, and so are the blocks of functions inside those functions.
         """
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
@@ -210,8 +217,17 @@ class GraphStore(Protocol):
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""
 
+    def mend_copies(self) -> list[str]:
+        """Make anew what is kept outside of the database as a copy, where its bytes have changed; a line for each."""
+
+    def wider_files(self) -> list[Path]:
+        """List the files of the store that others on this machine may read or write."""
+
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4).
+
+        Raises StoreCorruptError where the store notices that what it holds is not what was written.
+        """
 
     def close(self) -> None:
         """Release files and connections."""

@@ -66,7 +66,10 @@ class Verification:
 
 
 def compare_stores(a: GraphStore, b: GraphStore, vectors: bool = False) -> Verification:
-    """Compare two stores; a StoreChangedError says that one was written meanwhile."""
+    """Compare two stores.
+
+    Raises StoreChangedError where one was written meanwhile, and StoreCorruptError where one is damaged.
+    """
     found: list[Difference] = []
     tallies: dict[tuple[str, str], list[int]] = {}
     for left, right in _pair(a.export(vectors), b.export(vectors)):

@@ -38,6 +38,7 @@ def build(
     source: str | None = None,
     field: str | None = None,
     max_file_size: int | None = None,
+    follow_links: bool = False,
 ) -> BuildReport:
     """Build or update the graph of a repository, an archive, a git revision or a corpus (docs/papers.md, 9.1).
 
@@ -47,7 +48,7 @@ def build(
 
     clock = StageClock()
     with clock.stage("discover"):
-        found = find_input(path, source, field, max_file_size)
+        found = find_input(path, source, field, max_file_size, follow_links)
     return build_input(found, store, options, clock)
 
 

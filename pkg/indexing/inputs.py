@@ -67,7 +67,9 @@ class Input:
         return len(self.entries or ())
 
 
-def find_input(path: str, source: str | None, field: str | None, max_file_size: int | None) -> Input:
+def find_input(
+    path: str, source: str | None, field: str | None, max_file_size: int | None, follow_links: bool = False
+) -> Input:
     """Find out what a path is and list its units."""
     from pkg.extract.records import is_corpus
 
@@ -76,7 +78,7 @@ def find_input(path: str, source: str | None, field: str | None, max_file_size: 
     from pkg.extract.discovery import discover
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
 
-    found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size)
+    found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size, follow_links)
     entries = tuple(
         RawUnit(entry.path, entry.fingerprint, entry.size, Label.FILE, entry.read) for entry in found.entries
     )

@@ -14,7 +14,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from pkg.errors import MissingExtraError, PathError, PkgError, UsageError
+from pkg.errors import MissingExtraError, PathError, PkgError, UsageError, conceal_address
 from pkg.extract.discovery import ARCHIVE_SUFFIXES
 from pkg.extract.files import SUFFIXES, print_path
 from pkg.indexing.build import build_input
@@ -108,6 +108,7 @@ def watch(
     source: str | None = None,
     field: str | None = None,
     max_file_size: int | None = None,
+    follow_links: bool = False,
     poll: bool = False,
     say: Say = lambda fault: None,
     open_target: Callable[[str], GraphStore] | None = None,
@@ -127,8 +128,9 @@ def watch(
     from pkg.graph.opening import open_store
     from pkg.indexing.inputs import find_input
 
-    find = partial(find_input, path, source, field, max_file_size)
-    rounds = _Rounds(find, partial(open_target or partial(open_store, create=True), store), options, say)
+    find = partial(find_input, path, source, field, max_file_size, follow_links)
+    judge = partial(WatchFilter, follow_links=follow_links)
+    rounds = _Rounds(find, partial(open_target or partial(open_store, create=True), store), options, say, judge)
     place = _Place(path)
     yield rounds.build_first()
     wakes = poll_files(rounds.look) if poll else _await_changes(place, rounds, say)
@@ -165,7 +167,8 @@ def _check_path(path: str) -> None:
 def _check_store(address: str) -> None:
     """Refuse a store that would be taken for a Python file and then change with every build of itself."""
     if address.endswith(SUFFIXES):
-        raise UsageError(f"the store {address} has the name of a Python file; expected another, such as graph.db")
+        shown = conceal_address(address)
+        raise UsageError(f"the store {shown} has the name of a Python file; expected another, such as graph.db")
 
 
 class _Place:
@@ -203,9 +206,15 @@ class _Rounds:
     """The builds of one watch, and what they leave for the next: what was seen, what was said, when to try again."""
 
     def __init__(
-        self, find: Callable[[], Input], open_target: Callable[[], GraphStore], options: BuildOptions, say: Say
+        self,
+        find: Callable[[], Input],
+        open_target: Callable[[], GraphStore],
+        options: BuildOptions,
+        say: Say,
+        judge: Callable[[str, list[str]], WatchFilter] = WatchFilter,
     ) -> None:
         self._find, self._open_target, self._options, self._say = find, open_target, options, say
+        self._judge = judge
         self._filter: WatchFilter | None = None
         self._known: list[str] = []
         self._skipped: frozenset[Skip] = frozenset()
@@ -222,7 +231,7 @@ class _Rounds:
     def keeps(self, root: str, place: str) -> bool:
         """Tell whether a change is worth a build."""
         if self._filter is None:
-            self._filter = WatchFilter(root, self._known)
+            self._filter = self._judge(root, self._known)
         return self._filter.keeps(place)
 
     def build_first(self) -> BuildReport:

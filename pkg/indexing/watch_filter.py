@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable
 
 from pkg.errors import PathError
+from pkg.extract.boundary import draw_boundary
 from pkg.extract.files import SUFFIXES, print_path, read_file
 from pkg.extract.ignore import (
     IGNORE_FILES,
@@ -28,10 +29,11 @@ class WatchFilter:
     after each discovery, because what it learns of a folder's rules it keeps.
     """
 
-    def __init__(self, root: str, known: Iterable[str]) -> None:
+    def __init__(self, root: str, known: Iterable[str], follow_links: bool = False) -> None:
         """Take the real path of the folder, and the printable paths of what was found there or left out by name."""
         self._root = root
         self._prefix = root.rstrip(os.sep) + os.sep
+        self._boundary = draw_boundary(root, follow_links)
         self._known = _add_folders(known)
         self._is_venv = os.path.lexists(os.path.join(root, VENV_FILE))
         self._markers = [name for name in PROJECT_FILES if os.path.lexists(os.path.join(root, name))]
@@ -78,6 +80,8 @@ class WatchFilter:
         if self._is_venv:
             return rules
         if is_left_out(os.path.basename(folder[:-1])) or rules.ignores(folder):
+            return None
+        if self._boundary.find_fault(self._prefix + folder) is not None:
             return None
         if is_build_output(folder, self._markers) or os.path.lexists(self._prefix + folder + VENV_FILE):
             return None

@@ -38,8 +38,16 @@ class TextCache:
 
         write_text_segment(self._find_path(), stamp, self._invert(INDEXED))
 
+    def mend(self, stamp: str) -> list[str]:
+        """Write the file of a generation anew where it is damaged; tell so."""
+        from pkg.private_files import mend_file
+        from pkg.terms.index_file import has_sound_terms
+
+        return mend_file(self._find_path(), has_sound_terms, lambda: self.write(stamp))
+
     def _open_file(self, stamp: str) -> TextSegment:
         """Map the file; where it is of another generation make it anew, in memory alone if need be."""
+        from pkg.private_files import make_folder
         from pkg.terms.index_file import read_text_segment, write_text_segment
 
         path = self._find_path()
@@ -47,7 +55,7 @@ class TextCache:
         if segment is None:
             segment = self._invert(INDEXED)
             with suppress(OSError):  # a place that cannot be written: the terms stay in memory
-                path.parent.mkdir(parents=True, exist_ok=True)  # a user's cache folder may not be there yet
+                make_folder(path.parent)  # a user's cache folder may not be there yet
                 write_text_segment(path, stamp, segment)
         return segment
 

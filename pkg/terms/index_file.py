@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
+import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pkg.private_files import replace_file
 from pkg.terms.index_segment import TextSegment
 from pkg.terms.inverted_index import LexicalIndex
-from pkg.vectors.vector_file import remove_leftovers
+from pkg.vectors.vector_file import pack_header, unpack_header
 
-if TYPE_CHECKING:
-    pass
-
-
-MAGIC = b"PKG terms 1\n"
+MAGIC = b"PKG terms 2\n"
 _ALIGNED = 64
 
 _INVERTED = {"terms": "<u4", "offsets": "<i8", "rows": "<i4", "impacts": "u1"}
@@ -26,21 +23,22 @@ _COLUMNS = _INVERTED | {"ids": "<u8", "contents": "<u8", "fragments": "<i8", "so
 
 
 def write_text_segment(path: Path, stamp: str, segment: TextSegment) -> None:
-    """Write a segment under a stamp that names the store and its generation, and put the file in place at once."""
-    remove_leftovers(path)
+    """Write a segment under a stamp that names the store and its generation, and put the file in place at once.
+
+    Raises OSError where the place cannot be written.
+    """
     columns = {name: np.asarray(_get_column(segment, name), kind) for name, kind in _COLUMNS.items()}
     counts = {name: len(column) for name, column in columns.items()}
-    header = json.dumps({"stamp": stamp, "names": segment.names, "total": len(segment), "counts": counts}).encode()
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(MAGIC + header + b"\n")
-            for column in columns.values():
-                file.write(bytes(-file.tell() % _ALIGNED))
-                file.write(np.ascontiguousarray(column).data)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    header = {"stamp": stamp, "names": segment.names, "total": len(segment), "counts": counts}
+    with replace_file(path) as temporary, open(temporary, "wb") as file:
+        file.write(MAGIC + pack_header(header | {"checksums": _sum_up(columns)}))
+        for column in columns.values():
+            file.write(bytes(-file.tell() % _ALIGNED))
+            file.write(np.ascontiguousarray(column).data)
+
+
+def _sum_up(columns: dict[str, Any]) -> dict[str, int]:
+    return {name: zlib.crc32(np.ascontiguousarray(column).data) for name, column in columns.items()}
 
 
 def _get_column(segment: TextSegment, name: str) -> Any:
@@ -49,20 +47,30 @@ def _get_column(segment: TextSegment, name: str) -> Any:
 
 def read_text_segment(path: Path, stamp: str) -> TextSegment | None:
     """Map the file; None when it is missing, of another stamp, or not what this version writes."""
+    found = _open_columns(path)
+    if found is None or found[0]["stamp"] != stamp:
+        return None
+    header, columns = found
+    inverted = {name: columns.pop(name) for name in _INVERTED}
+    return TextSegment(LexicalIndex(**inverted, total=header["total"]), **columns, names=tuple(header["names"]))
+
+
+def has_sound_terms(path: Path) -> bool:
+    """Tell whether the file holds, byte by byte, the columns that were written; this reads all of it."""
+    found = _open_columns(path)
+    return found is not None and found[0]["checksums"] == _sum_up(found[1])
+
+
+def _open_columns(path: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Map the file; give its header and its columns, which are not read yet."""
     try:
         with open(path, "rb") as file:  # one file for header and body: another process may put a new one in its place
             if file.readline(len(MAGIC)) != MAGIC:
                 return None
-            header = json.loads(file.readline())
-            if header["stamp"] != stamp:
-                return None
+            header = unpack_header(file.readline().removesuffix(b"\n"))
             start, size = file.tell(), os.fstat(file.fileno()).st_size
-            body = np.memmap(file, np.uint8, "r", 0, (size,))
-        columns = _view(body, start, header["counts"])
-        inverted = {name: columns.pop(name) for name in _INVERTED}
-        index = LexicalIndex(**inverted, total=header["total"])
-        return TextSegment(index, **columns, names=tuple(header["names"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the last two: JSON of another shape
+            return header, _view(np.memmap(file, np.uint8, "r", 0, (size,)), start, header["counts"])
+    except (OSError, ValueError):
         return None
 
 

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pkg.private_files import replace_file
 from pkg.vectors.exact import OVERSAMPLING, Segment, normalise, quantise
-from pkg.vectors.vector_file import VectorIndex, remove_leftovers
+from pkg.vectors.vector_file import VectorIndex
 
 EXPANSION = 1024
 """Neighbours that a search keeps in sight; what is found with others stands in benchmarks/results/approximate.json."""
@@ -47,15 +48,10 @@ def write_indexes(paths: Mapping[str, Path], before: VectorIndex | None, now: Ve
 
 def _save_index(path: Path, index: Any, stamp: str) -> None:
     """Put the file in its place at once; a reader sees the old one or the new."""
-    remove_leftovers(path)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
+    with replace_file(path) as temporary:
         index.save(temporary)
         with open(temporary, "ab") as file:
             file.write(_end_with(stamp))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _end_with(stamp: str) -> bytes:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
-from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from pkg.private_files import replace_file
 from pkg.vectors.exact import COLUMNS, Columns, Row, Segment, encode_rows
 
-MAGIC = b"PKG vectors 3\n"
+MAGIC = b"PKG vectors 4\n"
 _HEADER = 8192  # bytes kept for the header
-LEFTOVER_SECONDS = 3600  # writing the codes takes seconds: an older file is of a process that was killed
 
 
 class VectorIndex:
     """All segments of one generation of a store."""
 
-    def __init__(self, stamp: str, segments: dict[str, Segment]) -> None:
+    def __init__(
+        self, stamp: str, segments: dict[str, Segment], checksums: Mapping[str, dict[str, int]] | None = None
+    ) -> None:
         self.stamp = stamp  # names the store and its generation
         self.segments = segments
+        self.checksums = checksums or {}  # of each column, by label, as they were written
 
 
 def write_index(
@@ -39,65 +41,85 @@ def write_index(
     """Write the codes of all vectors, streamed in batches, and put the file in place at once.
 
     Of each label there are `counts` vectors: those that are `kept` of the file before, and `rows` behind them.
+    Raises OSError where the place cannot be written, and StoreCorruptError for vectors of another dimension.
     """
-    remove_leftovers(path)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     segments: dict[str, dict[str, Any]] = {}
     offset = 0
     for label, count in counts.items():
         sizes = {name: count * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
-        segments[label] = {"count": count, "columns": {}}
+        segments[label] = {"count": count, "columns": {}, "checksums": {}}
         for name, size in (("codes", count * dimension), *sizes.items()):
             segments[label]["columns"][name] = offset
             offset += -(-size // 64) * 64
-    try:
-        with open(temporary, "wb") as file:
-            for label, layout in segments.items():
-                _write_columns(file, layout["columns"], encode_rows(rows(label), dimension, kept.get(label)))
-            file.truncate(_HEADER + offset)
-            header = {"stamp": stamp, "dimension": dimension, "segments": segments}
-            file.seek(0)
-            file.write(MAGIC + json.dumps(header).encode() + b"\n")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replace_file(path) as temporary, open(temporary, "wb") as file:
+        for label, layout in segments.items():
+            batches = encode_rows(rows(label), dimension, kept.get(label))
+            layout["checksums"] = _write_columns(file, layout["columns"], batches)
+        file.truncate(_HEADER + offset)
+        file.seek(0)
+        file.write(MAGIC + pack_header({"stamp": stamp, "dimension": dimension, "segments": segments}))
 
 
-def _write_columns(file: BinaryIO, offsets: dict[str, int], batches: Iterator[Columns]) -> None:
-    """Write the columns of one label, each at its place.
+def _write_columns(file: BinaryIO, offsets: dict[str, int], batches: Iterator[Columns]) -> dict[str, int]:
+    """Write the columns of one label, each at its place, and give their checksums.
 
     Plain writes and no map: pages of a map count as memory, and a full disk would end the process.
     """
     ends = {name: _HEADER + offset for name, offset in offsets.items()}
+    sums = dict.fromkeys(offsets, 0)
     for columns in batches:
         for name, values in columns.items():
+            data = values.tobytes()
+            sums[name] = zlib.crc32(data, sums[name])
             file.seek(ends[name])
-            ends[name] += file.write(values.tobytes())
+            ends[name] += file.write(data)
+    return sums
 
 
-def remove_leftovers(path: Path) -> None:
-    """Delete what killed processes left unfinished."""
-    for other in path.parent.glob(f"{escape(path.name)}.*.tmp"):
-        if time.time() - other.stat().st_mtime > LEFTOVER_SECONDS:
-            other.unlink(missing_ok=True)
+def pack_header(header: dict[str, Any]) -> bytes:
+    """Write a header as one line with its own checksum."""
+    text = json.dumps(header).encode()
+    return b"%08x %b\n" % (zlib.crc32(text), text)
+
+
+def unpack_header(line: bytes) -> dict[str, Any]:
+    """Read the line of a header; a ValueError when it is not as it was written."""
+    text = line[9:]
+    if line[:9] != b"%08x " % zlib.crc32(text):
+        raise ValueError("the header is damaged")
+    header: dict[str, Any] = json.loads(text)
+    return header
+
+
+def has_sound_index(path: Path) -> bool:
+    """Tell whether the file holds, byte by byte, the columns that were written; this reads all of it."""
+    index = read_index(path)
+    return index is not None and all(segment_sums == index.checksums[label] for label, segment_sums in _sum_up(index))
+
+
+def _sum_up(index: VectorIndex) -> Iterator[tuple[str, dict[str, int]]]:
+    for label, segment in index.segments.items():
+        columns = {**segment.columns, "codes": segment.codes}
+        yield label, {name: zlib.crc32(np.ascontiguousarray(values).data) for name, values in columns.items()}
 
 
 def read_index(path: Path) -> VectorIndex | None:
-    """Map the file; None when it is missing or not what this version writes."""
+    """Map the file; None when it is missing or not what this version writes. Its columns are not read yet."""
     try:
         with open(path, "rb") as file:  # one file for header and body: another process may put a new one in its place
             head = file.read(_HEADER)
             if not head.startswith(MAGIC):
                 return None
-            header = json.loads(head[len(MAGIC) :].split(b"\n", 1)[0])
+            header = unpack_header(head[len(MAGIC) :].split(b"\n", 1)[0])
             size = os.fstat(file.fileno()).st_size - _HEADER
             body = np.memmap(file, np.uint8, "r", _HEADER, (size,)) if size > 0 else np.zeros(0, np.uint8)
-        segments = {}
+        segments, checksums = {}, {}
         for label, layout in header["segments"].items():
             views = _view(body, layout, header["dimension"])
             codes = views.pop("codes").reshape(layout["count"], header["dimension"])
             segments[label] = Segment(views, codes)
-        return VectorIndex(header["stamp"], segments)
+            checksums[label] = layout["checksums"]
+        return VectorIndex(header["stamp"], segments, checksums)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the last two: JSON of another shape
         return None
 

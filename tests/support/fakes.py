@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -422,6 +423,14 @@ class FakeStore:
             skipped=tuple(skip for source in sorted(state.notes) for skip in state.notes[source][1]),
             stages={source: state.notes[source][2] for source in sorted(state.notes)},
         )
+
+    def mend_copies(self) -> list[str]:
+        """Mend nothing: there are no copies."""
+        return []
+
+    def wider_files(self) -> list[Path]:
+        """List nothing: there are no files."""
+        return []
 
     def check(self) -> list[str]:
         """Find nothing: a state is replaced as a whole or not at all."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from hypothesis import settings
 
+from pkg.graph.embedded.checksums import seal_all, seal_head, sum_vector
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 
@@ -46,6 +49,17 @@ def write_rows(path: Path, *rows: object) -> Path:
 
 def open_graph_at(path: Path) -> EmbeddedStore:
     return EmbeddedStore(path, create=True)
+
+
+def change_sealed(path: Path, *statements: str, parameters: tuple[object, ...] = ()) -> None:
+    """Run statements on a store behind PKG's back, and sum up what it then holds, as if PKG had written it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement, parameters)
+        connection.create_function("sum_vector", 1, sum_vector)
+        connection.execute("UPDATE vector SET checksum = sum_vector(data)")
+        seal_all(connection)
+        seal_head(connection)
 
 
 def export_lines(store: GraphStore) -> list[str]:

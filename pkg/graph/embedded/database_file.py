@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 from pkg.errors import StoreCorruptError, StoreMissingError, StoreVersionError
 from pkg.graph.embedded import sql
+from pkg.graph.embedded.checksums import seal_all, seal_head, sum_vector
+from pkg.private_files import make_file, make_folder
 
+OPENINGS = 10  # tries to open a store that other processes make and remove meanwhile
 LOCK_SECONDS = 5.0  # how long to wait for another process before saying that the store is locked
 PAGE_BYTES = 16384  # a quarter of the pages that SQLite's own 4096 makes, and a file as large within 2 %
 READ_CACHE_KB = 16_000
@@ -20,17 +24,74 @@ A map of the file would keep as much for every size of graph, but all that was e
 
 
 def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
-    """Open the file of a store at the present schema version; with create, make it when there is none."""
-    if create:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    elif not path.exists():
+    """Open the file of a store at the present schema version; with create, make it when there is none.
+
+    Raises StoreMissingError without create where there is none, StoreCorruptError for a file that is no store,
+    StoreVersionError for one of a newer PKG, and sqlite3.Error or OSError where the place cannot be used.
+    """
+    if not create and not path.exists():
         raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")
-    connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
-    try:
-        return _prepare(connection, path, address, create)
-    except BaseException:
+    for _ in range(OPENINGS):
+        if create and not path.exists():
+            _make_database(path.resolve())
+        before = identify(path)
+        connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+        try:
+            connection = _prepare(connection, path, address, create)
+        except BaseException as fault:
+            connection.close()
+            if create and isinstance(fault, sqlite3.OperationalError) and before != identify(path):
+                continue
+            raise
+        # From here on nobody removes it, for that takes the only connection; but it may have been removed meanwhile.
+        if not create or before == identify(path):
+            return connection
         connection.close()
-        raise
+    raise sqlite3.OperationalError("locked: other processes make and remove it")
+
+
+def identify(path: Path) -> tuple[int, int] | None:
+    """Tell a file from another one that has come to its place; None where there is none."""
+    try:
+        info = path.stat()
+    except FileNotFoundError:
+        return None
+    return info.st_dev, info.st_ino
+
+
+def _make_database(path: Path) -> None:
+    """Put a store that holds nothing in its place, whole: another process never meets a half-made one."""
+    make_folder(path.parent)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        make_file(temporary)
+        with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
+            _migrate(connection)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:  # another process was faster
+            pass
+        except OSError:  # a file system without hard links
+            make_file(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int, int] | None) -> None:
+    """Delete the file of a store that holds no graph, unless another process has it open, or it is another file by now.
+
+    A store with a write-ahead log is read through shared locks that last as long as a connection: out of that mode, and
+    under the one exclusive lock, nobody else is there.
+    """
+    with suppress(sqlite3.Error, OSError):
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+        is_alone = connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
+        is_empty = connection.execute(sql.GET_META, ("generation",)).fetchone() is None
+        if is_alone and is_empty and identify(path) == identity:
+            path.resolve().unlink()
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: bool) -> sqlite3.Connection:
@@ -47,6 +108,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: b
         if version == 0:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
         _keep_log(connection)
+        _read_version(connection)  # opens the log, and takes the lock that lasts as long as the connection
     else:
         connection.execute(f"PRAGMA cache_size = -{READ_CACHE_KB:d}")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -107,6 +169,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
     from pkg.vectors.quantised import pack_halves
 
     connection.create_function("pack_halves", 1, pack_halves)
+    connection.create_function("sum_vector", 1, sum_vector)
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _read_version(connection)  # another process may have been faster
@@ -116,6 +179,8 @@ def _migrate(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {len(sql.MIGRATIONS):d}")
         if version < len(sql.MIGRATIONS):  # what lies beside the database is of before
             connection.execute(sql.PUT_META, ("stamp", os.urandom(16).hex()))
+            seal_all(connection)
+            seal_head(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

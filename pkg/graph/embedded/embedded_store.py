@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.embedded import sql
-from pkg.graph.embedded.database_file import open_database
+from pkg.graph.embedded.checksums import find_damage, seal_head
+from pkg.graph.embedded.database_file import identify, open_database, remove_empty
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
 from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, Step
 from pkg.graph.embedded.outlines import OutlineReader
@@ -37,6 +38,7 @@ from pkg.model import (
     Source,
     Unfolded,
 )
+from pkg.private_files import list_wider, remove_leftovers
 from pkg.units import find_owner
 
 if TYPE_CHECKING:
@@ -56,13 +58,19 @@ class EmbeddedStore:
     ) -> None:
         self._path = Path(path)
         with translate_faults(self.address):
+            was_empty = self._path.exists() and self._path.stat().st_size == 0
             self._connection = open_database(self._path, self.address, create)
+        self._identity = identify(self._path)
+        self._is_removable = create and not was_empty  # while it holds nothing
+        self._is_wanted = False  # an encoder was put, and no write has failed since
         self._reader = NodeReader(self._connection)
         self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
         self._sources: tuple[Source, ...] | None = None  # of the same
         self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, approximate_above)
         self._outlines = OutlineReader(self._connection, self._vectors)
         self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._get_meta)
+        if create:
+            remove_leftovers(self._files)
 
     @property
     def address(self) -> str:
@@ -70,7 +78,10 @@ class EmbeddedStore:
         return f"sqlite:///{self._path}"
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file; one that still holds nothing, as after a first build that failed, is removed."""
+        with suppress(DatabaseError, StoreError):
+            if self._is_removable and not self._is_wanted and not self.generation():
+                remove_empty(self._connection, self._path, self._identity)
         self._connection.close()
 
     def _get_meta(self, key: str) -> Any:
@@ -87,6 +98,7 @@ class EmbeddedStore:
     def ensure_schema(self, encoder: str, dimension: int) -> None:
         """Create what is missing; refuse a store made with another encoder or dimension."""
         with translate_faults(self.address):
+            self._is_wanted = True
             if self._check_encoder(encoder, dimension):
                 return
             self._connection.execute("BEGIN IMMEDIATE")
@@ -94,6 +106,7 @@ class EmbeddedStore:
                 if not self._check_encoder(encoder, dimension):  # another process may have been faster
                     self._connection.execute(sql.PUT_META, ("encoder", encoder))
                     self._connection.execute(sql.PUT_META, ("dimension", dimension))
+                    seal_head(self._connection)
                 self._connection.execute("COMMIT")
             finally:
                 self._roll_back()
@@ -188,7 +201,11 @@ class EmbeddedStore:
                 if writer.changed:
                     self._connection.execute(sql.PUT_META, ("generation", self.generation() + 1))
                     self._connection.execute(sql.PUT_META, ("stamp", now))
+                writer.seal()
                 self._connection.execute("COMMIT")
+            except BaseException:
+                self._is_wanted = False
+                raise
             finally:
                 self._reader.forget()
                 self._roll_back()
@@ -370,17 +387,32 @@ class EmbeddedStore:
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""
         with translate_faults(self.address), self.snapshot():
-            faults = [row[0] for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            faults = find_damage(self._connection)
             for fault, statement in sql.CHECKS.items():
                 count = self._connection.execute(statement).fetchone()[0]
                 if count:
                     faults.append(f"{count} {fault}")
         return faults
 
+    def wider_files(self) -> list[Path]:
+        """List the files of the store that others on this machine may read or write."""
+        return list_wider(self._files)
+
+    def mend_copies(self) -> list[str]:
+        """Make the files beside the database anew where their bytes have changed; tell which."""
+        with translate_faults(self.address), self.snapshot():
+            return [*self._vectors.mend(), *self._terms.mend()] if self.generation() else []
+
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4).
+
+        Raises StoreCorruptError before the first line when a byte is not as it was written.
+        """
         encoder, dimension = self.encoder()
         with translate_faults(self.address), self.snapshot():
+            damage = find_damage(self._connection)
+            if damage:
+                raise DatabaseError(f"malformed: {'; '.join(damage)}")
             yield export_header(encoder, dimension)
             yield from self._reader.export_nodes(vectors)
             yield from map(export_edge, list_all_edges(self._connection))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph.embedded import sql
+from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_rows, sum_vector
 from pkg.graph.embedded.relations import LinkWriter
 from pkg.graph.rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
-from pkg.units import Fragment, UnitGraph, UnitLinks, hash_bytes, hash_key, name_library
+from pkg.units import Fragment, UnitGraph, UnitLinks, hash_key, name_library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,10 +34,11 @@ class EmbeddedWriter:
         self._libraries: set[tuple[str, str]] = set()  # those that are there, by source and name
         self._node_number, self._unit_number, self._fragment_number = self._run(sql.LAST_NUMBERS).fetchone()
         self._nodes: list[tuple[object, ...]] = []
-        self._vectors: list[tuple[int, bytes]] = []
+        self._vectors: list[tuple[int, bytes, int]] = []
         self._released: set[int] = set()  # fragments that lost a part
         self._gone_nodes: set[int] = set()  # ids that were deleted; those of an edited file come again
         self._gone_units: set[int] = set()
+        self._unsealed: set[int] = set()  # fragments that were changed
         self._has_deleted = False
         self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
         self._has_links = self._run(sql.HAS_LINKS).fetchone() is not None
@@ -82,6 +84,7 @@ class EmbeddedWriter:
             self._run(sql.PUT_UNIT, row)
         for key, first_line, fragment in unit.parts:
             self._run(sql.PUT_PART, (number, first_line, self._put_fragment(source, key, fragment)))
+        seal_unit(self._connection, number)
         self.changed = True
 
     def delete_file(self, source: str, path: str) -> None:
@@ -111,19 +114,15 @@ class EmbeddedWriter:
         """Add the FunctionName nodes that are missing, with their vectors."""
         number = self._find_source(source)
         for name, data in _pack(vectors):
-            self._add_name(
-                Label.FUNCTION_NAME, number, sign_id(hash_key(source, Label.FUNCTION_NAME.value, name)), name
-            )
-            self._vectors.append((self._node_number, data))
+            self._add_name(Label.FUNCTION_NAME, number, source, name)
+            self._vectors.append((self._node_number, data, sum_vector(data)))
         self.flush()
         self.changed = self.changed or bool(vectors)
 
-    def _add_name(self, label: Label, source: int, identity: int, name: str) -> None:
+    def _add_name(self, label: Label, number: int, source: str, name: str) -> None:
         """Collect a node that has no place in a text."""
         self._node_number += 1
-        content = sign_id(hash_bytes(name.encode("utf-8", "replace")))
-        row = (self._node_number, identity, sql.LABEL_NUMBERS[label], source, None, None, name, None, 0, 0, 0, 0, 0)
-        self._nodes.append((*row, content, None))
+        self._nodes.append(make_name_row(label, self._node_number, number, source, name))
 
     def put_encoder(self, encoder: str, dimension: int) -> None:
         """Name another encoder; by the end of the write every node with a vector must get one of it."""
@@ -134,7 +133,7 @@ class EmbeddedWriter:
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Put the vectors of nodes of a label, by id, in the place of those that they have."""
         number = sql.LABEL_NUMBERS[label]
-        rows = [(data, parse_id(each), number) for each, data in _pack(vectors)]
+        rows = [(data, sum_vector(data), parse_id(each), number) for each, data in _pack(vectors)]
         done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
         self._replaced = (self._replaced or 0) + max(done, 0)
         self.changed = self.changed or bool(rows)
@@ -177,9 +176,8 @@ class EmbeddedWriter:
         for name in names:
             if (source, name) not in self._libraries:
                 self._libraries.add((source, name))
-                identity = parse_id(name_library(source, name))
-                if self._run(sql.HAS_NODE, (identity,)).fetchone() is None:
-                    self._add_name(Label.LIBRARY, number, identity, name)
+                if self._run(sql.HAS_NODE, (parse_id(name_library(source, name)),)).fetchone() is None:
+                    self._add_name(Label.LIBRARY, number, source, name)
 
     def flush(self) -> None:
         """Insert the rows that are still in memory."""
@@ -200,6 +198,12 @@ class EmbeddedWriter:
         if self._has_links:
             self._delete_loose_relations()
             self._delete_orphan_libraries()
+        for number in sorted(self._unsealed):
+            seal_fragment(self._connection, number)
+
+    def seal(self) -> None:
+        """Sum up what the graph says of itself, when all else is written."""
+        seal_head(self._connection)
 
     def _complete_indexes(self) -> None:
         """Make the indexes that a first load goes without."""
@@ -221,14 +225,16 @@ class EmbeddedWriter:
             number, lacks_terms = found
             if lacks_terms and fragment is not None:  # it is of an older schema
                 self._run(sql.PUT_TERMS, (fragment.terms, number))
+                self._unsealed.add(number)
             return int(number)
         if fragment is None:
             raise StoreError(f"fragment {key:016x} was announced as stored, and is not; run the build again")
         self._fragment_number += 1
-        number, first = self._fragment_number, self._node_number + 1
+        number, first, waiting = self._fragment_number, self._node_number + 1, len(self._nodes)
         self._add_nodes(source, number, fragment)
         packed = pack_text(fragment.text), fragment.terms, pack_rows(fragment.calls)
-        self._run(sql.PUT_FRAGMENT, (number, source, sign_id(key), first, self._node_number, *packed))
+        row = (number, source, sign_id(key), first, self._node_number, *packed)
+        self._run(sql.PUT_FRAGMENT, (*row, sum_rows(row, self._nodes[waiting:])))
         if len(self._nodes) > FLUSH_AT:
             self.flush()
         return int(number)
@@ -254,7 +260,7 @@ class EmbeddedWriter:
                 )
             )  # fmt: skip
             if label in embedded:
-                self._vectors.append((number, next(vectors)))
+                self._vectors.append((number, data := next(vectors), sum_vector(data)))
 
     def _delete_unit(self, source: int, path: str) -> None:
         row = self._run(sql.FIND_UNIT, (source, path)).fetchone()
@@ -294,11 +300,8 @@ class EmbeddedWriter:
 
     def _delete_loose_relations(self) -> None:
         """Delete the relationships of what is gone; those of an id that came again are kept (DESIGN section 2)."""
-        self._connection.executemany(sql.DELETE_RELATIONS, ((identity,) for identity in sorted(self._gone_nodes)))
-        if self._gone_units:
-            kept = {identity for (identity,) in self._run(sql.LIST_UNIT_IDS)}
-            gone = sorted(self._gone_units - kept)
-            self._connection.executemany(sql.DELETE_RELATIONS, ((identity,) for identity in gone))
+        kept = {identity for (identity,) in self._run(sql.LIST_UNIT_IDS)} if self._gone_units else set()
+        self._links.delete_loose(sorted(self._gone_nodes) + sorted(self._gone_units - kept))
 
     def _delete_fragment(self, number: int) -> None:
         self._has_deleted = True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.graph.embedded import sql
 from pkg.model import Label, Matches, Node, NodeFilter
+from pkg.private_files import mend_file
 from pkg.terms.index_cache import TextCache
 
 if TYPE_CHECKING:
@@ -99,6 +100,12 @@ class EmbeddedVectors:
         kept = self._keep_codes(step.before, counts) if step is not None and step.now == stamp else {}
         dimension = self._get_meta("dimension") or 0
         write_index(self.path, stamp, dimension, counts, lambda label: self._list_vectors(label, kept.get(label)), kept)
+
+    def mend(self) -> list[str]:
+        """Write the codes anew where their file is damaged; tell so."""
+        from pkg.vectors.vector_file import has_sound_index
+
+        return mend_file(self.path, has_sound_index, self.write)
 
     def _keep_codes(self, before: str, counts: Mapping[str, int]) -> dict[str, Columns]:
         """Give those codes of the generation before that are still there, by label.
@@ -234,6 +241,10 @@ class EmbeddedTexts:
     def write(self) -> None:
         """Write the file for the present generation."""
         self._cache.write(self._read_stamp())
+
+    def mend(self) -> list[str]:
+        """Write the file anew where it is damaged; tell so."""
+        return self._cache.mend(self._read_stamp())
 
     def _read_stamp(self) -> str:
         return str(self._get_meta("stamp"))

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import groupby
 
 from pkg.graph.embedded import sql
+from pkg.graph.embedded.checksums import seal_links, sum_bytes, sum_rows
 from pkg.graph.rows import parse_id
 from pkg.graph.texts import order_edge
 from pkg.model import Edge, RelationType
@@ -90,7 +91,7 @@ class LinkWriter:
         self._run = connection.execute
         self._relations: list[Row] = []
         self._calls: list[Row] = []
-        self._notes: dict[int, bytes] = {}  # by unit, not inserted yet
+        self._notes: dict[int, tuple[bytes, int | None]] = {}  # with the sum of new links; by unit, not inserted yet
 
     @cached_property
     def _terms(self) -> _Terms:
@@ -102,11 +103,12 @@ class LinkWriter:
             self.flush()
         relations, calls = self._list_relations(unit, links), self._list_calls(unit, links)
         before = self._run(sql.GET_NOTES, (unit,)).fetchone()
-        self._notes[unit] = links.notes
+        self._notes[unit] = links.notes, None
         if before is not None:
             if [self._run(statement, (unit,)).fetchall() for statement in sql.GET_LINKS] == [relations, calls]:
                 return False
             self.delete(unit)
+        self._notes[unit] = links.notes, sum_rows(relations, calls)
         self._relations += relations
         self._calls += calls
         if len(self._relations) + len(self._calls) > FLUSH_AT:
@@ -115,7 +117,7 @@ class LinkWriter:
 
     def put_notes(self, unit: int, notes: bytes) -> None:
         """Put the notes of a unit alone."""
-        self._notes[unit] = notes
+        self._notes[unit] = notes, None
 
     def _list_relations(self, unit: int, links: UnitLinks) -> list[Row]:
         types, terms = sql.TYPE_NUMBERS, self._terms
@@ -139,11 +141,18 @@ class LinkWriter:
         for statement in sql.DELETE_LINKS:
             self._run(statement, (unit,))
 
+    def delete_loose(self, ends: Iterable[int]) -> None:
+        """Delete the relationships of nodes, files and rows that are gone, in whatever unit they stand."""
+        touched = {unit for end in ends for (unit,) in self._run(sql.DELETE_RELATIONS, (end,)).fetchall()}
+        for unit in sorted(touched):
+            seal_links(self._connection, unit)
+
     def flush(self) -> None:
         """Insert the rows that are still in memory."""
         self._connection.executemany(sql.PUT_RELATION, self._relations)
         self._connection.executemany(sql.PUT_CALL, self._calls)
-        self._connection.executemany(sql.PUT_NOTES, self._notes.items())
+        notes = ((unit, text, sum_bytes(text), seal) for unit, (text, seal) in self._notes.items())
+        self._connection.executemany(sql.PUT_NOTES, notes)
         self._relations, self._calls, self._notes = [], [], {}
 
 

@@ -105,13 +105,24 @@ LINK_INDEXES = {
 
 DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES or LINK_INDEXES only
 
-MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4)
+SCHEMA_5 = """
+ALTER TABLE fragment ADD COLUMN checksum INTEGER;
+ALTER TABLE unit ADD COLUMN checksum INTEGER;
+ALTER TABLE vector ADD COLUMN checksum INTEGER;
+ALTER TABLE links ADD COLUMN notes_checksum INTEGER;
+ALTER TABLE links ADD COLUMN checksum INTEGER;
+UPDATE vector SET checksum = sum_vector(data);
+"""
+"""Checksums (pkg.graph.embedded.checksums); those of the other tables are made by pkg.graph.embedded.database_file."""
+
+MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
 HAS_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta' AND sql LIKE '%key%value%'"
 
 LIST_META = "SELECT key, value FROM meta"
+GET_META = "SELECT value FROM meta WHERE key = ?"
 PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, fingerprint, skipped, stages) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -130,7 +141,8 @@ PUT_FINGERPRINT = (
 
 FIND_UNIT = "SELECT number, id FROM unit WHERE source = ? AND path = ?"
 LIST_UNITS = "SELECT number, id FROM unit WHERE source = ?"
-PUT_UNIT = "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_UNIT = "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+SEAL_UNIT = "UPDATE unit SET checksum = ? WHERE number = ?"
 DELETE_UNIT = "DELETE FROM unit WHERE number = ?"
 PUT_PART = "INSERT OR IGNORE INTO part VALUES (?, ?, ?)"
 DELETE_PARTS = "DELETE FROM part WHERE unit = ?"
@@ -138,7 +150,8 @@ LIST_PARTS = "SELECT fragment FROM part WHERE unit = ?"
 
 FIND_FRAGMENT = "SELECT number, terms IS NULL FROM fragment WHERE key = ? AND source = ?"
 PUT_TERMS = "UPDATE fragment SET terms = ? WHERE number = ?"
-PUT_FRAGMENT = "INSERT INTO fragment VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_FRAGMENT = "INSERT INTO fragment VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+SEAL_FRAGMENT = "UPDATE fragment SET checksum = ? WHERE number = ?"
 IS_FRAGMENT_USED = "SELECT 1 FROM part WHERE fragment = ? LIMIT 1"
 GET_FRAGMENT_RANGE = "SELECT first_node, last_node FROM fragment WHERE number = ?"
 DELETE_FRAGMENT = "DELETE FROM fragment WHERE number = ?"
@@ -146,20 +159,25 @@ GET_FRAGMENT_TEXT = "SELECT text FROM fragment WHERE number = ?"
 GET_FRAGMENT_CALLS = "SELECT calls, first_node FROM fragment WHERE number = ?"
 
 PUT_NODE = "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-PUT_VECTOR = "INSERT INTO vector VALUES (?, ?)"
-REPLACE_VECTOR = "UPDATE vector SET data = ? WHERE node = (SELECT number FROM node WHERE id = ? AND label = ?)"
+PUT_VECTOR = "INSERT INTO vector VALUES (?, ?, ?)"
+REPLACE_VECTOR = (
+    "UPDATE vector SET data = ?, checksum = ? WHERE node = (SELECT number FROM node WHERE id = ? AND label = ?)"
+)
 COUNT_ALL_VECTORS = "SELECT count(*) FROM vector"
 DELETE_NODES = "DELETE FROM node WHERE number BETWEEN ? AND ?"
 DELETE_VECTORS = "DELETE FROM vector WHERE node BETWEEN ? AND ?"
 LIST_IDS = "SELECT id FROM node WHERE number BETWEEN ? AND ?"
 LIST_UNIT_IDS = "SELECT id FROM unit UNION ALL SELECT id FROM source"
 DELETE_RELATIONS = """DELETE FROM relation WHERE (start = ?1 OR "end" = ?1)
-    AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = ?1)"""
+    AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = ?1) RETURNING unit"""
 HAS_LINKS = "SELECT 1 FROM links LIMIT 1"
 
 PUT_RELATION = "INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 PUT_CALL = "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)"
-PUT_NOTES = "INSERT INTO links VALUES (?, ?) ON CONFLICT (unit) DO UPDATE SET notes = excluded.notes"
+PUT_NOTES = """INSERT INTO links (unit, notes, notes_checksum, checksum) VALUES (?, ?, ?, ?)
+    ON CONFLICT (unit) DO UPDATE SET notes = excluded.notes, notes_checksum = excluded.notes_checksum,
+    checksum = coalesce(excluded.checksum, checksum)"""
+SEAL_LINKS = "UPDATE links SET checksum = ? WHERE unit = ?"
 PUT_TERM = "INSERT INTO term VALUES (?, ?)"
 LIST_TERMS = "SELECT text, number FROM term"
 GET_NOTES = "SELECT notes FROM links WHERE unit = ?"
@@ -251,6 +269,22 @@ LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS
 LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"
 FRAGMENTS_AT = "SELECT DISTINCT part.fragment FROM part JOIN unit ON unit.number = part.unit WHERE unit.path GLOB ?"
 FRAGMENT_PATHS = "SELECT unit.path, part.fragment FROM part JOIN unit ON unit.number = part.unit"
+
+CHECKSUM = "checksum"  # the key in meta of the sum over what HEAD lists
+HEAD = (
+    f"SELECT key, value FROM meta WHERE key <> '{CHECKSUM}' ORDER BY key",
+    "SELECT * FROM source ORDER BY number",
+    "SELECT number, text FROM term ORDER BY number",
+    "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name",
+)
+LIST_FRAGMENT_ROWS = "SELECT number, source, key, first_node, last_node, text, terms, calls, checksum FROM fragment"
+LIST_NODE_ROWS = "SELECT * FROM node WHERE number BETWEEN ? AND ? ORDER BY number"
+LIST_UNIT_ROWS = "SELECT number, id, source, label, path, content_hash, language, status, reason, checksum FROM unit"
+LIST_PART_ROWS = "SELECT unit, first_line, fragment FROM part WHERE unit = ? ORDER BY first_line, fragment"
+LIST_LINK_ROWS = "SELECT unit, notes, notes_checksum, checksum FROM links"
+LIST_SEALED_VECTORS = "SELECT node, data, checksum FROM vector"
+LIST_NAME_ROWS = f"""SELECT source.name, node.* FROM node LEFT JOIN source ON source.number = node.source
+    WHERE label IN ({_NAME}, {_LIBRARY}) OR fragment IS NULL"""
 
 COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"
 COUNT_UNITS = "SELECT label, count(*) FROM unit GROUP BY label"

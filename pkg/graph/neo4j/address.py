@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from pkg.errors import StoreError, UsageError
+from pkg.errors import StoreError, UsageError, conceal_address
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+_LAST_PORT = 65_535
 SYSTEM = "system"  # the database in which a server keeps users and the list of the others
+
+
+_FORM = re.compile(
+    rf"(?P<scheme>{'|'.join(map(re.escape, SCHEMES))})://(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:%\[\]\\]+)"
+    r"(?::(?P<port>[0-9]{0,5}))?(?:/(?P<database>[^\s/?#@:%\\]*))?/?"
+)
 
 
 def is_server(address: str) -> bool:
@@ -31,32 +38,26 @@ class Address:
 
 
 def parse_address(address: str) -> Address:
-    """Read neo4j://host[:port][/database]; a user or password in it is refused, because addresses are shown."""
-    parts = urlsplit(address)
-    try:
-        port = parts.port
-    except ValueError:
-        port = -1
-    if parts.scheme not in SCHEMES or not parts.hostname or port == -1:
+    """Read neo4j://host[:port][/database]; a user or password in it is refused, because addresses are shown.
+
+    Raise UsageError for such a one, and StoreError for any other that is not of this form or names the system database.
+    """
+    shown = conceal_address(address)
+    if "@" in shown:
+        raise UsageError(
+            f"store address '{shown}' holds a user or password; expected them in PKG_NEO4J_USER and PKG_NEO4J_PASSWORD"
+        )
+    found = _FORM.fullmatch(address)
+    if found is None or shown != address or int(found["port"] or 0) > _LAST_PORT:
         raise StoreError(
-            f"store address '{_hide(address)}' is not understood; expected neo4j://host[:port][/database], or bolt://,"
+            f"store address '{shown}' is not understood; expected neo4j://host[:port][/database], or bolt://,"
             " neo4j+s:// and bolt+s:// for encryption"
         )
-    if parts.username or parts.password:
-        raise UsageError(
-            f"store address '{_hide(address)}' holds a user or password; expected them in PKG_NEO4J_USER and"
-            " PKG_NEO4J_PASSWORD"
-        )
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    uri = f"{parts.scheme}://{host}" + (f":{port}" if port else "")
-    database = parts.path.strip("/") or os.environ.get("PKG_NEO4J_DATABASE")
+    uri = f"{found['scheme']}://{found['host'].lower()}" + (f":{int(found['port'])}" if found["port"] else "")
+    database = found["database"] or os.environ.get("PKG_NEO4J_DATABASE")
     if database == SYSTEM:
         raise StoreError(f"database '{SYSTEM}' of {uri} holds no graphs; expected another, such as {uri}/neo4j")
     return Address(uri, database)
-
-
-def _hide(address: str) -> str:
-    return re.sub(r"//[^/@]*@", "//***@", address)
 
 
 def is_exposed(address: Address) -> bool:

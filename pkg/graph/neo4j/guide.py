@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from pkg.errors import PathError, PkgError, StoreError, UsageError
+from pkg.errors import PathError, PkgError, StoreError, UsageError, conceal_address
 from pkg.graph.neo4j.address import Address, is_server, parse_address
 
 FOLDER = Path(__file__).parent / "browser"
@@ -54,7 +54,7 @@ def read_guide(store: str, http: str | None = None) -> Guide:
     """
     if not is_server(store):
         raise StoreError(
-            f"{store} is a file, which the Neo4j Browser cannot show; expected neo4j://host; run:"
+            f"{conceal_address(store)} is a file, which the Neo4j Browser cannot show; expected neo4j://host; run:"
             " pkg build PATH --store neo4j://host, then pkg browser --store neo4j://host"
         )
     queries = read_queries()
@@ -100,8 +100,10 @@ def _find_page(address: Address, http: str | None) -> str:
     scheme, port = ("https", HTTPS_PORT) if is_encrypted else ("http", HTTP_PORT)
     if http is None or http.isdecimal():
         return f"{scheme}://{host}:{http or port}/browser/"
-    if not re.match(r"https?://[^/?#]+[^?#]*$", http):
-        raise UsageError(f"--http is '{http}'; expected a port, or an address such as http://host:{HTTP_PORT}")
+    if not re.match(r"https?://[^/?#@]+[^?#@]*$", http):
+        raise UsageError(
+            f"--http is '{conceal_address(http)}'; expected a port, or an address such as http://host:{HTTP_PORT}"
+        )
     return f"{http.rstrip('/').removesuffix('/browser')}/browser/"
 
 

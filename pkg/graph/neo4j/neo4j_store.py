@@ -38,6 +38,8 @@ from pkg.terms.word_search import search_functions, search_text
 from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import numpy.typing as npt
 
@@ -423,6 +425,15 @@ class Neo4jStore:
         """Look for contradictions; an empty list says that all is well."""
         with self._reader.snapshot():
             return find_faults(self._reader)
+
+    def mend_copies(self) -> list[str]:
+        """Make the file of terms in the user's cache folder anew where its bytes have changed; tell so."""
+        with self._reader.snapshot():
+            return self._terms.mend()
+
+    def wider_files(self) -> list[Path]:
+        """List the files of the store that others may read: none, it is on a server."""
+        return []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""

@@ -232,6 +232,10 @@ class ServerTexts:
         """Give the terms of the functions or imports of the generation that is read now."""
         return self._cache.open_terms(self._reader.view.stamp, label)
 
+    def mend(self) -> list[str]:
+        """Write the file of the terms anew where it is damaged; tell so."""
+        return self._cache.mend(self._reader.view.stamp)
+
     def _list_stored(self) -> Iterator[StoredTerms]:
         for record in self._reader.stream(cypher.LIST_TERMS, ready=self._reader.view.ready):
             yield parse_id(record["id"]), record["source"], record["terms"]

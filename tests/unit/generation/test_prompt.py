@@ -37,17 +37,23 @@ def test_a_prompt_with_helpers_numbers_hits_and_their_helpers() -> None:
         "End of problem.",
         "The following code might be helpful.",
         "helper code 1:",
+        "```python",
         "# a.py:3-9 f",
         "f()",
+        "```",
         "helper code 2:",
+        "```python",
         "# b.py:1-2 g",
         "import os",
         "from a import b",
         "def g():",
         "    pass",
+        "```",
         "helper code 3:",
+        "```python",
         "# a.py:3-9 f",
         "h()",
+        "```",
         "End of helper section.",
         "Where the logic of the helper code is useful, integrate it in the body of your main function"
         " instead of calling it; otherwise ignore the helper section.",
@@ -127,3 +133,16 @@ def test_aligned_code_of_a_method_parses() -> None:
     code = "def f(self):\n            if a:\n                return 1\n            return 2"
 
     ast.parse(align_code(code))
+
+
+@given(st.lists(st.sampled_from(["`", "``", "```", "````python", "~~~", "x = 1", "\n", " "]), max_size=12))
+def test_no_code_ends_its_fence(pieces: list[str]) -> None:
+    code = "".join(pieces)
+    head, _, rest = render_prompt(make_result(code, make_hit(1, f"f()\n{code}"))).rpartition("helper code 1:\n")
+    fence = rest.partition("python\n")[0]
+
+    assert set(fence) == {"`"}
+    assert len(fence) >= 3
+    assert fence not in head
+    assert rest.startswith(f"{fence}python\n# a.py:3-9 f\nf()\n")
+    assert rest.count(fence) == 2

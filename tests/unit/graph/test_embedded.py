@@ -339,14 +339,14 @@ PLANTS = {
     "parts without a file or row": "DELETE FROM unit WHERE number = 1",
     "parts without a fragment": "DELETE FROM fragment WHERE number = 1",
     "embedded nodes without a vector": "DELETE FROM vector WHERE node = 2",
-    "vectors without a node": "INSERT INTO vector VALUES (9999, zeroblob(448))",
+    "vectors without a node": "INSERT INTO vector (node, data) VALUES (9999, zeroblob(448))",
     "vectors of another length": "UPDATE vector SET data = zeroblob(10) WHERE node = 2",
     "nodes whose parent is missing": "UPDATE node SET parent = 9999 WHERE parent = 1",
     "function names without a function": "UPDATE node SET name = 'ghost' WHERE label = 5 AND name = 'read'",
     "functions without a name node": "DELETE FROM node WHERE label = 5 AND name = 'read'",
     "fragments without terms; run pkg build again": "UPDATE fragment SET terms = NULL WHERE number = 1",
     "relationships that lack an end": "INSERT INTO relation VALUES (1, 0, 6, 1, 2, 3, NULL, NULL)",
-    "links without a file or row": "INSERT INTO links VALUES (99, x'')",
+    "links without a file or row": "INSERT INTO links (unit, notes) VALUES (99, x'')",
     "libraries that nothing refers to": "INSERT INTO node (number, id, label, name) VALUES (99, 99, 8, 'os')",
 }
 

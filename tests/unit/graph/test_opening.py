@@ -91,9 +91,28 @@ def test_an_empty_file_is_no_graph_for_a_reader_and_a_place_for_a_build(tmp_path
 def test_a_newer_schema_is_refused_and_left_alone(path: Path, create: bool) -> None:
     change(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
-    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 4.*upgrade PKG"):
+    with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 5.*upgrade PKG"):
         EmbeddedStore(path, create)
     assert path.read_bytes() == before
+
+
+SUMS = {"fragment": ["checksum"], "unit": ["checksum"], "vector": ["checksum"], "links": ["notes_checksum", "checksum"]}
+WITHOUT_SUMS = (
+    *(f"ALTER TABLE {table} DROP COLUMN {column}" for table, columns in SUMS.items() for column in columns),
+    "DELETE FROM meta WHERE key = 'checksum'",
+    "PRAGMA user_version = 4",
+)
+
+
+def test_a_store_without_checksums_gets_them(path: Path) -> None:
+    before = export(path)
+    change(path, *WITHOUT_SUMS)
+    assert export(path) == before
+    with closing(EmbeddedStore(path)) as store:
+        assert store.check() == []
+    change(path, "UPDATE unit SET path = path || 'x' WHERE number = 1")
+    with pytest.raises(StoreCorruptError, match="1 files or rows whose bytes have changed"):
+        export(path)
 
 
 def test_vectors_of_half_precision_are_rounded(path: Path) -> None:
@@ -103,7 +122,8 @@ def test_vectors_of_half_precision_are_rounded(path: Path) -> None:
         for node, data in connection.execute("SELECT node, data FROM vector").fetchall():
             (vector,) = unpack_vectors([data], encoder().dimension).astype("<f2")
             connection.execute("UPDATE vector SET data = ? WHERE node = ?", (vector.tobytes(), node))
-        connection.execute("PRAGMA user_version = 3")
+        for statement in (*WITHOUT_SUMS, "PRAGMA user_version = 3"):
+            connection.execute(statement)
     with closing(EmbeddedStore(path)) as store:
         assert store.check() == []
         assert list(store.export(vectors=True)) == lines
@@ -122,13 +142,17 @@ def test_an_older_schema_is_migrated_with_all_it_holds(path: Path, monkeypatch: 
 
 
 FULL_TEXT = (
+    *WITHOUT_SUMS,
     "ALTER TABLE fragment RENAME COLUMN terms TO words",
     "CREATE VIRTUAL TABLE words USING fts5(name, scope, body, content='')",
     "PRAGMA user_version = 1",
 )
 
 
-WHOLE_WORDS = ("PRAGMA user_version = 2",)
+WHOLE_WORDS = (
+    *WITHOUT_SUMS,
+    "PRAGMA user_version = 2",
+)
 
 
 @pytest.mark.parametrize("older", [FULL_TEXT, WHOLE_WORDS], ids=["full text", "words that were not split"])
@@ -305,6 +329,8 @@ def public_path() -> Iterator[Path]:
         path = Path(folder, "graph.db")
         with closing(EmbeddedStore(path, create=True)) as store:
             fill(store, FILES)
+        for file in path.parent.iterdir():
+            file.chmod(0o644)
         path.parent.chmod(0o755)
         yield path
         path.parent.chmod(0o755)

@@ -11,7 +11,7 @@ from fakes import FakeStore
 from graphs import add_files, make_store
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import SHOP, open_graph_at, write_tree
+from trees import SHOP, change_sealed, open_graph_at, write_tree
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.verify import NAMED_DIFFERENCES, compare_stores
@@ -69,7 +69,7 @@ def test_a_changed_body_is_named_with_its_place_and_properties(
 
 def test_vectors_count_only_when_asked_for(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tmp_path / "code"), second)
-    second._connection.execute("UPDATE vector SET data = zeroblob(length(data))")
+    change_sealed(tmp_path / "second.db", "UPDATE vector SET data = zeroblob(length(data))")
     assert compare_stores(first, second).is_equal
     found = compare_stores(first, second, vectors=True)
     assert {each.properties for each in found.differences} == {("vector",)}
@@ -87,7 +87,7 @@ def test_the_first_differences_are_named_and_all_are_counted(first: EmbeddedStor
 
 def test_another_encoder_is_a_difference(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tmp_path / "code"), second)
-    second._connection.execute("UPDATE meta SET value = 'neural' WHERE key = 'encoder'")
+    change_sealed(tmp_path / "second.db", "UPDATE meta SET value = 'neural' WHERE key = 'encoder'")
     (difference,) = compare_stores(first, second).differences
     assert (difference.label, difference.properties) == ("graph", ("encoder",))
 

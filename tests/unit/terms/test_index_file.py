@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.model import Label
+from pkg.private_files import LEFTOVER_SECONDS
 from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
-from pkg.terms.index_file import read_text_segment, write_text_segment
+from pkg.terms.index_file import MAGIC, has_sound_terms, read_text_segment, write_text_segment
 from pkg.terms.index_segment import TextSegment, make_text_segment
 from pkg.terms.words import hash_term
-from pkg.vectors.vector_file import LEFTOVER_SECONDS
 
 TERMS = {"read": 1.0, "write": 0.5, "file": 2.0}
 NODES = st.lists(st.dictionaries(st.sampled_from([*TERMS, "other"]), st.integers(0, 255)), max_size=8)
@@ -70,14 +70,14 @@ def test_a_file_cut_short_anywhere_is_not_read(tmp_path: Path) -> None:
 )
 def test_a_file_of_another_program_is_not_read(tmp_path: Path, header: bytes) -> None:
     path = tmp_path / "terms"
-    for start in (b"", b"PKG terms 1\n"):
+    for start in (b"", MAGIC):
         path.write_bytes(start + header + b"\n" + bytes(500))
         assert read_text_segment(path, "stamp") is None
     assert read_text_segment(tmp_path / "missing", "stamp") is None
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    path, left = tmp_path / "terms", tmp_path / "terms.99.tmp"
+    path, left = tmp_path / "terms", tmp_path / f"terms.{os.getppid()}.tmp"
     left.write_bytes(b"half")
     write_text_segment(path, "stamp", make_segment([]))
     assert left.exists()  # its process may be at work still
@@ -85,3 +85,16 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     os.utime(left, (long_ago, long_ago))
     write_text_segment(path, "stamp", make_segment([]))
     assert [each.name for each in tmp_path.iterdir()] == ["terms"]
+
+
+@given(st.integers(0), st.integers(1, 255))
+def test_a_byte_that_changed_is_noticed(place: int, difference: int) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "terms")
+        write_text_segment(path, "stamp", make_segment([("one", [{"read": 5, "file": 9}] * 40)]))
+        assert has_sound_terms(path)
+        content = bytearray(path.read_bytes())
+        covered = [at for at, byte in enumerate(content) if byte or at < 200]  # what is between columns is nothing
+        content[covered[place % len(covered)]] ^= difference
+        path.write_bytes(content)
+        assert not has_sound_terms(path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pkg.private_files import LEFTOVER_SECONDS
 from pkg.vectors.exact import Row, make_segment
 from pkg.vectors.quantised import pack_vectors
-from pkg.vectors.vector_file import LEFTOVER_SECONDS, read_index, write_index
+from pkg.vectors.vector_file import has_sound_index, read_index, write_index
 
 
 def make_rows(count: int, dimension: int) -> list[Row]:
@@ -75,11 +78,35 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
 
 def test_what_a_killed_process_left_is_removed_and_the_rest_is_not(tmp_path: Path) -> None:
     path = tmp_path / "graph[1].db-vectors"
-    names = ["graph[1].db-vectors.17.tmp", "graph[1].db-vectors.18.tmp", "graph1.db-vectors.17.tmp", "graph[1].db"]
-    for name in names:
+    running, gone = os.getppid(), start_and_kill()
+    left = [f"graph[1].db-vectors.{gone}.tmp", "graph[1].db-vectors.1.tmp"]
+    kept = [
+        f"graph[1].db-vectors.{running}.tmp", f"graph1.db-vectors.{gone}.tmp", "graph[1].db", "graph[1].db-vectors.tmp"
+    ]  # fmt: skip
+    for name in (*left, *kept):
         (tmp_path / name).write_bytes(b"half")
-        if ".18." not in name:
-            past = (tmp_path / name).stat().st_mtime - LEFTOVER_SECONDS - 60
-            os.utime(tmp_path / name, (past, past))
+    past = (tmp_path / left[1]).stat().st_mtime - LEFTOVER_SECONDS - 60
+    os.utime(tmp_path / left[1], (past, past))
     write(path, {"Function": 3}, 7)
-    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*names[1:], path.name])
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*kept, path.name])
+
+
+def start_and_kill() -> int:
+    """Give the number of a process that is gone."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        process.kill()
+    return process.pid
+
+
+@given(st.integers(0), st.integers(1, 255))
+def test_a_byte_that_changed_is_noticed(place: int, difference: int) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "codes")
+        write(path, {"Function": 40, "Block": 9}, 7)
+        assert has_sound_index(path)
+        content = bytearray(path.read_bytes())
+        header = content.index(b"\n", 20)
+        covered = [at for at, byte in enumerate(content) if (byte and at >= 8192) or at < header]
+        content[covered[place % len(covered)]] ^= difference
+        path.write_bytes(content)
+        assert not has_sound_index(path)

@@ -1,0 +1,151 @@
+"""Checksums of what the tables hold: SQLite notices a broken page, but not a byte that changed inside of a row.
+
+A fragment is summed up with its nodes, a file or row with its parts, its links apart from its notes, each vector alone,
+and what there is little of (encoder, sources, recurring texts, the schema) all together. Nodes without a text need
+none: all that they hold follows from their names. Fingerprints are left out, a wrong one only makes a build read again.
+"""
+
+from __future__ import annotations
+
+import marshal
+import sqlite3
+import zlib
+from binascii import crc_hqx
+from collections.abc import Iterator
+from typing import Any
+
+from pkg.graph.embedded import sql
+from pkg.graph.rows import sign_id
+from pkg.model import Label
+from pkg.units import hash_bytes, hash_key
+
+_FORM = 2  # the last form of marshal in which equal values give equal bytes, whatever objects they are
+
+Row = tuple[object, ...]
+
+
+def sum_bytes(data: bytes) -> int:
+    """Sum up bytes to 32 bits, signed, which SQLite keeps in four bytes."""
+    found = zlib.crc32(data)
+    return found - (1 << 32) if found >= 1 << 31 else found
+
+
+def sum_vector(data: bytes) -> int:
+    """Sum up a packed vector to 16 bits, signed: there are so many that two bytes more of each were much of a store."""
+    found = crc_hqx(data, 0)
+    return found - (1 << 16) if found >= 1 << 15 else found
+
+
+def sum_rows(*parts: Any) -> int:
+    """Sum up rows of plain values, lists of them too; marshal writes them ten times as fast as JSON is written."""
+    return sum_bytes(marshal.dumps(parts, _FORM))
+
+
+def seal_fragment(connection: sqlite3.Connection, number: int) -> None:
+    """Sum up a fragment that was changed in the tables."""
+    for *row, _ in connection.execute(f"{sql.LIST_FRAGMENT_ROWS} WHERE number = ?", (number,)).fetchall():
+        connection.execute(sql.SEAL_FRAGMENT, (_sum_fragment(connection, tuple(row)), number))
+
+
+def _sum_fragment(connection: sqlite3.Connection, row: Row) -> int:
+    return sum_rows(row, connection.execute(sql.LIST_NODE_ROWS, row[3:5]).fetchall())
+
+
+def seal_unit(connection: sqlite3.Connection, number: int) -> None:
+    """Sum up a file or row with its parts, when all of them are in the tables."""
+    *row, _ = connection.execute(f"{sql.LIST_UNIT_ROWS} WHERE number = ?", (number,)).fetchone()
+    connection.execute(sql.SEAL_UNIT, (_sum_unit(connection, tuple(row)), number))
+
+
+def _sum_unit(connection: sqlite3.Connection, row: Row) -> int:
+    return sum_rows(row, connection.execute(sql.LIST_PART_ROWS, row[:1]).fetchall())
+
+
+def seal_links(connection: sqlite3.Connection, unit: int) -> None:
+    """Sum up the links of a file or row after some of them were deleted."""
+    connection.execute(sql.SEAL_LINKS, (_sum_links(connection, unit), unit))
+
+
+def _sum_links(connection: sqlite3.Connection, unit: int) -> int:
+    return sum_rows(*(connection.execute(statement, (unit,)).fetchall() for statement in sql.GET_LINKS))
+
+
+def seal_head(connection: sqlite3.Connection) -> None:
+    """Sum up what the graph says of itself; the last step of each write."""
+    connection.execute(sql.PUT_META, (sql.CHECKSUM, _sum_head(connection)))
+
+
+def _sum_head(connection: sqlite3.Connection) -> int:
+    return sum_rows(*(connection.execute(statement).fetchall() for statement in sql.HEAD))
+
+
+def seal_all(connection: sqlite3.Connection) -> None:
+    """Sum up the rows of a store that an older PKG wrote."""
+    for (number,) in connection.execute(sql.LIST_FRAGMENTS).fetchall():
+        seal_fragment(connection, number)
+    for number, *_ in connection.execute(sql.LIST_UNIT_ROWS).fetchall():
+        seal_unit(connection, number)
+    for unit, notes, *_ in connection.execute(sql.LIST_LINK_ROWS).fetchall():
+        connection.execute(sql.PUT_NOTES, (unit, notes, sum_bytes(notes), _sum_links(connection, unit)))
+
+
+def find_damage(connection: sqlite3.Connection) -> list[str]:
+    """Name what is not as it was written; this reads all tables once, and all indexes, which must agree with them."""
+    counts = {
+        "texts or nodes": _find_fragments(connection),
+        "files or rows": _find_units(connection),
+        "links or notes of a file or row": _find_links(connection),
+        "vectors": _find_vectors(connection),
+        "names": _find_names(connection),
+    }
+    faults = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    faults += [f"{count} {name} whose bytes have changed" for name, found in counts.items() if (count := _count(found))]
+    is_sound = connection.execute(sql.GET_META, (sql.CHECKSUM,)).fetchone() == (_sum_head(connection),)
+    return faults if is_sound else [*faults, "sources, encoder or schema whose bytes have changed"]
+
+
+def _count(found: Iterator[object]) -> int:
+    return sum(1 for _ in found)
+
+
+def _find_fragments(connection: sqlite3.Connection) -> Iterator[Row]:
+    for *row, seal in connection.execute(sql.LIST_FRAGMENT_ROWS):
+        if _sum_fragment(connection, tuple(row)) != seal:
+            yield tuple(row)
+
+
+def _find_units(connection: sqlite3.Connection) -> Iterator[Row]:
+    for *row, seal in connection.execute(sql.LIST_UNIT_ROWS):
+        if _sum_unit(connection, tuple(row)) != seal:
+            yield tuple(row)
+
+
+def _find_links(connection: sqlite3.Connection) -> Iterator[int]:
+    for unit, notes, notes_seal, seal in connection.execute(sql.LIST_LINK_ROWS):
+        if not isinstance(notes, bytes) or (sum_bytes(notes), _sum_links(connection, unit)) != (notes_seal, seal):
+            yield unit
+
+
+def _find_vectors(connection: sqlite3.Connection) -> Iterator[int]:
+    for node, data, seal in connection.execute(sql.LIST_SEALED_VECTORS):
+        if not isinstance(data, bytes) or sum_vector(data) != seal:
+            yield node
+
+
+def _find_names(connection: sqlite3.Connection) -> Iterator[Row]:
+    """Find nodes without a text that are not what their names make of them."""
+    labels = {sql.LABEL_NUMBERS[label]: label for label in (Label.FUNCTION_NAME, Label.LIBRARY)}
+    for source_name, *row in connection.execute(sql.LIST_NAME_ROWS):
+        number, _, label, source, _, _, name = row[:7]
+        is_plain = label in labels and isinstance(name, str) and source_name is not None
+        if not is_plain or tuple(row) != make_name_row(labels[label], number, source, source_name, name):
+            yield tuple(row)
+
+
+def make_name_row(label: Label, number: int, source: int, source_name: str, name: str) -> Row:
+    """Make the row of a node that has no place in a text: all of it follows from its label, source and name."""
+    key = (source_name, "") if label is Label.LIBRARY else (source_name,)  # the first as pkg.units.name_library has it
+    identity = sign_id(hash_key(*key, label.value, name))
+    content = sign_id(hash_bytes(name.encode("utf-8", "replace")))
+    row = (number, identity, sql.LABEL_NUMBERS[label], source, None, None, name, None, 0, 0, 0, 0, 0)
+    return (*row, content, None)

@@ -1,0 +1,107 @@
+"""Files that only their owner may read: made so whatever the umask, put in place at once, cleaned up after a kill."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pkg.errors import StoreFullError
+
+FILE_MODE, FOLDER_MODE = 0o600, 0o700
+LEFTOVER_SECONDS = 3600  # writing takes seconds: an older file is of a process that is gone, whoever has its number now
+
+_LEFTOVER = re.compile(r"(?P<name>.+)\.(?P<process>\d+)\.tmp")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, each for its owner alone; what is there stays as it is."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        with suppress(FileExistsError):  # another process was faster; a file in its place is found when it is used
+            folder.mkdir()
+            folder.chmod(FOLDER_MODE)  # whatever the umask
+
+
+def make_file(path: Path, mode: int = FILE_MODE) -> None:
+    """Make an empty file for its owner alone; one that is there stays as it is."""
+    with suppress(FileExistsError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            if hasattr(os, "fchmod"):  # the umask may have taken rights away, also the owner's own
+                os.fchmod(descriptor, mode)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def replace_file(path: Path) -> Iterator[Path]:
+    """Give a place to write the new content of a file to, and put it in the file's place when the block ends.
+
+    A reader sees the old content or the new. The new file is its owner's alone, or open to whom the old one was.
+    """
+    remove_leftovers([path])
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    mode = FILE_MODE
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode & 0o777
+    try:
+        temporary.unlink(missing_ok=True)
+        make_file(temporary, mode)
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def mend_file(path: Path, is_sound: Callable[[Path], bool], write: Callable[[], None]) -> list[str]:
+    """Write a file that is only a copy of other data anew, if it is there and is not sound; tell so in one line.
+
+    Raises StoreFullError where it cannot be written.
+    """
+    if not path.exists() or is_sound(path):
+        return []
+    try:
+        write()
+    except OSError as fault:
+        raise StoreFullError(
+            f"{path} is damaged or of another version, and cannot be written ({fault.strerror}); delete it"
+        ) from fault
+    return [f"{path.name} was damaged or of another version, and was made anew"]
+
+
+def list_wider(paths: Iterable[Path]) -> list[Path]:
+    """List the files that others than their owner may read or write."""
+    return [path for path in paths if os.name == "posix" and path.exists() and path.stat().st_mode & 0o077]
+
+
+def remove_leftovers(paths: Iterable[Path]) -> None:
+    """Delete what killed processes left of the writing of some files, which lie in one folder."""
+    wanted = {path.name: path for path in paths}
+    folder = next(iter(wanted.values())).parent
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            found = _LEFTOVER.fullmatch(name)
+            if found and found["name"] in wanted:
+                _remove_leftover(folder / name, int(found["process"]))
+
+
+def _remove_leftover(path: Path, process: int) -> None:
+    with suppress(OSError):  # another process was faster, or it is another's
+        if not _is_running(process) or time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
+            path.unlink()
+
+
+def _is_running(process: int) -> bool:
+    if os.name != "posix":  # elsewhere the question is a signal
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True

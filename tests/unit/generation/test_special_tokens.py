@@ -1,0 +1,96 @@
+"""Control tokens of text models: none is left in what a prompt quotes, and ordinary code stays as it is."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.generation.prompt import render_prompt
+from pkg.generation.special_tokens import SPECIAL_TOKENS, break_tokens
+from pkg.model import Coverage, Helper, Hit, QueryResult
+
+TOKENS = [
+    "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|fim_prefix|>", "<|repo_name|>", "<|begin_of_text|>", "<|eot_id|>",
+    "<|start_header_id|>", "<|python_tag|>", "<|reserved_special_token_7|>", "<|user|>", "<|assistant|>", "<|end|>",
+    "<|START_OF_TURN_TOKEN|>", "<|channel|>", "<|mask:0|>", "<|/inst|>", "<|EOT|>",
+    "<\uff5cbegin\u2581of\u2581sentence\uff5c>", "<\uff5cUser\uff5c>", "<\uff5cfim\u2581hole\uff5c>",
+    "<fim_prefix>", "<fim_suffix>", "<fim_middle>", "<fim-pad>", "<file_sep>", "<commit_before>", "<jupyter_code>",
+    "<s>", "</s>", "<unk>", "<pad>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<unused3>",
+    "<PRE>", "<SUF>", "<MID>", "<EOT>", "<FILL_ME>", "<<SYS>>", "<</SYS>>", "<think>", "</think>", "<tool_call>",
+    "</tool_response>", "<extra_id_12>", "<sop>", "<eoh>", "[INST]", "[/INST]", "[TOOL_CALLS]", "[/AVAILABLE_TOOLS]",
+    "[SYSTEM_PROMPT]", "[PYTHON]", "[/PYTHON]", "[/TESTS]", "[gMASK]", ">>QUESTION<<", ">>ANSWER<<",
+    "### Response:", "### Instruction:", "###Response:", "### Input :", "### Assistant:",
+]  # fmt: skip
+FORMS = [(first, re.compile(f"{first}(?:{rest})")) for first, rest in SPECIAL_TOKENS.values()]
+PIECES = [*TOKENS, "### Response\n", "<", "<<", ">", "|", "[", "#", " ", "\n", "x = 1", "(?P"]
+TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text()), max_size=9).map("".join)
+
+
+def find_tokens(text: str) -> list[str]:
+    """List the special tokens of a text, but for the names of groups in regular expressions."""
+    found = [each for _, form in FORMS for each in form.finditer(text)]
+    return [each.group() for each in found if not text[: each.start()].endswith("(?P")]
+
+
+def mend(text: str) -> str:
+    """Take a blank away from each token that was broken."""
+    broken = "|".join(f"{first} (?= *(?:{rest}))" for first, rest in SPECIAL_TOKENS.values())
+    return re.sub(broken, lambda found: found.group()[0], text)
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_a_token_is_broken_and_still_read(token: str) -> None:
+    broken = break_tokens(f"a{token}b")
+    assert find_tokens(token) == [token]
+    assert find_tokens(broken) == []
+    assert broken == f"a{token[0]} {token[1:]}b"
+
+
+def test_every_line_of_the_table_is_tried() -> None:
+    assert all(any(form.fullmatch(token) for token in TOKENS) for _, form in FORMS)
+
+
+@given(TEXTS)
+def test_no_token_is_left_and_nothing_is_lost(text: str) -> None:
+    broken = break_tokens(text)
+    assert find_tokens(broken) == []
+    assert mend(broken) == text or "(?P<" in text
+
+
+@given(question=TEXTS, code=TEXTS, path=TEXTS, imported=TEXTS)
+def test_no_part_of_a_prompt_holds_a_token(question: str, code: str, path: str, imported: str) -> None:
+    helper = Helper("", path, path, 1, 2, code, "called", (imported,))
+    hit = Hit(1, "Block", "", "s", path, "f", "if", 3, 9, 0.5, 0.6, code, code, (), (helper,))
+    assert find_tokens(render_prompt(QueryResult(question, "block", (hit,), Coverage(1, 0, 0, 1)))) == []
+
+
+ORDINARY = [
+    "x = a < b > c\n",
+    "y = [INST, PREFIX][0]\n",
+    "z = d[SUFFIX] >> 2 << 1\n",
+    "r = re.compile(r'(?P<s>a)(?P<pad>b)')\n",
+    "### Response handling ###\n",
+    "# ## Responses\n",
+    "def f() -> list[str]: ...\n",
+    "usage = 'run <filename> [ARGS] [TESTS]'\n",
+    "if a <b| c: pass\n",
+    "html = '<small>|</small>'\n",
+    "x = y if a<s else t\n",
+    "## Input\n",
+]
+
+
+@pytest.mark.parametrize("code", ORDINARY)
+def test_ordinary_code_stays_as_it_is(code: str) -> None:
+    assert break_tokens(code) == code
+
+
+def test_the_standard_library_stays_as_it_is_but_for_its_html() -> None:
+    files = sorted(Path(re.__file__).parents[1].glob("*.py"))
+    texts = {file.name: file.read_text("utf-8", "replace") for file in files}
+    assert {name for name, text in texts.items() if break_tokens(text) != text} <= {"cgi.py"}, sys.version
