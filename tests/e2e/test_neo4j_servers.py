@@ -17,6 +17,8 @@ from neo4j_servers import SERVERS, VERSIONS, LaunchedServer, Server, empty_datab
 
 from pkg.errors import StoreError
 
+pytestmark = pytest.mark.server
+
 PATIENCE = 30  # seconds for a process to end after what should end it at once
 
 
