@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from fakes import FakeStore
 from neo4j_servers import SERVERS as VERSIONS
-from servers import open_empty_server
+from neo4j_servers import open_empty_server
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore

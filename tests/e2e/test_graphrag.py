@@ -11,9 +11,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from neo4j_servers import SERVERS, Server, open_server
+from neo4j_servers import SERVERS, Server, open_empty_server, open_server
 from pages import ROOT
-from servers import open_empty_server
 
 from pkg.indexing.build import build
 

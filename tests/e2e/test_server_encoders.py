@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from neo4j_servers import SERVERS
-from servers import open_empty_server
+from neo4j_servers import SERVERS, open_empty_server
 from trees import write_rows
 
 from pkg.api import Graph

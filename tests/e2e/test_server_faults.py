@@ -13,6 +13,7 @@ import pytest
 from disturbed_builds import (
     FILES,
     PATIENCE,
+    TcpProxy,
     ask,
     build_embedded,
     build_into,
@@ -26,7 +27,6 @@ from disturbed_builds import (
 )
 from neo4j import Driver
 from neo4j_servers import VERSIONS, LaunchedServer
-from tcp_proxy import TcpProxy
 from trees import write_tree
 
 from pkg.errors import StoreError, StoreFullError, StoreLockedError

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 import pytest
-from neo4j_servers import SERVERS
-from servers import open_empty_server
+from neo4j_servers import SERVERS, open_empty_server
 from trees import open_graph_at, write_rows
 
 from pkg.encode.registry import load_encoder

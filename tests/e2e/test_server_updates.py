@@ -10,8 +10,7 @@ from shutil import copytree
 import click
 import pytest
 from neo4j import Driver
-from neo4j_servers import SERVERS, open_server
-from servers import open_empty_server
+from neo4j_servers import SERVERS, open_empty_server, open_server
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
