@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,13 +13,15 @@ from tempfile import TemporaryDirectory
 import pytest
 from fakes import FakeStore
 from neo4j_servers import SERVERS as VERSIONS
-from neo4j_servers import open_empty_server
+from neo4j_servers import open_empty_server, open_on, open_server, read_stamp
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a hundred small stores need no disk
 OpenStore = Callable[[], GraphStore]  # each call gives one more handle on the same graph
+Fill = Callable[[GraphStore], None]
+Hold = Callable[[Fill], GraphStore]
 
 
 def share_fake(folder: Path) -> OpenStore:
@@ -33,6 +35,24 @@ def share_embedded(folder: Path) -> OpenStore:
 
 def share_server(version: str, folder: Path) -> OpenStore:
     return open_empty_server(version)
+
+
+_held: dict[str, tuple[Fill, str | None]] = {}  # version -> what filled its server last, and the stamp of that graph
+
+
+@contextmanager
+def open_filled(kind: str, folder: Path, fill: Fill) -> Iterator[GraphStore]:
+    """Open a store that was filled; on a server the graph of an earlier test, if that is still as it was put."""
+    version = kind.removeprefix("neo4j-") if kind in SERVERS else None
+    if version and _held.get(version) == (fill, read_stamp(version)):
+        store: GraphStore = open_on(open_server(version))
+    else:
+        store = STORES[kind](folder)()
+        fill(store)
+        if version:
+            _held[version] = fill, read_stamp(version)
+    with closing(store):
+        yield store
 
 
 LOCAL: dict[str, Callable[[Path], OpenStore]] = {"embedded": share_embedded, "fake": share_fake}
@@ -78,6 +98,13 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenS
 def store(open_store: OpenStore) -> GraphStore:
     """Give an empty store."""
     return open_store()
+
+
+@pytest.fixture(params=[*_LOCAL, *_SERVERS])
+def hold(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hold]:
+    """Give a function that opens a store which holds what another function puts there."""
+    with ExitStack() as opened:
+        yield lambda fill: opened.enter_context(open_filled(request.param, tmp_path, fill))
 
 
 @pytest.fixture

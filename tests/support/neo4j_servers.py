@@ -36,6 +36,7 @@ __all__ = [
     "open_empty_server",
     "open_on",
     "open_server",
+    "read_stamp",
     "start_server",
 ]
 
@@ -169,6 +170,12 @@ def open_empty_server(version: str) -> Callable[[], Neo4jStore]:
     server = open_server(version)
     empty_database(_connect(version))
     return lambda: open_on(server)
+
+
+def read_stamp(version: str) -> str | None:
+    """Read what names the present generation of the graph on a version's server, and no other; None for no graph."""
+    records = _connect(version).execute_query("MATCH (s:PkgStore {id: 'store'}) RETURN s.stamp AS stamp").records
+    return records[0]["stamp"] if records else None
 
 
 def open_on(server: Server, create: bool = True) -> Neo4jStore:
