@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+import pkg
 from pkg.doctor import examine
 
 if sys.version_info >= (3, 11):
@@ -49,3 +52,11 @@ def test_the_doctor_takes_a_newer_python(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr("pkg.doctor.sys", SimpleNamespace(version_info=(3, 99, 0), platform=sys.platform))
     (python,) = (finding for finding in examine(f"sqlite:///{tmp_path / 'graph.db'}") if finding.name == "python")
     assert (python.state, python.detail) == ("ok", "3.99.0")
+
+
+def test_every_module_is_imported_without_a_warning() -> None:
+    names = [module.name for module in pkgutil.walk_packages(pkg.__path__, "pkg.")]
+    assert len(names) > 200
+    code = f"import importlib\nfor name in {names}: importlib.import_module(name)"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
