@@ -11,7 +11,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from neo4j_servers import SERVERS, Server, open_empty_server, open_server
+from neo4j_servers import NEWEST, Server, open_empty_server, open_server
 from pages import ROOT
 
 from pkg.indexing.build import build
@@ -33,7 +33,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=NEWEST)
 def server(request: pytest.FixtureRequest) -> Server:
     with closing(open_empty_server(request.param)()) as store:
         build(str(PACKAGE), store)
