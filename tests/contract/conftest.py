@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from fakes import FakeStore
 from neo4j_servers import SERVERS as VERSIONS
-from neo4j_servers import open_empty_server, open_on, open_server, read_stamp
+from neo4j_servers import open_empty_server, open_on, open_server, read_last_commit
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
@@ -37,20 +37,20 @@ def share_server(version: str, folder: Path) -> OpenStore:
     return open_empty_server(version)
 
 
-_held: dict[str, tuple[Fill, str | None]] = {}  # version -> what filled its server last, and the stamp of that graph
+_held: dict[str, tuple[Fill, int]] = {}  # version -> what filled its server last, and the last commit then
 
 
 @contextmanager
 def open_filled(kind: str, folder: Path, fill: Fill) -> Iterator[GraphStore]:
-    """Open a store that was filled; on a server the graph of an earlier test, if that is still as it was put."""
+    """Open a store that was filled; on a server that of an earlier test, if nothing was committed since."""
     version = kind.removeprefix("neo4j-") if kind in SERVERS else None
-    if version and _held.get(version) == (fill, read_stamp(version)):
+    if version and version in _held and _held[version] == (fill, read_last_commit(version)):
         store: GraphStore = open_on(open_server(version))
     else:
         store = STORES[kind](folder)()
         fill(store)
-        if version:
-            _held[version] = fill, read_stamp(version)
+        if version and (last := read_last_commit(version)) is not None:
+            _held[version] = fill, last
     with closing(store):
         yield store
 

@@ -37,7 +37,7 @@ __all__ = [
     "open_empty_server",
     "open_on",
     "open_server",
-    "read_stamp",
+    "read_last_commit",
     "start_server",
 ]
 
@@ -51,6 +51,8 @@ PASSWORD = os.environ.get("PKG_TEST_NEO4J_PASSWORD", "")
 
 SERVERS = ("given",) if URI else VERSIONS  # what open_server takes, for the parameters of a fixture
 NEWEST = SERVERS[-1:]  # for what the contract suite has shown each version to do alike
+
+LAST_COMMIT = "SHOW HOME DATABASE YIELD lastCommittedTxn RETURN lastCommittedTxn AS number"
 
 _opened = ExitStack()
 
@@ -174,10 +176,11 @@ def open_empty_server(version: str) -> Callable[[], Neo4jStore]:
     return lambda: open_on(server)
 
 
-def read_stamp(version: str) -> str | None:
-    """Read what names the present generation of the graph on a version's server, and no other; None for no graph."""
-    records = _connect(version).execute_query("MATCH (s:PkgStore {id: 'store'}) RETURN s.stamp AS stamp").records
-    return records[0]["stamp"] if records else None
+def read_last_commit(version: str) -> int | None:
+    """Read the number of the last transaction that changed anything on a version's server; None where it says none."""
+    (record,) = _connect(version).execute_query(LAST_COMMIT).records
+    number: int | None = record["number"]
+    return number
 
 
 def open_on(server: Server, create: bool = True) -> Neo4jStore:
