@@ -117,10 +117,7 @@ def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
 
 
 def _examine_python() -> Finding:
-    version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= (3, 10):
-        return Finding("python", "ok", version)
-    return Finding("python", "broken", version, "use Python 3.10 or newer")
+    return Finding("python", "ok", ".".join(map(str, sys.version_info[:3])))  # pip takes it for none older than 3.10
 
 
 def _examine_sqlite() -> Finding:

@@ -37,7 +37,7 @@ __all__ = [
     "open_empty_server",
     "open_on",
     "open_server",
-    "read_last_commit",
+    "read_stamp",
     "start_server",
 ]
 
@@ -52,7 +52,6 @@ PASSWORD = os.environ.get("PKG_TEST_NEO4J_PASSWORD", "")
 SERVERS = ("given",) if URI else VERSIONS  # what open_server takes, for the parameters of a fixture
 NEWEST = SERVERS[-1:]  # for what the contract suite has shown each version to do alike
 
-LAST_COMMIT = "SHOW HOME DATABASE YIELD lastCommittedTxn RETURN lastCommittedTxn AS number"
 
 _opened = ExitStack()
 
@@ -176,11 +175,10 @@ def open_empty_server(version: str) -> Callable[[], Neo4jStore]:
     return lambda: open_on(server)
 
 
-def read_last_commit(version: str) -> int | None:
-    """Read the number of the last transaction that changed anything on a version's server; None where it says none."""
-    (record,) = _connect(version).execute_query(LAST_COMMIT).records
-    number: int | None = record["number"]
-    return number
+def read_stamp(version: str) -> str:
+    """Read what names the present generation of the graph on a version's server, and no other; nothing for no graph."""
+    records = _connect(version).execute_query("MATCH (s:PkgStore {id: 'store'}) RETURN s.stamp AS stamp").records
+    return str(records[0]["stamp"]) if records else ""
 
 
 def open_on(server: Server, create: bool = True) -> Neo4jStore:
