@@ -1,4 +1,4 @@
-# Needs Python 3.10 to 3.13 and make. Variables: PYTHON=python3.12 VENV=folder TESTS=tests/unit JOBS=1 NAME=build
+# Needs Python 3.10 or newer and make. Variables: PYTHON=python3.12 VENV=folder TESTS=tests/unit JOBS=1 NAME=build
 PYTHON ?= python3
 VENV ?= .venv
 TESTS ?= tests
@@ -19,8 +19,11 @@ ANSWER_2 := syntax.py, Syntax.guess_lexer
 QUESTION_3 := group matches of the same score
 ANSWER_3 := retrieval/search.py, _group_scores
 
+# Tests and builds start hundreds of Pythons: each would compile everything anew where none may keep what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help install try test test-servers test-models test-docker lint bench
+.PHONY: help install try test test-all test-servers test-models test-docker lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -38,8 +41,11 @@ try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
 	@echo; echo 'Expected: $(ANSWER_3)'
 	$(BIN)/pkg query '$(QUESTION_3)' --source pkg --top-k 1
 
-test: $(VENV)/dev.stamp ## run the quick tests (offline, some minutes), JOBS at a time
+test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at a time
 	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile
+
+test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
+	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker'
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
 	$(BIN)/python -m pytest $(TESTS) -m server -n $(SERVER_JOBS) --dist loadfile
@@ -61,8 +67,8 @@ bench: $(VENV)/bench.stamp ## list the benchmarks; NAME=build runs one
 	@$(BIN)/python $(if $(NAME),benchmarks/$(NAME).py,checks/list_benchmarks.py)
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 10) <= v < (3, 14) or sys.exit("Python %d.%d found, \
-	3.10 to 3.13 expected; run: make PYTHON=python3.12" % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v >= (3, 10) or sys.exit("Python %d.%d found, \
+	3.10 or newer expected; run: make PYTHON=python3.13" % v)'
 	$(PYTHON) -m venv $(VENV)
 
 # The build backend is pinned and installed first, so that PKG itself is installed without a download.

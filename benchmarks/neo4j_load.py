@@ -38,7 +38,7 @@ from server_clock import Clock
 from shared_data import CORPORA, find_files, read_questions
 
 if TYPE_CHECKING:
-    from neo4j_settings import Sizing
+    from neo4j_process import Sizing
 
     from pkg.encode.encoder import Encoder
     from pkg.graph.neo4j.bulk_import import BulkWriter
@@ -115,7 +115,7 @@ def run_apart(work: Callable[..., Figures], *arguments: object) -> Figures:
 
 def make_sizing() -> Sizing:
     """Say what a server gets: much memory and full speed."""
-    from neo4j_settings import Sizing
+    from neo4j_process import Sizing
 
     return Sizing(HEAP, PAGES, quick=False)
 

@@ -1,6 +1,7 @@
-"""Write requirements/*.txt: exact versions that install on every Python given, such as those that PKG supports.
+"""Write requirements/*.txt: exact versions that install on every Python given, such as those that PKG is tested with.
 
 The first Python leads: one that can have the same versions gets them, so that the type checker reads the same stubs.
+A Python newer than all of them gets the versions of the newest.
 Example: python checks/lock_versions.py python3.11 python3.10 python3.12 python3.13
 """
 
@@ -42,7 +43,12 @@ def resolve_everywhere(pythons: dict[str, str], requirement: str) -> Locks:
     for version in others:
         python = pythons[version]
         locks[version] = resolve(python, requirement, locks[leader]) or resolve(python, requirement, {})
-    return dict(sorted(locks.items(), key=lambda lock: [int(part) for part in lock[0].split(".")]))
+    return dict(sorted(locks.items(), key=lambda lock: split_version(lock[0])))
+
+
+def split_version(python: str) -> list[int]:
+    """Make versions of Python comparable: 3.9 comes before 3.10."""
+    return [int(part) for part in python.split(".")]
 
 
 def read_version(python: str) -> str:
@@ -61,12 +67,14 @@ def subtract(locks: Locks, known: Locks) -> Locks:
 
 def render(locks: Locks) -> list[str]:
     """Write one line for each version of each distribution, with a marker where the Pythons differ."""
-    lines = []
+    lines, newest = [], max(locks, key=split_version)
     for name in sorted({name for lock in locks.values() for name in lock}):
         wanted = {python: lock.get(name) for python, lock in locks.items()}
         for version in dict.fromkeys(version for version in wanted.values() if version):
             pythons = [python for python, pinned in wanted.items() if pinned == version]
-            marker = " or ".join(f"python_version == '{python}'" for python in pythons)
+            marker = " or ".join(
+                f"python_version {'>=' if python == newest else '=='} '{python}'" for python in pythons
+            )
             lines.append(f"{name}=={version}" + ("" if len(pythons) == len(locks) else f" ; {marker}"))
     return lines
 

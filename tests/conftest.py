@@ -1,4 +1,4 @@
-"""What tests share: settings (one thread for numpy, examples by profile), a clean environment, a tree and a store.
+"""What tests share: settings (one thread, Ctrl-C, examples by profile), failures told at once, a tree and a store.
 
 Fixtures import what they need, because the settings must stand before numpy is imported and examples are counted.
 """
@@ -6,6 +6,7 @@ Fixtures import what they need, because the settings must stand before numpy is 
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,10 +22,37 @@ if TYPE_CHECKING:
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
 
+# A shell starts what runs in the background deaf to Ctrl-C, and children inherit that; a program under nohup should
+# stay so, but tests send interrupts and wait for what comes of them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("quick", max_examples=25, deadline=None)
 settings.register_profile("default", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=10_000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Tell failures as they happen, in the process that writes to the terminal."""
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        session.config.pluginmanager.register(FailureLines(terminal))
+
+
+class FailureLines:
+    """Write a line for each failure at once: which test, and why in brief; the whole of it stands at the end."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            reason = (crash.message if crash else str(report.longrepr)).strip().partition("\n")[0]
+            self._terminal.write(f"\nFAILED {report.nodeid} ({report.when}): {reason}\n", red=True)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,13 +13,16 @@ from tempfile import TemporaryDirectory
 import pytest
 from fakes import FakeStore
 from neo4j_servers import SERVERS as VERSIONS
-from servers import open_empty_server
+from neo4j_servers import open_empty_server, open_on, open_server, read_stamp
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.store import GraphStore
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
+from pkg.graph.store import GraphStore, StoreWriter
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a hundred small stores need no disk
 OpenStore = Callable[[], GraphStore]  # each call gives one more handle on the same graph
+Fill = Callable[[GraphStore], None]
+Hold = Callable[[Fill], GraphStore]
 
 
 def share_fake(folder: Path) -> OpenStore:
@@ -33,6 +36,25 @@ def share_embedded(folder: Path) -> OpenStore:
 
 def share_server(version: str, folder: Path) -> OpenStore:
     return open_empty_server(version)
+
+
+_held: dict[str, tuple[Fill, str]] = {}  # version -> what filled its server last, and the stamp of that graph
+
+
+@contextmanager
+def open_filled(kind: str, folder: Path, fill: Fill) -> Iterator[GraphStore]:
+    """Open a store that was filled; on a server that of an earlier test, if none has written since."""
+    version = kind.removeprefix("neo4j-") if kind in SERVERS else None
+    if version and version in _held and _held[version] == (fill, read_stamp(version)):
+        store: GraphStore = open_on(open_server(version))
+    else:
+        store, others = STORES[kind](folder)(), dict(_held)
+        fill(store)  # of another server it says nothing
+        _held.update(others)
+        if version:
+            _held[version] = fill, read_stamp(version)
+    with closing(store):
+        yield store
 
 
 LOCAL: dict[str, Callable[[Path], OpenStore]] = {"embedded": share_embedded, "fake": share_fake}
@@ -78,6 +100,25 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenS
 def store(open_store: OpenStore) -> GraphStore:
     """Give an empty store."""
     return open_store()
+
+
+@pytest.fixture(autouse=True)
+def forget_what_was_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill servers again after any write: notes and fingerprints change without a generation, and without a stamp."""
+    write = Neo4jStore.write
+
+    def forget_and_write(store: Neo4jStore) -> AbstractContextManager[StoreWriter]:
+        _held.clear()
+        return write(store)
+
+    monkeypatch.setattr(Neo4jStore, "write", forget_and_write)
+
+
+@pytest.fixture(params=[*_LOCAL, *_SERVERS])
+def hold(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hold]:
+    """Give a function that opens a store which holds what another function puts there."""
+    with ExitStack() as opened:
+        yield lambda fill: opened.enter_context(open_filled(request.param, tmp_path, fill))
 
 
 @pytest.fixture

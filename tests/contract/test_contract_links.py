@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from contract.conftest import Hold
 from contract.units import FILES, READER, WRITER, fill, find_id, prepare, put, put_links
 from fakes import FakeStore
 
@@ -63,12 +64,15 @@ def link_writer(store: GraphStore) -> UnitLinks:
     return UnitLinks("pack/writer.py", edges, (UnboundCall("00000000000000cc", file, "print", 9, "builtin"),))
 
 
-@pytest.fixture
-def linked(store: GraphStore) -> GraphStore:
-    """Give a store with two files and what they refer to: generation 2."""
+def fill_and_link(store: GraphStore) -> None:
+    """Write two files and what they refer to: generation 2."""
     fill(store, FILES)
     put_links(store, link_reader(store), link_writer(store))
-    return store
+
+
+@pytest.fixture
+def linked(hold: Hold) -> GraphStore:
+    return hold(fill_and_link)
 
 
 def list_links(store: GraphStore) -> list[Edge]:

@@ -8,8 +8,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from contract.conftest import MEMORY, OpenStore
-from contract.units import FILES, READER, WRITER, encode, fill, find_id, names_of, prepare, put_edges, put_links
+from contract.conftest import MEMORY, Hold, OpenStore
+from contract.units import (
+    FILES,
+    READER,
+    WRITER,
+    encode,
+    fill,
+    fill_files,
+    find_id,
+    names_of,
+    prepare,
+    put_edges,
+    put_links,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -41,9 +53,8 @@ def many(items):
 
 
 @pytest.fixture
-def filled(store: GraphStore) -> GraphStore:
-    fill(store, FILES)
-    return store
+def filled(hold: Hold) -> GraphStore:
+    return hold(fill_files)
 
 
 def places(store: GraphStore, node_id: str) -> list[str]:

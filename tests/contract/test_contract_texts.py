@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from contract.conftest import OpenStore
-from contract.units import FILES, READER, WRITER, encode, fill, find_id, names_of
+from contract.conftest import Hold, OpenStore
+from contract.units import FILES, READER, WRITER, encode, fill, fill_files, find_id, names_of
 from fakes import FakeStore
 
 from pkg.errors import NodeNotFoundError
@@ -21,9 +21,8 @@ ROW = "def area(shape):\n    return shape\n"
 
 
 @pytest.fixture
-def filled(store: GraphStore) -> GraphStore:
-    fill(store, FILES)
-    return store
+def filled(hold: Hold) -> GraphStore:
+    return hold(fill_files)
 
 
 def search(store: GraphStore, label: Label, question: str, k: int = 9, where: NodeFilter | None = None) -> Matches:

@@ -102,6 +102,11 @@ def fill(
         put(writer, source, prepare(source, texts, label))
 
 
+def fill_files(store: GraphStore) -> None:
+    """Write two files: generation 1."""
+    fill(store, FILES)
+
+
 def put_links(store: GraphStore, *links: UnitLinks, source: str = "demo") -> None:
     """Put links in a write of their own."""
     with store.write() as writer:

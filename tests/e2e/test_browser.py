@@ -11,8 +11,7 @@ import pytest
 from grass import make_caption, parse_style
 from neo4j import READ_ACCESS, Driver
 from neo4j.graph import Node
-from neo4j_servers import SERVERS, open_server
-from servers import open_empty_server
+from neo4j_servers import SERVERS, open_empty_server, open_server
 from trees import SHOP, write_tree
 
 from pkg.graph.neo4j.cypher import FRAGMENT, STORE

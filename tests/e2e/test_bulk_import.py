@@ -11,8 +11,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from neo4j_servers import VERSIONS, LaunchedServer
-from servers import open_on
+from neo4j_servers import VERSIONS, LaunchedServer, open_on
 from trees import SHOP, export_lines, write_rows, write_tree
 
 from pkg.api import Graph

@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from neo4j_process import pick_port
 from neo4j_servers import VERSIONS, start_server
-from neo4j_settings import pick_port
 from pages import ROOT
 
 PASSWORD = "a-secret-of-the-test"

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from neo4j_servers import SERVERS, Server, open_server
+from neo4j_servers import NEWEST, Server, open_empty_server, open_server
 from pages import ROOT
-from servers import open_empty_server
 
 from pkg.indexing.build import build
 
@@ -34,7 +33,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=NEWEST)
 def server(request: pytest.FixtureRequest) -> Server:
     with closing(open_empty_server(request.param)()) as store:
         build(str(PACKAGE), store)

@@ -27,6 +27,7 @@ from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 
 KILLS = int(os.environ.get("PKG_KILLS", "6"))
+QUICK = (1, 3)  # of a first build at any time, and of an update at its commit; the others are slow tests
 SCHEMA_BYTES = 500_000  # the log grows beyond this only when a build commits
 PATIENCE = 60  # seconds for a process to end after what should end it at once
 
@@ -124,7 +125,9 @@ def look(store: Path) -> tuple[int | None, str | None]:
         return opened.generation(), hash_export(opened) if opened.generation() else None
 
 
-@pytest.mark.parametrize("number", range(KILLS))
+@pytest.mark.parametrize(
+    "number", [pytest.param(number, marks=() if number in QUICK else pytest.mark.slow) for number in range(KILLS)]
+)
 def test_a_killed_build_leaves_the_old_or_the_new_graph(
     scene: Scene, tmp_path: Path, number: int, record_property: Callable[[str, object], None]
 ) -> None:

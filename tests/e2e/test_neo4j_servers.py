@@ -12,10 +12,12 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from neo4j_access import accepts_connections
+from neo4j_process import accepts_connections
 from neo4j_servers import SERVERS, VERSIONS, LaunchedServer, Server, empty_database, open_server, start_server
 
 from pkg.errors import StoreError
+
+pytestmark = pytest.mark.server
 
 PATIENCE = 30  # seconds for a process to end after what should end it at once
 

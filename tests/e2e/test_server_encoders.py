@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from neo4j_servers import SERVERS
-from servers import open_empty_server
+from neo4j_servers import NEWEST, open_empty_server
 from trees import write_rows
 
 from pkg.api import Graph
@@ -28,7 +27,7 @@ QUESTION = "parse the arguments of a command"
 pytestmark = [pytest.mark.server, pytest.mark.usefixtures("models")]
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=NEWEST)
 def server(request: pytest.FixtureRequest) -> Iterator[Neo4jStore]:
     with closing(open_empty_server(request.param)()) as store:
         yield store

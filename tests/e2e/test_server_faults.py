@@ -13,6 +13,7 @@ import pytest
 from disturbed_builds import (
     FILES,
     PATIENCE,
+    TcpProxy,
     ask,
     build_embedded,
     build_into,
@@ -26,7 +27,6 @@ from disturbed_builds import (
 )
 from neo4j import Driver
 from neo4j_servers import VERSIONS, LaunchedServer
-from tcp_proxy import TcpProxy
 from trees import write_tree
 
 from pkg.errors import StoreError, StoreFullError, StoreLockedError
@@ -38,12 +38,12 @@ from pkg.indexing.build import build
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"  # a COMMIT message of Bolt
 SETTINGS = "server.bolt.connection_keep_alive=2s\n"  # so that clients give up a silent server after four seconds
 
-ONE_VERSION = pytest.mark.parametrize("server", VERSIONS[:1], indirect=True)  # these start servers, and take longest
+EACH_VERSION = pytest.mark.parametrize("server", VERSIONS, indirect=True)  # the others take long and differ little
 
 pytestmark = [pytest.mark.server, pytest.mark.usefixtures("hasten")]
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=VERSIONS[:1])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LaunchedServer]:
     """Launch a server of its own, which the tests kill, starve and start again."""
     server = LaunchedServer(request.param, tmp_path_factory.mktemp("neo4j"))
@@ -58,6 +58,7 @@ def configure(server: LaunchedServer, settings: str) -> None:
         file.write(settings)
 
 
+@EACH_VERSION
 def test_a_server_that_is_killed_in_a_first_load_keeps_what_is_loaded_for_the_next_build(
     server: LaunchedServer, driver: Driver, tree: Path
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_connection_that_is_lost_in_an_update_leaves_the_old_graph(server: Lau
     assert look(server.uri) == (2, build_embedded(tree))
 
 
+@EACH_VERSION
 @pytest.mark.parametrize("delivers", [False, True])
 def test_a_connection_that_is_lost_in_a_commit_leaves_the_old_graph_or_the_new(
     server: LaunchedServer, tree: Path, monkeypatch: pytest.MonkeyPatch, delivers: bool
@@ -183,6 +185,7 @@ def test_a_connection_that_stalls_ends_in_bounded_time(server: LaunchedServer, t
     assert look(server.uri) == before
 
 
+@EACH_VERSION
 def test_a_second_writer_waits_a_while_and_then_says_why(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     with closing(Neo4jStore(server.uri)) as first, closing(Neo4jStore(server.uri)) as second:
@@ -238,7 +241,6 @@ def test_a_removal_that_was_cut_short_is_hidden_and_ended_by_the_next_write(
     assert look(server.uri) == (2, build_embedded(tree))
 
 
-@ONE_VERSION
 def test_an_update_that_does_not_fit_the_memory_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     before = look(server.uri)
@@ -252,7 +254,6 @@ def test_an_update_that_does_not_fit_the_memory_leaves_the_old_graph(server: Lau
     assert look(server.uri) == (2, build_embedded(tree))
 
 
-@ONE_VERSION
 def test_an_update_without_room_on_the_disk_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     before = look(server.uri)

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 import pytest
-from neo4j_servers import SERVERS
-from servers import open_empty_server
+from neo4j_servers import NEWEST, open_empty_server
 from trees import open_graph_at, write_rows
 
 from pkg.encode.registry import load_encoder
@@ -32,7 +31,7 @@ OPTIONS = (
 pytestmark = pytest.mark.server
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=NEWEST)
 def server(request: pytest.FixtureRequest) -> Iterator[Neo4jStore]:
     with closing(open_empty_server(request.param)()) as store:
         yield store

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from disturbed_builds import FILES, PATIENCE, ask, build_embedded, build_into, edit, look, start_build
+from disturbed_builds import FILES, PATIENCE, TcpProxy, ask, build_embedded, build_into, edit, look, start_build
 from neo4j import Driver, Session
 from neo4j.exceptions import Neo4jError
 from neo4j_servers import SERVERS, Server, empty_database, open_server
-from tcp_proxy import TcpProxy
 from trees import export_lines, open_graph_at, write_tree
 
 from pkg.errors import StoreChangedError, StoreError

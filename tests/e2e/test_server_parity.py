@@ -9,8 +9,7 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
-from neo4j_servers import SERVERS
-from servers import open_empty_server
+from neo4j_servers import SERVERS, open_empty_server
 
 from pkg.encode.registry import load_encoder
 from pkg.graph.embedded.embedded_store import EmbeddedStore

@@ -10,8 +10,7 @@ from shutil import copytree
 import click
 import pytest
 from neo4j import Driver
-from neo4j_servers import SERVERS, open_server
-from servers import open_empty_server
+from neo4j_servers import NEWEST, open_empty_server, open_server
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
@@ -32,7 +31,7 @@ def tree(tmp_path: Path) -> Path:
     return copytree(PACKAGE, tmp_path / "click", ignore=lambda folder, names: {"__pycache__"} & set(names))
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=NEWEST)
 def store(request: pytest.FixtureRequest) -> Iterator[GraphStore]:
     with closing(open_empty_server(request.param)()) as store:
         yield store

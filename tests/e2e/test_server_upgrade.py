@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from disturbed_builds import ask
-from neo4j_servers import SERVERS, empty_database, open_server
-from servers import open_on
+from neo4j_servers import SERVERS, empty_database, open_on, open_server
 from trees import write_rows
 
 from pkg.indexing.build import build

@@ -115,6 +115,7 @@ def test_each_edit_is_one_line_and_ignored_files_none(tree: Path, start: Start, 
         assert [node.path for node in graph.find_name("new_2")] == ["shop/inner/new.py"]
 
 
+@pytest.mark.slow
 def test_a_storm_of_changes_is_few_builds(tree: Path, start: Start) -> None:
     watcher = start()
     assert watcher.next_report()["written"] == 3

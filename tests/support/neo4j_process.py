@@ -8,18 +8,148 @@ from __future__ import annotations
 
 import atexit
 import os
+import random
 import secrets
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from neo4j_access import Server, await_answer
-from neo4j_java import find_java
-from neo4j_maven import fetch_jars
-from neo4j_settings import LOOPBACK, Sizing, pick_port, render_settings
+from neo4j_install import fetch_jars, find_java
 
 from pkg.errors import StoreError
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+LOOPBACK = "127.0.0.1"
+PORTS = range(20_000, 32_000)  # below what systems give to outgoing connections: a port stays free over a restart
+PORT_TRIES = 100
+QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""For what does little: one thread to collect garbage, and no optimising compiler."""
+SHIPPED = (
+    "-XX:+UseG1GC", "-XX:-OmitStackTraceInFastThrow", "-XX:+AlwaysPreTouch", "-XX:+UnlockExperimentalVMOptions",
+    "-XX:+TrustFinalNonStaticFields", "-XX:+DisableExplicitGC", "-Djdk.nio.maxCachedBufferSize=1024",
+    "-Dio.netty.tryReflectionSetAccessible=true", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints",
+)  # fmt: skip
+"""What the neo4j.conf of a distribution sets that matters to speed: whoever installs Neo4j runs it with these."""
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """How much memory a server gets, and whether it starts quickly or runs at full speed."""
+
+    heap: str = "512m"
+    pagecache: str = "256m"
+    quick: bool = True
+
+    def render_flags(self) -> list[str]:
+        """Write the flags of a server's virtual machine: at full speed, those that Neo4j comes with."""
+        return [*self.render_heap(), *(QUICK if self.quick else SHIPPED)]
+
+    def render_heap(self) -> list[str]:
+        """Write the flags that give it memory."""
+        return [f"-Xms{self.heap}", f"-Xmx{self.heap}"]
+
+
+def pick_port(ports: range = PORTS) -> int:
+    """Pick a port on which nothing listens."""
+    for port in random.SystemRandom().sample(ports, min(PORT_TRIES, len(ports))):
+        with socket.socket() as listener:
+            try:
+                listener.bind((LOOPBACK, port))
+            except OSError:
+                continue
+            return port
+    raise StoreError(f"no free port seen among {ports[0]} to {ports[-1]} on {LOOPBACK}, expected one; end some servers")
+
+
+def render_settings(bolt: int, http: int, pagecache: str) -> str:
+    """Write a configuration: loopback alone, little memory, nothing reported, quick to end."""
+    settings = {
+        "server.default_listen_address": LOOPBACK,
+        "server.bolt.listen_address": f"{LOOPBACK}:{bolt}",
+        "server.bolt.advertised_address": f"{LOOPBACK}:{bolt}",
+        "server.http.listen_address": f"{LOOPBACK}:{http}",
+        "server.http.advertised_address": f"{LOOPBACK}:{http}",
+        "server.memory.pagecache.size": pagecache,
+        "dbms.usage_report.enabled": "false",
+        "db.tx_log.preallocate": "false",  # else 256 MB are written for each of the two databases
+        "internal.server.bolt.thread_pool_shutdown_wait_time": "0s",  # else each end waits ten seconds for nobody
+    }
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+START_PATIENCE = 120  # seconds; four suffice on an idle machine
+ATTEMPT_PATIENCE = 5  # seconds for one question; whoever took the port may accept it and stay silent
+DELETE_ALL = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
+LIST_CONSTRAINTS = "SHOW CONSTRAINTS YIELD name"
+LIST_INDEXES = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'"  # those two come with every database
+DROP_CONSTRAINT = "DROP CONSTRAINT `{}`"
+DROP_INDEX = "DROP INDEX `{}`"
+
+
+@dataclass
+class Server:
+    """A running Neo4j: where it answers and who may enter."""
+
+    version: str
+    uri: str
+    http: str
+    user: str = "neo4j"
+    password: str = field(default="", repr=False)
+
+    def connect(self, patience: float = 60) -> Driver:
+        """Open a driver that waits so many seconds for a connection; close it after use."""
+        from neo4j import GraphDatabase
+
+        return GraphDatabase.driver(self.uri, auth=(self.user, self.password), connection_acquisition_timeout=patience)
+
+
+def await_answer(server: Server, is_running: Callable[[], bool] = lambda: True) -> str:
+    """Ask until an answer comes, as long as the server runs; give the last problem when none comes, else nothing."""
+    from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+    deadline, problem = time.monotonic() + START_PATIENCE, f"no connection to {server.uri}"
+    while time.monotonic() < deadline and is_running():
+        if accepts_connections(server.uri):
+            try:
+                with server.connect(ATTEMPT_PATIENCE) as driver, driver.session() as session:
+                    session.run("RETURN 1").consume()
+                return ""
+            except AuthError as error:  # asking again would only lock the user out
+                return str(error)
+            except (DriverError, Neo4jError) as error:
+                problem = str(error)
+        time.sleep(0.05)
+    return problem
+
+
+def accepts_connections(uri: str) -> bool:
+    """Tell whether something listens at an address; a refusal here is cheaper than one through the driver."""
+    address = urlsplit(uri)
+    try:
+        socket.create_connection((address.hostname or "", address.port or 7687), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def empty_database(driver: Driver, drop_schema: bool = False) -> None:
+    """Delete every node and relationship, in batches; indexes and constraints only when asked."""
+    with driver.session() as session:
+        session.run(DELETE_ALL).consume()
+        if drop_schema:
+            for listing, drop in ((LIST_CONSTRAINTS, DROP_CONSTRAINT), (LIST_INDEXES, DROP_INDEX)):
+                for name in session.run(listing).value("name"):
+                    session.run(drop.format(name.replace("`", "``"))).consume()  # a constraint takes its index along
+
 
 STOP_PATIENCE = 30  # seconds
 STARTS = 5  # other ports are tried so often

@@ -1,4 +1,4 @@
-"""The Neo4j servers that tests run against, each started on first use and shared by the whole run.
+"""The Neo4j servers that tests run against, each started on first use and shared by the whole run, and stores on them.
 
 In this order: the server at PKG_TEST_NEO4J_URI (with PKG_TEST_NEO4J_USER and PKG_TEST_NEO4J_PASSWORD), whose data the
 tests delete; containers, where testcontainers is installed and a daemon has the image; servers launched from Maven
@@ -10,19 +10,23 @@ from __future__ import annotations
 import atexit
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
-from neo4j_access import Server, await_answer, empty_database
-from neo4j_containers import find_server, start_container
-from neo4j_process import LaunchedServer, start_server
-from neo4j_settings import Sizing
+from neo4j import Driver
+from neo4j_process import LOOPBACK, LaunchedServer, Server, Sizing, await_answer, empty_database, start_server
 
 from pkg.errors import StoreError
+from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
 __all__ = [
+    "NEWEST",
     "SERVERS",
     "VERSIONS",
     "LaunchedServer",
@@ -30,14 +34,15 @@ __all__ = [
     "Sizing",
     "close_servers",
     "empty_database",
+    "open_empty_server",
+    "open_on",
     "open_server",
+    "read_stamp",
     "start_server",
 ]
 
-VERSIONS = (
-    "5.26.30",
-    "2026.08.1",
-)  # the long-term release and the newest; pinned in tests/support/maven/pom.xml as well
+VERSIONS = ("5.26.30", "2026.08.1")
+"""The long-term release and the newest; pinned in tests/support/maven/pom.xml as well."""
 
 # Read on import: the tests hide every PKG_* variable from what they run.
 URI = os.environ.get("PKG_TEST_NEO4J_URI", "")
@@ -45,6 +50,8 @@ USER = os.environ.get("PKG_TEST_NEO4J_USER", "neo4j")
 PASSWORD = os.environ.get("PKG_TEST_NEO4J_PASSWORD", "")
 
 SERVERS = ("given",) if URI else VERSIONS  # what open_server takes, for the parameters of a fixture
+NEWEST = SERVERS[-1:]  # for what the contract suite has shown each version to do alike
+
 
 _opened = ExitStack()
 
@@ -94,3 +101,87 @@ def launch(version: str) -> LaunchedServer:
     server = start_server(version, Path(folder))
     _opened.callback(server.kill)
     return server
+
+
+BOLT, HTTP = 7687, 7474
+
+
+class Container(Protocol):
+    """What is used of a container of testcontainers."""
+
+    ports: dict[str, tuple[str, None]]  # of the container -> address on this machine, any free port
+
+    def with_env(self, key: str, value: str) -> Container:
+        """Set a variable of its environment."""
+
+    def start(self) -> Container:
+        """Start it."""
+
+    def stop(self) -> None:
+        """Remove it."""
+
+    def get_exposed_port(self, port: int) -> int:
+        """Tell where one of its ports is published."""
+
+
+def start_container(version: str, password: str, sizing: Sizing) -> Container | None:
+    """Start a container, published on loopback alone, its image pulled if need be; None where that cannot be done."""
+    if find_spec("testcontainers") is None:
+        return None
+    docker, image = import_module("docker"), f"neo4j:{version}-community"
+    try:
+        images = docker.from_env().images
+        if not images.list(image):
+            images.pull(image)
+        container: Container = import_module("testcontainers.core.container").DockerContainer(image)
+        container.ports = {str(port): (LOOPBACK, None) for port in (BOLT, HTTP)}
+        for name, value in render_environment(password, sizing).items():
+            container.with_env(name, value)
+        return container.start()
+    except (docker.errors.DockerException, OSError):  # no daemon, or no way to an image
+        return None
+
+
+def find_server(version: str, password: str, container: Container) -> Server:
+    """Give the server in a container once it answers."""
+    bolt, http = (container.get_exposed_port(port) for port in (BOLT, HTTP))
+    server = Server(version, f"bolt://{LOOPBACK}:{bolt}", f"http://{LOOPBACK}:{http}", password=password)
+    problem = await_answer(server)
+    if problem:
+        raise StoreError(f"the container of Neo4j {version} is silent ({problem}), expected an answer; see docker logs")
+    return server
+
+
+def render_environment(password: str, sizing: Sizing) -> dict[str, str]:
+    """Write the settings as the image reads them: dots become underscores, underscores are doubled."""
+    return {
+        "NEO4J_AUTH": f"neo4j/{password}",
+        "NEO4J_server_memory_heap_initial__size": sizing.heap,
+        "NEO4J_server_memory_heap_max__size": sizing.heap,
+        "NEO4J_server_memory_pagecache_size": sizing.pagecache,
+        "NEO4J_dbms_usage__report_enabled": "false",
+    }
+
+
+@cache
+def _connect(version: str) -> Driver:
+    return open_server(version).connect()
+
+
+def open_empty_server(version: str) -> Callable[[], Neo4jStore]:
+    """Empty the database of a version's server and give a function that opens it."""
+    server = open_server(version)
+    empty_database(_connect(version))
+    return lambda: open_on(server)
+
+
+def read_stamp(version: str) -> str:
+    """Read what names the present generation of the graph on a version's server, and no other; nothing for no graph."""
+    records = _connect(version).execute_query("MATCH (s:PkgStore {id: 'store'}) RETURN s.stamp AS stamp").records
+    return str(records[0]["stamp"]) if records else ""
+
+
+def open_on(server: Server, create: bool = True) -> Neo4jStore:
+    """Open the store on a server with its own password."""
+    os.environ["PKG_NEO4J_USER"] = server.user  # the fixture own_environment puts back what was there
+    return Neo4jStore(server.uri, create, ask=lambda prompt: server.password)

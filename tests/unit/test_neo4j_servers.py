@@ -8,10 +8,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from neo4j_java import Java, choose_java, find_java, list_homes, parse_major, read_java
-from neo4j_maven import POM, STAMP, fetch_jars, hash_pom
+from neo4j_install import (
+    POM,
+    STAMP,
+    Java,
+    choose_java,
+    fetch_jars,
+    find_java,
+    hash_pom,
+    list_homes,
+    parse_major,
+    read_java,
+)
+from neo4j_process import LOOPBACK, PORTS, Sizing, pick_port, render_settings
 from neo4j_servers import VERSIONS
-from neo4j_settings import LOOPBACK, PORTS, Sizing, pick_port, render_settings
 
 from pkg.errors import StoreError
 
@@ -172,3 +182,10 @@ def test_new_jars_take_the_place_of_old_ones_only_when_maven_succeeds(
     monkeypatch.setenv("FAIL", "0")
     assert [path.name for path in fetch_jars("1.0", tmp_path)] == ["neo4j-server-1.0.jar"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1.0", "1.0.lock", "maven"]
+
+
+def test_tests_that_start_a_server_are_marked_and_so_no_quick_ones() -> None:
+    tests = sorted((Path(__file__).parents[1] / "e2e").glob("test_*.py"))
+    starting = {path.name: text for path in tests if "neo4j_servers" in (text := path.read_text(encoding="utf-8"))}
+    assert len(starting) > 10
+    assert [name for name, text in starting.items() if "pytest.mark.server" not in text] == []

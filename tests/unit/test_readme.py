@@ -108,6 +108,7 @@ def test_a_figure_of_the_readme_is_that_of_the_result_file(words: str, file: str
     assert words.format(figure) in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
+@pytest.mark.slow
 def test_make_try_asks_for_what_is_there(shell: dict[str, str], tmp_path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     sources = dict(ASKED.findall(makefile))

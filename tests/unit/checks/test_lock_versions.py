@@ -16,6 +16,9 @@ locks = st.fixed_dictionaries(
 )
 
 
+NEWER = "3.14"  # than all that were locked
+
+
 def read_pins(lines: list[str], python: str) -> dict[str, str]:
     requirements = [Requirement(line) for line in lines]
     wanted = [pin for pin in requirements if pin.marker is None or pin.marker.evaluate({"python_version": python})]
@@ -26,6 +29,7 @@ def read_pins(lines: list[str], python: str) -> dict[str, str]:
 def test_each_python_reads_its_own_versions_from_the_common_file(written: dict[str, dict[str, str]]) -> None:
     lines = render(written)
     assert {python: read_pins(lines, python) for python in PYTHONS} == written
+    assert read_pins(lines, NEWER) == written[PYTHONS[-1]]
 
 
 def test_a_version_that_all_pythons_share_has_no_marker() -> None:

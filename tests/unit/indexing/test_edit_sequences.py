@@ -157,4 +157,4 @@ class Edits(RuleBasedStateMachine):
 
 
 TestEdits = Edits.TestCase
-TestEdits.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
+TestEdits.settings = settings(max_examples=min(10, settings().max_examples // 5), stateful_step_count=20, deadline=None)

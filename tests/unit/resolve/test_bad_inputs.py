@@ -10,6 +10,8 @@ from pkg.model import RelationType
 from pkg.resolve import project
 
 TREES = make_bad_inputs()
+SLOW = ("a generated class of 5000 methods", "a generated file of 5000 lines")  # seconds each
+SEVERAL = [name for name, files in TREES.items() if 1 < len(files) < 60 and name != "a deep chain of attributes"]
 MADE = """
 def make():
     return Thing()
@@ -25,7 +27,7 @@ make().work()
 """
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in TREES])
 def test_a_bad_tree_is_resolved(name: str) -> None:
     files = TREES[name]
     resolved = resolve_tree(files)
@@ -34,7 +36,7 @@ def test_a_bad_tree_is_resolved(name: str) -> None:
     assert ends <= resolved.names.keys()
 
 
-@pytest.mark.parametrize("name", [name for name, files in TREES.items() if 1 < len(files) < 60])
+@pytest.mark.parametrize("name", [*SEVERAL, pytest.param("a deep chain of attributes", marks=pytest.mark.slow)])
 def test_the_order_of_the_files_does_not_matter(name: str) -> None:
     files = TREES[name]
     assert resolve_tree(dict(reversed(files.items()))) == resolve_tree(files)

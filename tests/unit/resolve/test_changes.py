@@ -368,13 +368,14 @@ def follow_changes(texts: dict[str, str], source: random.Random, count: int) -> 
     follow(texts, lambda found: source.choice(deeds)(found, source), count)
 
 
+@pytest.mark.slow
 @settings(max_examples=2, deadline=None)
 @given(st.integers(0, 10**6))
 def test_links_after_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
     follow_changes(read_package(), random.Random(seed), 3)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=min(15, settings().max_examples // 4), deadline=None)
 @given(st.integers(0, 10**6))
 def test_links_of_all_shapes_after_many_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
     source = random.Random(seed)
@@ -414,7 +415,7 @@ def test_a_damaged_record_counts_as_none() -> None:
     assert cut_record(record) is not None
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_files_are_followed_as_far_after_a_change_as_before(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(resolving, "WORK", 0)
     monkeypatch.setattr(resolving, "WORK_OF_SITE", 1)

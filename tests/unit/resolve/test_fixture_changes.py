@@ -59,7 +59,7 @@ def test_tests_that_ask_for_other_fixtures_are_left_alone() -> None:
     assert "tests/test_plain.py" not in tree.resolved
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=min(30, settings().max_examples // 2), deadline=None)
 @given(st.integers(0, 10**6))
 def test_links_after_changes_of_a_suite_are_those_of_a_build_from_nothing(seed: int) -> None:
     source = random.Random(seed)

@@ -128,7 +128,7 @@ def _name_module(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=min(6, settings().max_examples // 8), deadline=None)
 @given(st.integers(0, 10**6))
 def test_links_of_programs_are_those_of_a_build_from_nothing(seed: int) -> None:
     program = Program(random.Random(seed))

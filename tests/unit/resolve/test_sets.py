@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import pytest
 from unit.resolve.resolving import resolve_tree
 
 from pkg.extract.python import extract_unit
@@ -45,6 +46,7 @@ def test_a_slice_that_is_put_into_what_it_is_a_slice_of_comes_to_an_end() -> Non
     assert ("mod", "mod.f") in find_calls(text)
 
 
+@pytest.mark.slow
 def test_deep_expressions_in_a_long_chain_of_names_stay_within_the_stack() -> None:
     steps = "".join(f"x{place} = x{place + 1}{'.me()' * 45}\n" for place in range(40))
     text = f"class K:\n    def me(self): return self\n    def end(self): pass\n{steps}x40 = K()\nx0.end()\n"
