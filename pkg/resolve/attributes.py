@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pkg.resolve.context import Context
 from pkg.resolve.fields import Fields
-from pkg.resolve.hierarchy import limit_derived
 from pkg.resolve.imports import Imports
 from pkg.resolve.methods import Methods
 from pkg.resolve.model import CLASS_METHOD, Scope
@@ -83,7 +82,7 @@ class Attributes:
         return self._hierarchy.find(scope, name) is not None or bool(self._list_fields(scope, name))
 
     def _list_fields(self, scope: Scope, name: str) -> list[Scope]:
-        return [each for each in self._hierarchy.order(scope) if self._fields.list_own(each, name)]
+        return self._fields.find_owners(self._hierarchy.order(scope), name)
 
     def _read_of_object(self, value: Value, name: str) -> Values:
         scope = value[1]
@@ -100,10 +99,10 @@ class Attributes:
 
     def _bind_field(self, values: Values, receiver: Value) -> Values:
         """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
-        order = self._hierarchy.order(receiver[1])
+        has_base = self._hierarchy.has_base
         return frozenset(
             (METHOD, value[1], receiver)
-            if value[0] == METHOD and value[1] is not None and value[2][0] == SELF and value[2][1] in order
+            if value[0] == METHOD and value[1] is not None and value[2][0] == SELF and has_base(receiver[1], value[2][1])
             else value
             for value in values
         )
@@ -145,18 +144,8 @@ class Attributes:
         """Give an attribute that a class lacks, and classes derived from it have: a value may be of one of those."""
         if value[0] in (INSTANCE, CLASS):
             return EMPTY
-        return join([self.read((value[0], each), name) for each in self._find_derived(value[1], name)])
-
-    def _find_derived(self, scope: Scope, name: str) -> list[Scope]:
-        """Find the nearest derived classes that define an attribute."""
-        found: dict[Scope, None] = {}
-        for each in self._hierarchy.list_derived(scope):
-            if self._fields.list_own(each, name):
-                found[each] = None
-            owner = self._hierarchy.find(each, name)
-            if owner is not None:
-                found[owner] = None
-        return limit_derived(list(found))
+        nearest = self._hierarchy.find_lacking(value[1], name, self._fields.list_names)
+        return join([self.read((value[0], each), name) for each in nearest])
 
     def _explain(self, scope: Scope, name: str) -> Values:
         """Say why a class may lack an attribute."""

@@ -118,10 +118,10 @@ class Bindings:
     def _read_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         found: set[Value] = set()
-        order = self._context.hierarchy.order
+        has_base = self._context.hierarchy.has_base
         for store in self._fields.list_foreign(name):
             receivers = self._expressions.evaluate(store.scope, store.start, store.end)
-            if any(value[0] in (*OBJECTS, *CLASSES) and scope in order(value[1]) for value in receivers):
+            if any(value[0] in (*OBJECTS, *CLASSES) and has_base(value[1], scope) for value in receivers):
                 found |= self.read(store.scope, store.binding)
         return frozenset(found)
 

@@ -63,6 +63,7 @@ class Binder(Evaluator):
     def release(self) -> None:
         """Let go of what refers to one another: rules, and what they have computed; nothing can be asked afterwards."""
         super().forget()
+        self.hierarchy.fill(())
         self.reaches.clear()
         self.context.deliveries.know(None)
         self.solver.release()

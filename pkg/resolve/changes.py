@@ -213,7 +213,7 @@ def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
     """Reach the bases of a class of several: what super() means in them depends on it."""
     if binder.hierarchy.is_mixed(scope):
         order = binder.hierarchy.order(scope)
-        wanted.paths |= {each.module.path for each in order[1:] if b"super" in each.module.text}
+        wanted.paths |= {each.module.path for each in order if each is not scope and b"super" in each.module.text}
 
 
 def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:

@@ -76,6 +76,7 @@ class Evaluator:
     def forget(self) -> None:
         """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
         self.solver.forget()
+        self.hierarchy.forget()
         self.context.deliveries.forget()
         self.containers.forget()
         self.parameters.forget()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pkg.resolve.context import Context
+from pkg.resolve.lookup_order import Order, Stretches
 from pkg.resolve.model import Scope, Store
 
 
@@ -13,6 +14,15 @@ class Fields:
 
     def __init__(self, context: Context) -> None:
         self._files = context.modules
+        self._stretches = Stretches(self.list_names)
+
+    def list_names(self, scope: Scope) -> Collection[str]:
+        """Give the attributes of self that the methods of a class assign to."""
+        return scope.module.fields.get(scope, ())
+
+    def find_owners(self, order: Order, name: str) -> list[Scope]:
+        """Find the classes of an order whose methods assign to an attribute of self."""
+        return [link.scope for link in self._stretches.find_links(order, name)]
 
     def list_own(self, scope: Scope, name: str) -> list[Store]:
         """Give the assignments to an attribute of self in the methods of a class."""

@@ -44,7 +44,7 @@ class Imports:
         module = self._modules.get(found.module or "")
         root = module.root if module is not None else None
         if root is not None and (
-            root.binds(name) or (root.stars and name in self._exports.list_names(root.module.path))
+            root.binds(name) or (root.stars and self._exports.exports(root.module.path, name))
         ):
             return self._names.read(root, name)
         inner = self._map.step(found, name)
@@ -71,7 +71,7 @@ class Imports:
             return _make_library("builtins", name)
         if name in _MODULE_NAMES:
             return frozenset({(LIBRARY, "builtins.str()")})
-        missing = [record.module for record in scope.stars if not self._map.find_import(scope.module.path, record)]
+        missing = self._exports.list_missing(scope)
         return frozenset(library(f"{module}.{name}") for module in missing) or unknown(Reason.UNDEFINED)
 
 

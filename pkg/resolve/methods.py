@@ -91,6 +91,6 @@ class Methods:
         kind, scope = receiver[0], receiver[1]
         if kind not in OBJECTS and kind not in CLASSES:
             return values
-        order = self._hierarchy.order(scope)
+        has_base = self._hierarchy.has_base
         own = (INSTANCE if kind in (INSTANCE, CLASS) else kind if kind in OBJECTS else SELF, scope)
-        return frozenset(own if value[0] == SELF and value[1] in order else value for value in values)
+        return frozenset(own if value[0] == SELF and has_base(scope, value[1]) else value for value in values)

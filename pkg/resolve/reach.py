@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from typing import cast
 
 from pkg.resolve.basis import hash_text
+from pkg.resolve.closure import list_bits
 from pkg.resolve.context import Context
+from pkg.resolve.lookup_order import Order
 from pkg.resolve.model import ModuleScopes, Scope
 from pkg.resolve.pieces import Piece, find_top, name_piece
 from pkg.resolve.solver import Cell
@@ -36,7 +39,7 @@ class Reach:
         self._context = context
         self._hashes = [hash_text(path) for path in context.modules]
         self._bits = {path: 1 << place for place, path in enumerate(context.modules)}
-        self._orders: dict[Scope, int] = {}
+        self._orders: dict[Order, int] = {}
         self._values: dict[Value, int] = {}
         self._shared: dict[int, int] = {}  # of equal masks one is kept, for there are few others
         self._given = self._map_deliveries()
@@ -68,12 +71,7 @@ class Reach:
             mask |= self._bits.get(other, 0)
         for scope in classes:
             mask |= self._mask_order(scope)
-        found = []
-        while mask:
-            lowest = mask & -mask
-            found.append(self._hashes[lowest.bit_length() - 1])
-            mask ^= lowest
-        return found
+        return [self._hashes[place] for place in list_bits(mask)]
 
     def _gather(self) -> None:
         """Collect what the sets that nobody reads read, by file, and which sets others took; file by file."""
@@ -179,13 +177,13 @@ class Reach:
         return mask | self._mask_value(value[2]) if kind == METHOD else mask
 
     def _mask_order(self, scope: Scope) -> int:
-        found = self._orders.get(scope)
-        if found is None:
-            found = 0
-            for each in self._context.hierarchy.order(scope):
-                found |= self._bits[each.module.path]
-            self._orders[scope] = found
-        return found
+        """Give the files of a class and its bases; what is known of one of these is not looked at again."""
+        order = self._context.hierarchy.order(scope)
+        new = list(takewhile(lambda link: link not in self._orders, order.list_links()))
+        for link in reversed(new):
+            rest = self._orders[link.rest] if link.rest is not None else 0
+            self._orders[link] = self._share(rest | self._bits[link.scope.module.path])
+        return self._orders[order]
 
 
 def _spread_to_read(taken: set[Cell], read: Mapping[Cell, Iterable[Cell]]) -> None:
