@@ -9,7 +9,6 @@ from typing import NamedTuple
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.model import Scope, Site
-from pkg.resolve.names import list_final
 from pkg.resolve.outcomes import Target
 from pkg.resolve.properties import Properties
 from pkg.resolve.values import (
@@ -87,7 +86,7 @@ class CalleeFinder:
         """Say by which rule a bare name is bound, and how sure that is."""
         owner = self._names.find_owner(scope, name)
         is_final = owner.parent is None and scope.owner is not owner
-        bindings = list_final(owner, name) if is_final else owner.names.get(name, ())
+        bindings = self._names.list_final(owner, name) if is_final else owner.names.get(name, ())
         if name in owner.parameter_names:
             return "argument", LIKELY
         if not bindings:

@@ -19,10 +19,12 @@ class Names:
     def __init__(self, context: Context) -> None:
         self._solver = context.solver
         self._owners: dict[tuple[Scope, str], Scope] = {}
+        self._final: dict[tuple[Scope, str], Sequence[Binding]] = {}
 
     def forget(self) -> None:
         """Forget the scopes that names belong to, which are found again when they are asked for."""
         self._owners.clear()
+        self._final.clear()
 
     def look_up(self, scope: Scope, name: str) -> Values:
         """Give the values of a name where it stands."""
@@ -43,6 +45,15 @@ class Names:
         found = self._owners.get((scope, name))
         if found is None:
             found = self._owners[scope, name] = scope.find_owner(name)
+        return found
+
+    def list_final(self, scope: Scope, name: str) -> Sequence[Binding]:
+        """Give the bindings of a name that count when the code of its scope has run; of many, they are known again."""
+        if len(scope.names.get(name, ())) < 2:
+            return list_final(scope, name)
+        found = self._final.get((scope, name))
+        if found is None:
+            found = self._final[scope, name] = list_final(scope, name)
         return found
 
 

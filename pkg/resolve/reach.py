@@ -26,6 +26,7 @@ from pkg.resolve.values import (  # fmt: skip
     SUPER,
     UNKNOWN,
     Value,
+    Values,
 )
 
 _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
@@ -41,6 +42,7 @@ class Reach:
         self._bits = {path: 1 << place for place, path in enumerate(context.modules)}
         self._orders: dict[Order, int] = {}
         self._values: dict[Value, int] = {}
+        self._sets: dict[Values, int] = {}
         self._shared: dict[int, int] = {}  # of equal masks one is kept, for there are few others
         self._given = self._map_deliveries()
         for cell in context.solver.cells.values():
@@ -59,6 +61,7 @@ class Reach:
             cell.mask = cell.top = None
         self._given.clear()
         self._values.clear()
+        self._sets.clear()
         self._shared.clear()
 
     def _share(self, mask: int) -> int:
@@ -150,9 +153,17 @@ class Reach:
             mask |= self._mask_order(first)
         elif kind in ("object attribute", "class attribute"):
             mask |= self._mask_value(cast(Value, first))
-        for value in cell.values:
-            mask |= self._mask_value(value)
-        return mask
+        return mask | self._mask_values(cell.values)
+
+    def _mask_values(self, values: Values) -> int:
+        """Give the files that values stand in; of equal sets, which are many, it is found out once."""
+        found = self._sets.get(values)
+        if found is None:
+            found = 0
+            for value in values:
+                found |= self._mask_value(value)
+            self._sets[values] = found
+        return found
 
     def _mask_value(self, value: Value) -> int:
         kind = value[0]
