@@ -12,7 +12,7 @@ from pkg.resolve.basis import Basis, add_basis, read_basis
 from pkg.resolve.foundations import Foundations
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.records import Record, cut_record, make_record, read_links, read_unit
+from pkg.resolve.records import Record, cut_record, make_record, read_unit
 from pkg.resolve.units import Units
 from pkg.units import UnitLinks, UnitText, describe_code
 
@@ -70,10 +70,9 @@ def _write_links(
 ) -> Iterator[UnitLinks]:
     writer = LinkWriter(source, units, project)
     for path in sorted(project.sites):
-        parts = project.parts.get(path)
-        links = writer.write(path, read_links(path, records[path]) if parts is not None else None)
+        links = writer.write(path)
         record = make_record(links, units[path])
         if project.is_exact:
-            record = add_basis(record, found.describe(path, bases.get(path), parts))
+            record = add_basis(record, found.describe(path, bases.get(path), project.other.get(path)))
         if path in change.fresh or records.get(path) != record:
             yield UnitLinks(path, links.edges, links.unbound, links.libraries, record.pack())

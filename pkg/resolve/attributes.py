@@ -102,7 +102,10 @@ class Attributes:
         has_base = self._hierarchy.has_base
         return frozenset(
             (METHOD, value[1], receiver)
-            if value[0] == METHOD and value[1] is not None and value[2][0] == SELF and has_base(receiver[1], value[2][1])
+            if value[0] == METHOD
+            and value[1] is not None
+            and value[2][0] == SELF
+            and has_base(receiver[1], value[2][1])
             else value
             for value in values
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,11 +59,10 @@ class Patch(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What links were worked out from, those of other files or of other parts of the same."""
+    """What of a file the links of others were worked out from."""
 
     received: Mapping[str, list[Received]]  # what is made of deliveries, by place
-    pieces: list[Piece]  # that other files took
-    own: list[Piece]  # that only other parts of the file took
+    pieces: list[Piece]
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Basis:
     @cached_property
     def taken(self) -> Taken:
         """What links were worked out from."""
-        received, *pieces = unpack_json(self.packed)
+        received, pieces = unpack_json(self.packed)
         sets = {
             place: [Received(*each) for each in named]
             for place, named in zip(sorted(self.places), received, strict=True)
         }
-        return Taken(sets, *([(kind, name, inner) for kind, name, inner in each] for each in pieces))
+        return Taken(sets, [(kind, name, inner) for kind, name, inner in pieces])
 
     def take(self, taken: Taken) -> Basis:
         """Give the basis with other things taken."""
@@ -99,23 +99,25 @@ class Basis:
 
 def pack_taken(taken: Taken) -> bytes:
     """Pack what was taken, but for the places, by whose order it goes."""
-    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces, taken.own])
+    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces])
 
 
 def add_basis(record: Record, basis: Basis) -> Record:
     """Put what the links of a file were worked out from into its record."""
     written = [
-        basis.is_plain, basis.summary, sorted(basis.reach), basis.deliveries, basis.classes, basis.patches,
-        sorted(basis.asked), sorted(basis.places),
+        basis.is_plain, basis.summary, basis.deliveries, basis.classes, basis.patches, sorted(basis.asked),
+        sorted(basis.places),
     ]  # fmt: skip
-    return record._replace(basis=pack_json(written), taken=basis.packed)
+    reach = struct.pack(f"<{len(basis.reach)}I", *sorted(basis.reach))
+    return record._replace(basis=pack_json(written), reach=reach, taken=basis.packed)
 
 
 def read_basis(record: Record) -> Basis | None:
     """Give what the links of a file were worked out from; nothing where its record does not tell."""
     if not record.basis:
         return None
-    is_plain, summary, reach, deliveries, classes, patches, asked, places = unpack_json(record.basis)
+    is_plain, summary, deliveries, classes, patches, asked, places = unpack_json(record.basis)
+    reach = struct.unpack(f"<{len(record.reach) // 4}I", record.reach)
     rows = [_read_row(*row) for row in classes]
     return Basis(
         is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows,

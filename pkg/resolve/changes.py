@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from pkg.resolve.basis import Basis, ClassRow, Patch, hash_text
 from pkg.resolve.calls import Binder
+from pkg.resolve.file_diff import OtherParts, compare_files
 from pkg.resolve.files import Files
 from pkg.resolve.lineage import RecalledClasses, describe_classes
 from pkg.resolve.mentions import Wanted, find_mentions
@@ -24,7 +25,6 @@ from pkg.resolve.operators import find_operators
 from pkg.resolve.parameters import rate_uses
 from pkg.resolve.statics import count_statics, describe_exports
 from pkg.resolve.summary import Totals, has_one_method
-from pkg.resolve.versions import Parts, Versions
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -43,27 +43,19 @@ class Past:
     bases: Mapping[str, Basis]  # of every file that was there
     changed: Set[str]  # files
     files: Files  # those that changed or are gone, as they were
-    same: dict[str, Parts] = field(default_factory=dict)  # files that changed in nothing others were worked out from
-
-    @property
-    def parts(self) -> dict[str, Parts]:
-        """Give those of them that may be resolved in parts."""
-        return {path: parts for path, parts in self.same.items() if parts.has_same_inside}
-
-    def list_unordered(self) -> set[str]:
-        """Give the files that may be resolved in parts, but whose classes and patches are to be found anew."""
-        return {path for path, parts in self.parts.items() if not parts.is_local}
+    same: set[str] = field(default_factory=set)  # files that changed in nothing others were worked out from
+    other: dict[str, OtherParts] = field(default_factory=dict)  # by file that changed, what is not as it was
 
 
 def find_reached(binder: Binder, past: Past) -> set[str]:
-    """Give the files to which a change comes by names, those that changed included unless parts of them will do.
+    """Give the files to which a change comes by names, those that changed included.
 
     The binder then knows the classes and patches of all files. Only the files that the change may have come to are read
     for theirs; those of all others are as they were.
     """
     files = binder.modules
     wanted = _compare_statics(files, past)
-    _compare_versions(files, past)
+    _compare_files(files, past)
     suspects = _find_suspects(files, past, wanted)
     known = RecalledClasses(files, {path: past.bases[path].classes for path in files.keys() - suspects})
     if known.list_missing(past.files):
@@ -84,35 +76,35 @@ def find_reached(binder: Binder, past: Past) -> set[str]:
     return _find_named(files, past, wanted)
 
 
-def _compare_versions(files: Files, past: Past) -> None:
-    """Find the files that changed in nothing that others were worked out from."""
+def _compare_files(files: Files, past: Past) -> None:
+    """Find what is not as it was in the files that changed; in some, others were worked out from nothing of that."""
     for path in sorted(past.changed):
         before, now, basis = past.files.get(path), files.get(path), past.bases.get(path)
         if before is None or now is None or basis is None:
             continue
-        versions = Versions(before, now, basis)
-        if versions.has_same_outside():
-            past.same[path] = versions.compare_parts()
+        diff = compare_files(before, now)
+        past.other[path] = diff.find_other(basis.taken)
+        if diff.keeps(basis.taken):
+            past.same.add(path)
 
 
 def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
     """Give the files to which a change comes by names, and those that were worked out from one of these."""
     found = _find_named(files, past, wanted)
     dependants = find_dependants(past, found | past.files.keys())
-    return files.keys() & (found | dependants | past.list_unordered())
+    return files.keys() & (found | dependants)
 
 
 def _find_named(files: Files, past: Past, wanted: Wanted) -> set[str]:
-    """Give the files that changed, unless parts of them will do, and those to which a change comes by names.
+    """Give the files that changed, and those to which a change comes by names.
 
-    Of what is the same in one that changed, something else may come now if it speaks of a name itself.
+    From one that changed, something else than before may come now if it speaks of a name itself.
     """
     if wanted.size > MAX_NAMES:
         raise Unforeseen
-    asking = wanted.paths | find_mentions(files, wanted, past.bases, past.same)
-    for path in asking:
-        past.same.pop(path, None)
-    return asking | (past.changed - past.parts.keys())
+    asking = wanted.paths | find_mentions(files, wanted, past.bases, {path: past.other[path] for path in past.same})
+    past.same -= asking
+    return asking | past.changed
 
 
 def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""What is reached in a graph, as numbers of one bit for each thing: found once for each node, also where it goes in circles."""
+"""What is reached in a graph, as numbers of one bit for each thing: found once for each node, in circles as well."""
 
 from __future__ import annotations
 

@@ -8,16 +8,15 @@ from functools import cached_property
 
 from pkg.resolve.basis import Basis, Delivery, Received, Taken, pack_taken
 from pkg.resolve.calls import Binder
+from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.lineage import describe_classes
-from pkg.resolve.model import ModuleScopes, Scope
+from pkg.resolve.model import ModuleScopes
 from pkg.resolve.pieces import Piece, find_top
 from pkg.resolve.places import describe_origin, hash_place, hash_values, list_origins, write_name
 from pkg.resolve.reach import Reach
-from pkg.resolve.receivers import leave_others
 from pkg.resolve.values import Values
-from pkg.resolve.versions import Parts
 
-_NOTHING = Taken({}, [], [])
+_NOTHING = Taken({}, [])
 
 
 class Foundations:
@@ -32,13 +31,12 @@ class Foundations:
         return [*self._binder.reaches, Reach(self._binder.context)]
 
     @cached_property
-    def _pieces(self) -> dict[str, tuple[set[Piece], set[Piece]]]:
-        """What was taken of each file by others, and by other parts of the same."""
-        found: dict[str, tuple[set[Piece], set[Piece]]] = defaultdict(lambda: (set(), set()))
+    def _pieces(self) -> dict[str, set[Piece]]:
+        """What was taken of each file by others."""
+        found: dict[str, set[Piece]] = defaultdict(set)
         for reach in self._reaches:
-            for place, pieces in enumerate((reach.pieces, reach.own)):
-                for path, each in pieces.items():
-                    found[path][place].update(each)
+            for path, pieces in reach.pieces.items():
+                found[path] |= pieces
         return found
 
     @cached_property
@@ -79,41 +77,36 @@ class Foundations:
                 found[home.path][str(hash_place(place, modules))] = sorted(sets, key=str)
         return found
 
-    def describe(self, path: str, before: Basis | None = None, parts: Parts | None = None) -> Basis:
+    def describe(self, path: str, before: Basis | None = None, other: OtherParts | None = None) -> Basis:
         """Describe what the links of a file stand on; what others took from it before counts on.
 
-        Of a file that is resolved in parts, all others stand on what they stood on before.
+        But for what they took of functions that are other than before.
         """
-        module = self._binder.modules[path]
-        delivered, taken = self._delivered.get(path, set()), _NOTHING
-        asked = frozenset(self._asked.get(path, ()))
+        binder, module = self._binder, self._binder.modules[path]
+        asked, taken = frozenset(self._asked.get(path, ())), _NOTHING
+        reached = frozenset(self._list_reached(module))
         if before is not None:
             taken = before.taken
-            if parts is not None or path not in self._binder.lineage.found:
+            if other is not None:
+                taken = taken._replace(received=other.leave_out(taken.received))
+            if path not in binder.lineage.found:  # what its classes and patches stand on
                 asked |= before.asked
-            if parts is not None:
-                taken = taken._replace(received=leave_others(taken.received, parts))
-                delivered = delivered.union(row for row in before.deliveries if not parts.covers_name(row[0]))
+                reached |= before.reach
         taken = self._join_taken(path, taken)
-        is_local = before is not None and parts is not None and parts.is_local
         return Basis(
-            self._binder.context.is_plain, self._binder.modules.summaries[path],
-            frozenset(self._list_reached(module, before, parts)), sorted(delivered),
-            before.classes if before is not None and is_local else describe_classes(self._binder.hierarchy, module),
-            self._binder.bindings.patches[path], asked, frozenset(taken.received), pack_taken(taken),
+            binder.context.is_plain, binder.modules.summaries[path], reached, sorted(self._delivered.get(path, ())),
+            describe_classes(binder.hierarchy, module), binder.bindings.patches[path], asked,
+            frozenset(taken.received), pack_taken(taken),
         )  # fmt: skip
 
-    def _list_reached(self, module: ModuleScopes, before: Basis | None, parts: Parts | None) -> Iterator[int]:
+    def _list_reached(self, module: ModuleScopes) -> list[int]:
         """Give the files that the links of a file stand on."""
-        imported: list[str] = []
-        classes: list[Scope] = []
-        if parts is None or not parts.is_local:
-            imported = list(self._list_imported(module))
-            classes = [scope for scope in module.scopes if scope.kind == "class"]
+        imported = list(self._list_imported(module))
+        classes = [scope for scope in module.scopes if scope.kind == "class"]
+        mask = 0
         for found in self._reaches:
-            yield from found.list_paths(module.path, imported, classes)
-        if before is not None and (parts is not None or module.path not in self._binder.lineage.found):
-            yield from before.reach  # which its classes and patches stand on, and its other parts
+            mask |= found.find_files(module.path, imported, classes)
+        return self._reaches[-1].list_hashes(mask)
 
     def list_taken(self, bases: Mapping[str, Basis]) -> Iterator[tuple[str, Basis]]:
         """Give the files of which more was taken than before, among those that were not resolved, with that.
@@ -129,10 +122,8 @@ class Foundations:
         """Join what was taken from a file before with what is taken now; of sets, what is known now counts."""
         now = self._received.get(path, {})
         sets = {place: _join(before.received.get(place, ()), found) for place, found in now.items()}
-        outside, elsewhere = self._pieces.get(path, ((), ()))
-        pieces = {*before.pieces, *outside}
-        own = {*before.own, *elsewhere} - pieces
-        return Taken({**before.received, **sets}, sorted(pieces), sorted(own))
+        pieces = {*before.pieces, *self._pieces.get(path, ())}
+        return Taken({**before.received, **sets}, sorted(pieces))
 
     def _list_imported(self, module: ModuleScopes) -> Iterator[str]:
         for record in module.imports:

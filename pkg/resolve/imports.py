@@ -43,9 +43,7 @@ class Imports:
         """Give a name of a module: what it binds, else the module of that name inside a package."""
         module = self._modules.get(found.module or "")
         root = module.root if module is not None else None
-        if root is not None and (
-            root.binds(name) or (root.stars and self._exports.exports(root.module.path, name))
-        ):
+        if root is not None and (root.binds(name) or (root.stars and self._exports.exports(root.module.path, name))):
             return self._names.read(root, name)
         inner = self._map.step(found, name)
         if inner:

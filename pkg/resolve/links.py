@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pkg.model import POSSIBLE, Edge, RelationType, rank_confidence
 from pkg.resolve.class_links import link_classes
 from pkg.resolve.import_links import ImportLinks
-from pkg.resolve.kept_links import NOTHING_KEPT, find_lines, keep_links
 from pkg.resolve.model import Scope, Site
 from pkg.resolve.node_ids import NodeIds
 from pkg.resolve.outcomes import Outcome, Target, Unbound, settle
@@ -37,22 +36,21 @@ class LinkWriter:
         self._project = project
         self._settled: dict[tuple[Values, Code], Settled] = {}  # many sites have the same outcomes
 
-    def write(self, path: str, before: UnitLinks | None = None) -> UnitLinks:
-        """Write the links of one file; of one that is resolved in parts, those of its others are as before."""
+    def write(self, path: str) -> UnitLinks:
+        """Write the links of one file."""
         binder = self._project.binder
-        module, parts = binder.modules[path], self._project.parts.get(path)
-        kept = keep_links(self._ids, parts, before) if parts is not None and before is not None else NOTHING_KEPT
+        module = binder.modules[path]
         imports = ImportLinks(binder, self._ids, module)
-        edges = [*(kept.imports if kept.imports is not None else imports.link()), *kept.calls]
-        edges += kept.classes if kept.classes is not None else link_classes(binder.hierarchy, self._ids, module)
-        libraries = kept.libraries if kept.imports is not None else tuple(sorted(imports.libraries))
+        edges = [*imports.link(), *link_classes(binder.hierarchy, self._ids, module)]
         calls = _CallLinks(self._ids, module.text)
         for site in self._project.sites[path]:
             targets, reasons = self._settle(site)
             if targets or reasons:
                 calls.add(site, targets, reasons)
-        unbound = sorted([*kept.unbound, *calls.unbound], key=lambda each: (each.line, each.id))
-        return UnitLinks(path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), libraries)
+        unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
+        return UnitLinks(
+            path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), tuple(sorted(imports.libraries))
+        )
 
     def _settle(self, site: Site) -> Settled:
         """Give what a site calls, and why it may call something else that is not known."""
@@ -90,7 +88,7 @@ class _CallLinks:
 
     def __init__(self, ids: NodeIds, text: bytes) -> None:
         self._ids = ids
-        self._starts = find_lines(text)
+        self._starts = _find_lines(text)
         self._equals: dict[tuple[str, str], int] = {}
         self.edges: list[Edge] = []
         self.unbound: list[UnboundCall] = []
@@ -127,3 +125,12 @@ def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
 
 def _rank(edge: Edge) -> tuple[int, str]:
     return rank_confidence(edge.confidence), edge.rule or ""
+
+
+def _find_lines(text: bytes) -> list[int]:
+    """Give the offset at which each line begins."""
+    starts, position = [0], text.find(b"\n")
+    while position >= 0:
+        starts.append(position + 1)
+        position = text.find(b"\n", position + 1)
+    return starts

@@ -1,4 +1,4 @@
-"""The order in which Python looks attributes up along base classes: lists that share their ends, searched by leaps (A-12).
+"""The order in which Python looks attributes up along base classes: linked lists that share their ends (A-12).
 
 The order of a class of one base is that class and the order of its base: one link more, whatever the length. Each link
 also knows one that lies further behind, at distances by which every search takes steps in the logarithm of the length.
@@ -7,7 +7,6 @@ also knows one that lies further behind, at distances by which every search take
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from functools import reduce
 from itertools import chain
 
 from pkg.resolve.model import Scope
@@ -18,7 +17,17 @@ SHORT = 16  # classes up to which looking at each is sooner done than asking wha
 class Order:
     """A class and what is looked at after it."""
 
-    __slots__ = ("behind", "has_unseen", "heirs", "is_enumeration", "is_mixed", "length", "metaclasses", "rest", "scope")
+    __slots__ = (
+        "behind",
+        "has_unseen",
+        "heirs",
+        "is_enumeration",
+        "is_mixed",
+        "length",
+        "metaclasses",
+        "rest",
+        "scope",
+    )
 
     def __init__(self, scope: Scope, rest: Order | None) -> None:
         self.scope = scope
@@ -26,9 +35,9 @@ class Order:
         self.length: int = 1 if rest is None else rest.length + 1
         self.behind = rest  # where the stretch ends that a search may leap over
         self.heirs: list[Order] = []  # those that this is the rest of
-        self.is_mixed = rest is not None and rest.is_mixed  # a class in it has several bases
-        self.has_unseen = rest is not None and rest.has_unseen  # one has bases outside of the repository
-        self.is_enumeration = rest is not None and rest.is_enumeration
+        self.is_mixed: bool = rest is not None and rest.is_mixed  # a class in it has several bases
+        self.has_unseen: bool = rest is not None and rest.has_unseen  # one has bases outside of the repository
+        self.is_enumeration: bool = rest is not None and rest.is_enumeration
         self.metaclasses: tuple[Scope, ...] = () if rest is None else rest.metaclasses
         if rest is not None:
             rest.heirs.append(self)
@@ -53,7 +62,7 @@ class Order:
 
 
 class Stretches:
-    """Search orders for the classes that hold something of one kind, such as a name; what many hold is known together."""
+    """Search orders for the classes that hold something, such as a name; what many hold is known together."""
 
     def __init__(self, list_own: Callable[[Scope], Collection[Hashable]]) -> None:
         self._list_own = list_own
@@ -106,7 +115,9 @@ def merge_orders(
     Nothing where there is no such order. What all bases end with, and what is left of the longest when the others have
     come to their ends, is not gone through: it follows as it is. `holds` tells whether an order has a class.
     """
-    end = reduce(find_shared_end, orders[1:], orders[0])
+    end: Order | None = orders[0]
+    for order in orders[1:]:
+        end = find_shared_end(end, order)
     bases = [order.scope for order in orders]
     if end is not None and end.scope in bases[:-1]:
         return None  # a base that others are derived from stands before one of those
@@ -149,18 +160,22 @@ class _Parts:
         """Tell whether a part has not come to its end."""
         return self._left > 0
 
-    def find_head(
-        self, lead: int, longest: Order | None, holds: Callable[[Order | None, Scope], bool]
-    ) -> Scope | None:
+    def find_head(self, lead: int, longest: Order | None, holds: Callable[[Order | None, Scope], bool]) -> Scope | None:
         """Find the first head that comes later in no part; the longest order stands at the place `lead`."""
-        while self._first < len(self._parts) and self._is_done(self._first) and (self._first != lead or longest is None):
+        while (
+            self._first < len(self._parts) and self._is_done(self._first) and (self._first != lead or longest is None)
+        ):
             self._first += 1
         for place in range(self._first, len(self._parts)):
             if place == lead:
                 head = longest.scope if longest is not None else None
             else:
                 head = None if self._is_done(place) else self._parts[place][self._places[place]]
-            if head is not None and not self._later.get(head) and not (longest is not None and holds(longest.rest, head)):
+            if (
+                head is not None
+                and not self._later.get(head)
+                and not (longest is not None and holds(longest.rest, head))
+            ):
                 return head
         return None
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from pkg.resolve.basis import Basis, hash_text
+from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.files import Files
-from pkg.resolve.versions import Parts
 
 
 @dataclass(slots=True)
@@ -31,11 +31,11 @@ class Wanted:
         return len(self.names) + len(self.of_modules) + len(self.counts)
 
 
-def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same: Mapping[str, Parts]) -> set[str]:
+def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same: Mapping[str, OtherParts]) -> set[str]:
     """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
-    Only files that were worked out from a module ask it for names. Of a file of which something is the same as before,
-    that is looked through. Where a text is the name of an attribute, that is known from the last resolution.
+    Only files that were worked out from a module ask it for names. Of a file in which nothing changed for others, what
+    is as it was is looked through. Where a text is the name of an attribute, that is known from the last resolution.
     """
     words = [
         *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
@@ -58,7 +58,7 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same
     files.fetch(asked)
     names = [encode(name) for name in named]
     for path, those in asked.items():
-        text = files.text(path) if path not in same else same[path].kept_text
+        text = files.text(path) if path not in same else same[path].read_kept(files[path])
         is_brought = files.summaries[path].has_stars and any(name in text for name in names)
         if is_brought or any(name in text and word.search(text) for name, word, _ in those):
             found.add(path)

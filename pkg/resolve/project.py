@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
@@ -10,6 +10,7 @@ from itertools import chain
 from pkg.resolve.basis import Basis, hash_text
 from pkg.resolve.calls import Binder
 from pkg.resolve.changes import Past, Unforeseen, find_dependants, find_reached
+from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.files import Files
 from pkg.resolve.foundations import Foundations
 from pkg.resolve.model import Site
@@ -17,7 +18,6 @@ from pkg.resolve.receivers import ask_again, find_known, find_receivers
 from pkg.resolve.sites import list_keys
 from pkg.resolve.solver import WorkExceeded
 from pkg.resolve.units import Units
-from pkg.resolve.versions import Parts
 from pkg.units import UnitText
 
 WORK, WORK_OF_SITE = 300_000, 10
@@ -32,12 +32,7 @@ class Project:
 
     binder: Binder
     sites: dict[str, list[Site]] = field(default_factory=dict)  # of the files that are resolved
-    parts: dict[str, Parts] = field(default_factory=dict)  # of those that are resolved in parts, which
-
-    @property
-    def whole(self) -> Set[str]:
-        """Give the files that are resolved as a whole."""
-        return self.sites.keys() - self.parts.keys()
+    other: Mapping[str, OtherParts] = field(default_factory=dict)  # by file that changed, what is not as it was
 
     def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
         """Give what a site calls."""
@@ -63,31 +58,24 @@ class Project:
         self.binder.clear_caches()
         return Foundations(self.binder)
 
-    def bind(self, paths: Iterable[str], parts: Mapping[str, Parts] | None = None) -> None:
-        """Resolve files, and parts of others; sites that deliver nothing come last, when hardly anything changes."""
+    def bind(self, paths: Iterable[str]) -> None:
+        """Resolve files; sites that deliver nothing come last, when hardly anything changes."""
         solver, modules = self.binder.solver, self.binder.modules
-        chosen: dict[str, Parts | None] = dict(sorted({**dict.fromkeys(paths), **(parts or {})}.items()))
-        for path, some in chosen.items():
-            sites = self.binder.list_sites(path)
-            self.parts.pop(path, None)
-            if some is not None:
-                self.parts[path] = some
-                sites = [site for site in sites if some.covers(site.scope.top)]
-            self.sites[path] = sites
-            for key in list_keys(modules[path], sites, some):
+        chosen = sorted(paths)
+        for path in chosen:
+            self.sites[path] = self.binder.list_sites(path)
+            for key in list_keys(modules[path], self.sites[path]):
                 solver.get(key)
         solver.solve()
-        for path, some in chosen.items():
+        for path in chosen:
             for top in (modules[path].root, *modules[path].outermost):
-                if some is None or some.covers(top):
-                    solver.get(("rest", top))
+                solver.get(("rest", top))
         solver.solve()
 
     def release(self) -> None:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
         self.binder.release()
         self.sites.clear()
-        self.parts.clear()
         for module in self.binder.modules.list_read():
             module.release()
 
@@ -154,21 +142,19 @@ def _list_likely(files: Files, bases: Mapping[str, Basis], changed: Iterable[str
 
 def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
     """Resolve files and what depends on them, until nothing is delivered elsewhere that was not before."""
-    modules, bases = project.binder.modules, past.bases
-    parts: Mapping[str, Parts] = past.parts
-    while reached or parts:
+    modules, bases, sites = project.binder.modules, past.bases, project.sites
+    project.other = past.other
+    while reached:
         chosen = {path for path in reached | find_dependants(past, reached) if path in modules}
-        if len(chosen | project.whole) > MOST * len(modules):
+        if len(chosen | sites.keys()) > MOST * len(modules):
             return False
-        parts = {path: each for path, each in parts.items() if path not in chosen}
-        settled = (bases.keys() & modules.keys()) - chosen - project.whole
+        settled = (bases.keys() & modules.keys()) - chosen - sites.keys()
         known = {path: bases[path] for path in settled}
         project.binder.context.deliveries.know(find_known(project.binder, known))
-        new = chosen - project.whole
-        project.bind(new, parts)
-        for path in (new | parts.keys()) & bases.keys():
-            ask_again(project.binder, path, bases[path], parts.get(path))
-        reached, parts = find_receivers(project.binder, past, project.whole, project.parts), {}
-        for path in reached:
-            past.same.pop(path, None)
+        new = chosen - sites.keys()
+        project.bind(new)
+        for path in new & bases.keys():
+            ask_again(project.binder, path, bases[path])
+        reached = find_receivers(project.binder, past, sites.keys())
+        past.same -= reached
     return True

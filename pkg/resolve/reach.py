@@ -51,7 +51,6 @@ class Reach:
         self._spread()
         self._files = dict(self._bits)  # by file, those behind its sites, imports and assignments
         self.pieces: dict[str, set[Piece]] = {}  # by file, that other files took
-        self.own: dict[str, set[Piece]] = {}  # that only other parts of the same file took
         self._gather()
         self._clear()
 
@@ -67,13 +66,17 @@ class Reach:
     def _share(self, mask: int) -> int:
         return self._shared.setdefault(mask, mask)
 
-    def list_paths(self, path: str, others: Iterable[str], classes: Iterable[Scope]) -> list[int]:
-        """Give the hashes of the files behind the sites of a file, behind classes, and those of others that exist."""
+    def find_files(self, path: str, others: Iterable[str], classes: Iterable[Scope]) -> int:
+        """Give the bits of the files behind the sites of a file, behind classes, and of others that exist."""
         mask = self._files[path]
         for other in others:
             mask |= self._bits.get(other, 0)
         for scope in classes:
             mask |= self._mask_order(scope)
+        return mask
+
+    def list_hashes(self, mask: int) -> list[int]:
+        """Give the hashes of files by their bits, which are the same as long as there are the same files."""
         return [self._hashes[place] for place in list_bits(mask)]
 
     def _gather(self) -> None:
@@ -83,17 +86,15 @@ class Reach:
             if cell.mask is not None:
                 cells.setdefault(cell.top.module if cell.top is not None else None, []).append(cell)
         for home, inside in cells.items():
-            outside, elsewhere = self._find_taken(home, inside)
+            taken = self._find_taken(home, inside)
             if home is not None:
-                self.pieces[home.path] = _name_pieces(outside)
-                self.own[home.path] = _name_pieces(elsewhere) - self.pieces[home.path]
+                self.pieces[home.path] = _name_pieces(taken)
 
-    def _find_taken(self, home: ModuleScopes | None, cells: Iterable[Cell]) -> tuple[set[Cell], set[Cell]]:
-        """Find the sets of a file that those of other files read, and those that other parts of the same file read."""
+    def _find_taken(self, home: ModuleScopes | None, cells: Iterable[Cell]) -> set[Cell]:
+        """Find the sets of a file that those of other files read, at any distance."""
         files = self._files
         read_inside: dict[Cell, list[Cell]] = {}  # by set, what it reads of its own file
-        outside: set[Cell] = set()
-        elsewhere: set[Cell] = set()
+        taken: set[Cell] = set()
         for cell in cells:
             mask, top = cell.mask or 0, cell.top
             if home is not None and (cell.key[0] in _LAST or cell.key[0] == "imported"):
@@ -102,17 +103,14 @@ class Reach:
                 its_top = reader.top
                 is_inside = its_top is top or (its_top is not None and its_top.module is home)
                 if not is_inside:
-                    outside.add(cell)
-                elif its_top is not top:
-                    elsewhere.add(cell)
+                    taken.add(cell)
                 if reader.mask is None:
                     if its_top is not None:
                         files[its_top.module.path] |= mask
                 elif is_inside:
                     read_inside.setdefault(reader, []).append(cell)
-        _spread_to_read(outside, read_inside)
-        _spread_to_read(elsewhere, read_inside)
-        return outside, elsewhere
+        _spread_to_read(taken, read_inside)
+        return taken
 
     def _spread(self) -> None:
         """Hand the files behind each set on to the sets that read it, until nothing is new."""

@@ -10,40 +10,18 @@ from pkg.resolve.basis import Basis, Origin, Received
 from pkg.resolve.calls import Binder
 from pkg.resolve.changes import Past
 from pkg.resolve.containers import REST
-from pkg.resolve.model import Scope
-from pkg.resolve.pieces import find_top
+from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.places import describe_origin, hash_place, hash_values, list_origins, read_name
 from pkg.resolve.sites import list_keys
 from pkg.resolve.solver import Key
-from pkg.resolve.versions import Parts
 
 
-def ask_again(binder: Binder, path: str, basis: Basis, parts: Parts | None = None) -> None:
-    """Ask for the sets of a file that others asked for last time: they need not be resolved again, but know it.
-
-    Of a file that is resolved in parts, those of what is other than before.
-    """
+def ask_again(binder: Binder, path: str, basis: Basis) -> None:
+    """Ask for the sets of a file that others asked for last time: they need not be resolved again, but know it."""
     for sets in basis.taken.received.values():
         for received in sets:
-            if parts is None or _is_other(received, parts):
-                _ask(binder, received, path)
+            _ask(binder, received, path)
     binder.solver.solve()
-
-
-def leave_others(received: Mapping[str, list[Received]], parts: Parts) -> dict[str, list[Received]]:
-    """Leave out the sets of what is other than before, or gone."""
-    kept = {place: [each for each in sets if not _is_other(each, parts)] for place, sets in received.items()}
-    return {place: sets for place, sets in kept.items() if sets}
-
-
-def _is_other(received: Received, parts: Parts) -> bool:
-    """Tell whether a set is of a part of a file that is other than before, or gone."""
-    try:
-        name = read_name(received.name, parts.before)
-    except KeyError:  # it speaks of a scope of another file
-        return False
-    top = find_top(name, {parts.before.path: parts.before})
-    return top is not None and parts.is_other(top)
 
 
 def _ask(binder: Binder, received: Received, path: str) -> Key | None:
@@ -62,38 +40,30 @@ def _ask(binder: Binder, received: Received, path: str) -> Key | None:
     return key
 
 
-def find_receivers(binder: Binder, past: Past, whole: Set[str], parts: Mapping[str, Parts]) -> set[str]:
+def find_receivers(binder: Binder, past: Past, whole: Set[str]) -> set[str]:
     """Give the files to which others, or their own functions, deliver other things than before, or no longer.
 
-    `whole` and `parts` are those that were resolved. Of the first those count whose dependants were left alone, because
-    nothing else had changed in them that these were worked out from.
+    `whole` are those that were resolved. Of these the ones count whose dependants were left alone, because nothing had
+    changed in them that these were worked out from.
     """
-    bases = past.bases
+    bases, same = past.bases, past.same
     resolved = whole | (bases.keys() - binder.modules.keys())
     addresses = {address for path in resolved & bases.keys() for *_, address in bases[path].deliveries}
-    for path, each in parts.items():
-        addresses |= {address for name, *_, address in bases[path].deliveries if each.covers_name(name)}
     for place, origins in binder.context.deliveries.origins.items():
-        tops = (origin.scope.top for origin, _ in list_origins(each.key for each in origins))
-        if any(top.module.path in resolved or _is_resolved(top, parts) for top in tops):
+        if any(origin.scope.module.path in resolved for origin, _ in list_origins(each.key for each in origins)):
             addresses.add(hash_place(place, binder.modules))
-    wanted, same = set(map(str, addresses)), past.same
+    wanted = set(map(str, addresses))
     return {
         path for path, basis in bases.items()
-        if (path not in resolved or path in same) and not _is_same(binder, path, basis, wanted, same.get(path))
+        if (path not in resolved or path in same) and not _is_same(binder, path, basis, wanted, past.other.get(path))
     }  # fmt: skip
 
 
-def _is_resolved(top: Scope, parts: Mapping[str, Parts]) -> bool:
-    found = parts.get(top.module.path)
-    return found is not None and found.covers(top)
-
-
-def _is_same(binder: Binder, path: str, basis: Basis, addresses: set[str], parts: Parts | None) -> bool:
-    """Tell whether what is made of deliveries to some places of a file is what it was."""
+def _is_same(binder: Binder, path: str, basis: Basis, addresses: set[str], other: OtherParts | None) -> bool:
+    """Tell whether what is made of deliveries to some places of a file is what it was, where the file is as it was."""
     for address in addresses & basis.places:
         for received in basis.taken.received[address]:
-            if parts is not None and _is_other(received, parts):
+            if other is not None and other.covers(received):
                 continue
             key = _ask(binder, received, path)
             binder.solver.solve()

@@ -9,7 +9,6 @@ from pkg.resolve.model import ModuleScopes, Site
 from pkg.resolve.operators import read_sign
 from pkg.resolve.requests import list_requests
 from pkg.resolve.solver import Key
-from pkg.resolve.versions import Parts
 from pkg.units import Code
 
 
@@ -35,15 +34,14 @@ def list_sites(module: ModuleScopes, properties: frozenset[str], operators: froz
             yield Site(scope, Code.REQUEST, *scope.head)
 
 
-def list_keys(module: ModuleScopes, sites: Iterable[Site], parts: Parts | None = None) -> Iterator[Key]:
+def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:
     """Give the sets by which a file is resolved: of sites that deliver, of what it puts into items, of its imports."""
     for site in sites:
         if site.delivers:
             yield "site", site
     for store in module.item_stores:
-        if parts is None or parts.covers(store.scope.top):
-            yield "store", store
-    for place in range(len(module.imports)) if parts is None or not parts.is_local else ():
+        yield "store", store
+    for place in range(len(module.imports)):
         yield "imported", module.root, place
 
 

@@ -20,9 +20,8 @@ from pkg.resolve import project as resolving
 from pkg.resolve.basis import Basis, add_basis, read_basis
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.records import cut_record, make_record, read_links, read_unit
+from pkg.resolve.records import cut_record, make_record, read_unit
 from pkg.resolve.units import Units
-from pkg.resolve.versions import Parts
 from pkg.units import UnitLinks, UnitText, describe_code
 
 SOURCE = "tree"
@@ -50,7 +49,6 @@ class Tree:
     links: dict[str, UnitLinks] = field(default_factory=dict)
     records: dict[str, bytes] = field(default_factory=dict)
     resolved: set[str] = field(default_factory=set)  # by the last change
-    parts: dict[str, Parts] = field(default_factory=dict)  # of those that were resolved in parts
     read: set[str] = field(default_factory=set)  # files whose scopes it asked for
 
     def __post_init__(self) -> None:
@@ -74,15 +72,16 @@ class Tree:
 
     def _take(self, units: Units, project: Project, bases: Mapping[str, Basis]) -> None:
         writer, found = LinkWriter(SOURCE, units, project), project.found()
-        self.resolved, self.parts = set(project.sites), dict(project.parts)
+        self.resolved = set(project.sites)
         self.read = {module.path for module in project.binder.modules.list_read()}
-        before, self.links = self.links, {path: self.links[path] for path in units if path not in project.sites}
+        self.links = {path: self.links[path] for path in units if path not in project.sites}
         self.records = {path: self.records.get(path, b"") for path in units}
         for path in project.sites:
-            parts = project.parts.get(path)
-            self.links[path] = writer.write(path, before[path] if parts is not None else None)
+            self.links[path] = writer.write(path)
             record = make_record(self.links[path], units[path])
-            self.records[path] = add_basis(record, found.describe(path, bases.get(path), parts)).pack()
+            self.records[path] = add_basis(
+                record, found.describe(path, bases.get(path), project.other.get(path))
+            ).pack()
         unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
         for path, basis in found.list_taken(unresolved):
             self.records[path] = add_basis(make_record(self.links[path], units[path]), basis).pack()
@@ -390,7 +389,6 @@ def test_a_record_gives_a_file_back_as_it_was() -> None:
         record = cut_record(add_basis(make_record(writer.write(path), unit), basis).pack())
         assert record is not None
         assert (read_unit(SOURCE, path, unit.text, record), read_basis(record)) == (unit, basis)
-        assert read_links(path, record) == writer.write(path)
 
 
 def test_a_record_without_a_basis_tells_so() -> None:
