@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
 from pkg.model import Skip
-from pkg.resolve.basis import Basis, add_basis, read_basis
-from pkg.resolve.foundations import Foundations
+from pkg.resolve.dependencies import Foundations
+from pkg.resolve.dependency_record import Basis, add_basis, read_basis
+from pkg.resolve.file_records import Record, cut_record, make_record, read_unit
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.records import Record, cut_record, make_record, read_unit
-from pkg.resolve.units import Units
+from pkg.resolve.repository_files import Units
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from pkg.resolve.abstract_values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
 from pkg.resolve.attributes import Attributes
 from pkg.resolve.containers import Containers
-from pkg.resolve.context import Context
-from pkg.resolve.model import Binding, Scope
-from pkg.resolve.names import Names
+from pkg.resolve.name_lookup import Names
 from pkg.resolve.parsing import parse_expression
-from pkg.resolve.values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Binding, Scope
 from pkg.units import Code
 
 _WRAPPERS = frozenset((

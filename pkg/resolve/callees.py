@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.model import Scope, Site
-from pkg.resolve.outcomes import Target
-from pkg.resolve.properties import Properties
-from pkg.resolve.values import (
+from pkg.resolve.abstract_values import (
     CLASS,
     CONTAINER,
     EMPTY,
@@ -28,6 +24,10 @@ from pkg.resolve.values import (
     Value,
     Values,
 )
+from pkg.resolve.evaluate import Evaluator
+from pkg.resolve.outcomes import Target
+from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME
 
 _LAST_NAME = re.compile(rb"\s*" + NAME)

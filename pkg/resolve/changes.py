@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
-from pkg.resolve.basis import Basis, ClassRow, Patch, hash_text
-from pkg.resolve.calls import Binder
+from pkg.resolve.binder import Binder
+from pkg.resolve.class_cache import RecalledClasses, describe_classes
+from pkg.resolve.dependency_record import Basis, ClassRow, Patch, hash_text
+from pkg.resolve.exported_names import count_statics, describe_exports
 from pkg.resolve.file_diff import OtherParts, compare_files
-from pkg.resolve.files import Files
-from pkg.resolve.lineage import RecalledClasses, describe_classes
+from pkg.resolve.function_values import rate_uses
 from pkg.resolve.mentions import Wanted, find_mentions
-from pkg.resolve.model import ModuleScopes, Scope
 from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
-from pkg.resolve.operators import find_operators
-from pkg.resolve.parameters import rate_uses
-from pkg.resolve.statics import count_statics, describe_exports
+from pkg.resolve.repository_files import Files
+from pkg.resolve.scope_model import ModuleScopes, Scope
+from pkg.resolve.sites import find_operators
 from pkg.resolve.summary import Totals, has_one_method
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again

@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pkg.resolve.context import Context
-from pkg.resolve.model import Scope
-from pkg.resolve.values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values
+from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Scope
 
 REST, PAIR = "rest of", "pair"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))

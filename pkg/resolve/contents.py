@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from pkg.resolve.abstract_values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
 from pkg.resolve.containers import Containers, Rest, Written, is_pair
-from pkg.resolve.context import Context
 from pkg.resolve.expressions import Expressions
+from pkg.resolve.function_values import Parameters
 from pkg.resolve.items import Items
-from pkg.resolve.parameters import Parameters
-from pkg.resolve.values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
+from pkg.resolve.resolution_context import Context
 
 _FIRST: Value = (CONSTANT, 0)
 MAX_PARTS = 1000  # of a table that is written out: what it holds anywhere says no more than that it may be anything

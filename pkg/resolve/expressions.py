@@ -6,19 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from pkg.resolve.attributes import Attributes
-from pkg.resolve.container_calls import ContainerCalls
-from pkg.resolve.containers import Containers, Written
-from pkg.resolve.context import Context
-from pkg.resolve.given import Given
-from pkg.resolve.items import Items
-from pkg.resolve.library_calls import LibraryCalls
-from pkg.resolve.methods import Methods
-from pkg.resolve.model import Scope, Site
-from pkg.resolve.names import Names
-from pkg.resolve.operators import METHODS
-from pkg.resolve.parsing import locate, parse_expression
-from pkg.resolve.values import (
+from pkg.resolve.abstract_values import (
     CONSTANT,
     CONTAINER,
     EMPTY,
@@ -35,6 +23,17 @@ from pkg.resolve.values import (
     library,
     unknown,
 )
+from pkg.resolve.arguments import Given
+from pkg.resolve.attributes import Attributes
+from pkg.resolve.containers import Containers, Written
+from pkg.resolve.items import Items
+from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
+from pkg.resolve.methods import Methods
+from pkg.resolve.name_lookup import Names
+from pkg.resolve.parsing import locate, parse_expression
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.sites import METHODS
 from pkg.units import DOTTED, NAME
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")

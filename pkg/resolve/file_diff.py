@@ -11,11 +11,10 @@ from itertools import chain
 from tokenize import COMMENT, INDENT, NEWLINE, NL, STRING, TokenError, tokenize
 from typing import TypeVar
 
-from pkg.resolve.basis import Received, Taken
-from pkg.resolve.model import Binding, ModuleScopes, Scope, Store
-from pkg.resolve.names import list_final, stands_alone
-from pkg.resolve.pieces import BODY, FIELD, NAME, Piece, find_top
+from pkg.resolve.dependency_record import BODY, FIELD, NAME, Piece, Received, Taken, find_top
+from pkg.resolve.name_lookup import list_final, stands_alone
 from pkg.resolve.places import list_holders, list_offsets, read_name
+from pkg.resolve.scope_model import Binding, ModuleScopes, Scope, Store
 
 _SILENT, _SHAPES = (COMMENT, NL), (INDENT, NEWLINE)
 _SPEAKING = rb"(?<![.\w])(?<!def )(?<!class )(?:%s)(?!\w)(?!\s*[:=][^=])"  # of names, not where they get values

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pkg.model import CERTAIN
-from pkg.resolve.context import Context
-from pkg.resolve.exports import Exports
-from pkg.resolve.imports import Imports
+from pkg.resolve.abstract_values import EMPTY, FUNCTION, Value, Values, join, library
+from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.items import Items
 from pkg.resolve.methods import Methods
-from pkg.resolve.model import Scope, Site
 from pkg.resolve.modules import Found
-from pkg.resolve.names import Names
+from pkg.resolve.name_lookup import Names
 from pkg.resolve.outcomes import Target
 from pkg.resolve.requests import CONFTEST, is_asked, is_fixture, list_requests, name_fixture
-from pkg.resolve.values import EMPTY, FUNCTION, Value, Values, join, library
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Scope, Site
 
 _OF_PYTEST = {
     "cache": "pytest.Cache", "capfd": "pytest.CaptureFixture", "caplog": "pytest.LogCaptureFixture",

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pkg.resolve.closure import join_reached, list_bits
 from pkg.resolve.lookup_order import SHORT, Order, Stretches, merge_orders
-from pkg.resolve.model import Scope
+from pkg.resolve.scope_model import Scope
 
 MAX_DERIVED = 12  # derived classes looked at for an attribute that a class lacks, or that they define anew
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))

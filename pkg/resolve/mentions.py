@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from pkg.resolve.basis import Basis, hash_text
+from pkg.resolve.dependency_record import Basis, hash_text
 from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.files import Files
+from pkg.resolve.repository_files import Files
 
 
 @dataclass(slots=True)

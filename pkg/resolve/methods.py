@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pkg.resolve.context import Context
-from pkg.resolve.model import CLASS_METHOD, STATIC, Scope
-from pkg.resolve.names import Names
-from pkg.resolve.values import (
+from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
     EMPTY,
@@ -22,6 +19,9 @@ from pkg.resolve.values import (
     join,
     unknown,
 )
+from pkg.resolve.name_lookup import Names
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import CLASS_METHOD, STATIC, Scope
 
 
 class Methods:

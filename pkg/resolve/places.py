@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pkg.resolve.basis import Origin, hash_text
-from pkg.resolve.model import ModuleScopes, Scope, Site, Store
-from pkg.resolve.pieces import find_top, is_position
+from pkg.resolve.abstract_values import Values
+from pkg.resolve.dependency_record import Origin, find_top, hash_text, is_position
+from pkg.resolve.scope_model import ModuleScopes, Scope, Site, Store
 from pkg.resolve.solver import Key
-from pkg.resolve.values import Values
 
 _ORIGINS = (Site, Store)
 _STORE = 255  # in the place of a fact's code: an assignment to an item

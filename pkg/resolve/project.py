@@ -7,17 +7,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 
-from pkg.resolve.basis import Basis, hash_text
-from pkg.resolve.calls import Binder
+from pkg.resolve.binder import Binder
 from pkg.resolve.changes import Past, Unforeseen, find_dependants, find_reached
+from pkg.resolve.dependencies import Foundations
+from pkg.resolve.dependency_record import Basis, hash_text
 from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.files import Files
-from pkg.resolve.foundations import Foundations
-from pkg.resolve.model import Site
-from pkg.resolve.receivers import ask_again, find_known, find_receivers
+from pkg.resolve.flow_changes import ask_again, find_known, find_receivers
+from pkg.resolve.repository_files import Files, Units
+from pkg.resolve.scope_model import Site
 from pkg.resolve.sites import list_keys
 from pkg.resolve.solver import WorkExceeded
-from pkg.resolve.units import Units
 from pkg.units import UnitText
 
 WORK, WORK_OF_SITE = 300_000, 10

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pkg.model import Class, Function, Import
-from pkg.resolve.model import Binding, ModuleScopes, Path, Scope, Site, Store
 from pkg.resolve.parsing import locate, parse_expression
+from pkg.resolve.scope_model import Binding, ModuleScopes, Path, Scope, Site, Store
 from pkg.units import DOTTED, NAME, Code, unpack_facts
 
 _NAME = re.compile(NAME + rb"\Z")

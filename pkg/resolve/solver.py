@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pkg.resolve.model import Scope
+    from pkg.resolve.scope_model import Scope
 
 Values = frozenset[Any]
 Key = tuple[Hashable, ...]

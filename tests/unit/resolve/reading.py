@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pkg.extract.python import extract_unit
-from pkg.resolve.model import ModuleScopes, Scope
+from pkg.resolve.scope_model import ModuleScopes, Scope
 from pkg.resolve.scopes import read_scopes
 
 

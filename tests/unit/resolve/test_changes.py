@@ -17,11 +17,11 @@ import pkg
 from pkg.errors import StoreError
 from pkg.extract.python import extract_unit
 from pkg.resolve import project as resolving
-from pkg.resolve.basis import Basis, add_basis, read_basis
+from pkg.resolve.dependency_record import Basis, add_basis, read_basis
+from pkg.resolve.file_records import cut_record, make_record, read_unit
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.records import cut_record, make_record, read_unit
-from pkg.resolve.units import Units
+from pkg.resolve.repository_files import Units
 from pkg.units import UnitLinks, UnitText, describe_code
 
 SOURCE = "tree"

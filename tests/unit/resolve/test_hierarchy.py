@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from unit.resolve.reading import make_classes
 
 from pkg.resolve.hierarchy import ClassFacts, Hierarchy
-from pkg.resolve.model import Binding, Scope
+from pkg.resolve.scope_model import Binding, Scope
 
 NAMES = list("ABCDEFG")
 graphs = st.tuples(

@@ -8,13 +8,13 @@ from unit.resolve.resolving import resolve_tree
 
 from pkg.extract.python import extract_unit
 from pkg.model import RelationType
+from pkg.resolve.abstract_values import CONSTANT
 from pkg.resolve.containers import Written
 from pkg.resolve.contents import MAX_PARTS
 from pkg.resolve.parsing import parse_expression
 from pkg.resolve.project import resolve_project
+from pkg.resolve.repository_files import Units
 from pkg.resolve.scopes import read_scopes
-from pkg.resolve.units import Units
-from pkg.resolve.values import CONSTANT
 from pkg.units import describe_code
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from pkg.resolve.abstract_values import EMPTY, Values
 from pkg.resolve.containers import Written
-from pkg.resolve.context import Trees
-from pkg.resolve.model import Scope, Site
-from pkg.resolve.values import EMPTY, Values
+from pkg.resolve.resolution_context import Trees
+from pkg.resolve.scope_model import Scope, Site
 
 Visit = Callable[[Scope, ast.expr, int], Values]
 """Give the values of an expression in a scope; the last is the offset from which its text was parsed."""

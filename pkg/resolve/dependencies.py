@@ -6,15 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from pkg.resolve.basis import Basis, Delivery, Received, Taken, pack_taken
-from pkg.resolve.calls import Binder
+from pkg.resolve.abstract_values import Values
+from pkg.resolve.binder import Binder
+from pkg.resolve.class_cache import describe_classes
+from pkg.resolve.dependency_graph import Reach
+from pkg.resolve.dependency_record import Basis, Delivery, Piece, Received, Taken, find_top, pack_taken
 from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.lineage import describe_classes
-from pkg.resolve.model import ModuleScopes
-from pkg.resolve.pieces import Piece, find_top
 from pkg.resolve.places import describe_origin, hash_place, hash_values, list_origins, write_name
-from pkg.resolve.reach import Reach
-from pkg.resolve.values import Values
+from pkg.resolve.scope_model import ModuleScopes
 
 _NOTHING = Taken({}, [])
 

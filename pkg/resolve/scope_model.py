@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from pkg.model import Class, Function, Import
-from pkg.resolve.heads import Head, Parameter, read_head
+from pkg.resolve.signatures import Head, Parameter, read_head
 from pkg.units import Code
 
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"

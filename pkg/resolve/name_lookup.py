@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pkg.resolve.context import Context
-from pkg.resolve.model import Binding, Scope
-from pkg.resolve.values import Values
+from pkg.resolve.abstract_values import Values
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Binding, Scope
 from pkg.units import Code
 
 NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Set
 from typing import Any
 
-from pkg.resolve.basis import Basis, Origin, Received
-from pkg.resolve.calls import Binder
+from pkg.resolve.binder import Binder
 from pkg.resolve.changes import Past
 from pkg.resolve.containers import REST
+from pkg.resolve.dependency_record import Basis, Origin, Received
 from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.places import describe_origin, hash_place, hash_values, list_origins, read_name
 from pkg.resolve.sites import list_keys

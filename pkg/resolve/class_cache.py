@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pkg.model import Class
-from pkg.resolve.basis import ClassRow
-from pkg.resolve.context import Context
+from pkg.resolve.abstract_values import CLASS, CLASSES, EMPTY, LIBRARY, UNKNOWN, Value, Values
+from pkg.resolve.dependency_record import ClassRow
 from pkg.resolve.expressions import Expressions
-from pkg.resolve.files import Files
 from pkg.resolve.hierarchy import ClassFacts, Hierarchy, place_class
-from pkg.resolve.model import ModuleScopes, Reference, Scope, refer_to
-from pkg.resolve.values import CLASS, CLASSES, EMPTY, LIBRARY, UNKNOWN, Value, Values
+from pkg.resolve.repository_files import Files
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import ModuleScopes, Reference, Scope, refer_to
 
 
 class Lineage:

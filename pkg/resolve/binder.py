@@ -5,23 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from pkg.resolve.basis import Patch
-from pkg.resolve.call_sites import CallSites
+from pkg.resolve.abstract_values import CONTAINER, EMPTY, Values
+from pkg.resolve.call_sites import CallSites, ImplicitCalls
 from pkg.resolve.callees import CalleeFinder
+from pkg.resolve.class_cache import Lineage
 from pkg.resolve.containers import Written
+from pkg.resolve.dependency_graph import Reach
+from pkg.resolve.dependency_record import Patch
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.files import Files
 from pkg.resolve.hierarchy import KnownClasses
-from pkg.resolve.implicit import ImplicitCalls
-from pkg.resolve.lineage import Lineage
-from pkg.resolve.model import Scope, Site, Store
-from pkg.resolve.operators import find_operators
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound, settle
-from pkg.resolve.properties import Properties
-from pkg.resolve.reach import Reach
-from pkg.resolve.sites import list_sites
-from pkg.resolve.special_calls import SpecialCalls
-from pkg.resolve.values import CONTAINER, EMPTY, Values
+from pkg.resolve.repository_files import Files
+from pkg.resolve.scope_model import Scope, Site, Store
+from pkg.resolve.sites import find_operators, list_sites
+from pkg.resolve.special_methods import Properties, SpecialCalls
 from pkg.units import Code
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]

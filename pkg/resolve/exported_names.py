@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from pkg.resolve.model import ModuleScopes, Scope, Store
 from pkg.resolve.requests import is_fixture, name_fixture
+from pkg.resolve.scope_model import ModuleScopes, Scope, Store
 from pkg.units import NAME
 
 ALL = "__all__"

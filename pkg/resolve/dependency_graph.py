@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import cast
 
-from pkg.resolve.basis import hash_text
-from pkg.resolve.closure import list_bits
-from pkg.resolve.context import Context
-from pkg.resolve.lookup_order import Order
-from pkg.resolve.model import ModuleScopes, Scope
-from pkg.resolve.pieces import Piece, find_top, name_piece
-from pkg.resolve.solver import Cell
-from pkg.resolve.values import (  # fmt: skip
+from pkg.resolve.abstract_values import (
     CLASSES,
     CONSTANT,
     CONTAINER,
@@ -28,6 +21,12 @@ from pkg.resolve.values import (  # fmt: skip
     Value,
     Values,
 )
+from pkg.resolve.closure import list_bits
+from pkg.resolve.dependency_record import Piece, find_top, hash_text, name_piece
+from pkg.resolve.lookup_order import Order
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import ModuleScopes, Scope
+from pkg.resolve.solver import Cell
 
 _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
 _LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
