@@ -84,17 +84,17 @@ class Attributes:
         self._imports = imports
         self._methods = methods
         self._fields = fields
-        self._solver.add_rule("object attribute", self._read_of_object)
-        self._solver.add_rule("class attribute", self._read_of_class)
+        self._solver.add_rule("object attribute", self._derive_of_object)
+        self._solver.add_rule("class attribute", self._derive_of_class)
 
-    def read_all(self, values: Values, name: str) -> Values:
+    def derive_all(self, values: Values, name: str) -> Values:
         """Give an attribute of every value of a set."""
         if len(values) == 1:
             (value,) = values
-            return self.read(value, name)
-        return join([self.read(value, name) for value in values])
+            return self.derive(value, name)
+        return join([self.derive(value, name) for value in values])
 
-    def read(self, value: Value, name: str) -> Values:
+    def derive(self, value: Value, name: str) -> Values:
         """Give an attribute of one value."""
         kind = value[0]
         if kind == LIBRARY:
@@ -104,11 +104,11 @@ class Attributes:
         if kind in CLASSES:
             return self._solver.get(("class attribute", value, name))
         if kind in (MODULE, FOLDER):
-            return self._imports.read_member(value, name)
+            return self._imports.derive_member(value, name)
         if kind == CONSTANT:
             return frozenset({library(f"builtins.{type(value[1]).__name__}().{name}")})
         if kind == SUPER:
-            return self._read_of_super(value, name)
+            return self._derive_of_super(value, name)
         if kind == CONTAINER:
             return frozenset({(METHOD, None, value, name)})
         return unknown(value[1]) if kind == UNKNOWN else unknown(Reason.EXPRESSION)
@@ -120,18 +120,18 @@ class Attributes:
     def _list_fields(self, scope: Scope, name: str) -> list[Scope]:
         return self._fields.find_owners(self._hierarchy.order(scope), name)
 
-    def _read_of_object(self, value: Value, name: str) -> Values:
+    def _derive_of_object(self, value: Value, name: str) -> Values:
         scope = value[1]
         if name == "__class__":
             return frozenset({(CLASS if value[0] == INSTANCE else SUBCLASS, scope)})
         owner = self._hierarchy.find(scope, name)
-        found = EMPTY if owner is None else self._methods.bind(self._names.read(owner, name), value)
+        found = EMPTY if owner is None else self._methods.bind(self._names.derive(owner, name), value)
         fields = self._list_fields(scope, name)
         if fields:
             found |= join(self._bind_field(self._solver.get(("field", each, name)), value) for each in fields)
         if owner is not None or fields:
             return found
-        return self._read_foreign(scope, name) | self._read_of_derived(value, name) | self._explain(scope, name)
+        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
 
     def _bind_field(self, values: Values, receiver: Value) -> Values:
         """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
@@ -146,11 +146,11 @@ class Attributes:
             for value in values
         )
 
-    def _read_of_class(self, value: Value, name: str) -> Values:
+    def _derive_of_class(self, value: Value, name: str) -> Values:
         scope = value[1]
         owner = self._hierarchy.find(scope, name)
         if owner is not None:
-            values = self._names.read(owner, name)
+            values = self._names.derive(owner, name)
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
             return frozenset(_bind_to_class(each, value) for each in values)
@@ -162,29 +162,29 @@ class Attributes:
         for metaclass in self._hierarchy.metaclasses(scope):
             owner = self._hierarchy.find(metaclass, name)
             if owner is not None:
-                return self._methods.bind(self._names.read(owner, name), value)
-        return self._read_foreign(scope, name) | self._read_of_derived(value, name) | self._explain(scope, name)
+                return self._methods.bind(self._names.derive(owner, name), value)
+        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
 
-    def _read_of_super(self, value: Value, name: str) -> Values:
+    def _derive_of_super(self, value: Value, name: str) -> Values:
         _, scope, receiver = value
         owner = self._hierarchy.find(scope, name, after=scope)
         if owner is not None:
-            return self._methods.bind(self._names.read(owner, name), receiver)
+            return self._methods.bind(self._names.derive(owner, name), receiver)
         return frozenset({library(f"super().{name}" if self._hierarchy.is_open(scope) else f"builtins.object.{name}")})
 
-    def _read_foreign(self, scope: Scope, name: str) -> Values:
+    def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         count = self._fields.count_foreign(name)
         if count > MAX_STORES:
             return unknown(Reason.MANY)
         return self._solver.get(("foreign field", scope, name)) if count else EMPTY
 
-    def _read_of_derived(self, value: Value, name: str) -> Values:
+    def _derive_of_derived(self, value: Value, name: str) -> Values:
         """Give an attribute that a class lacks, and classes derived from it have: a value may be of one of those."""
         if value[0] in (INSTANCE, CLASS):
             return EMPTY
         nearest = self._hierarchy.find_lacking(value[1], name, self._fields.list_names)
-        return join([self.read((value[0], each), name) for each in nearest])
+        return join([self.derive((value[0], each), name) for each in nearest])
 
     def _explain(self, scope: Scope, name: str) -> Values:
         """Say why a class may lack an attribute."""

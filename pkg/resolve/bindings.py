@@ -112,7 +112,7 @@ class Decorators:
             self._parameters.add_caller(target, Caller(None, int(decorator[0] == METHOD), values))
             return
         owner = self._hierarchy.find(target, "__init__")
-        for value in self._names.read(owner, "__init__") if owner is not None else ():
+        for value in self._names.derive(owner, "__init__") if owner is not None else ():
             if value[0] == FUNCTION:
                 self._parameters.add_caller(value[1], Caller(None, 1, values))
 
@@ -163,52 +163,52 @@ class Bindings:
         self._decorators = decorators
         self.patches: dict[str, Sequence[Patch]] = {}  # by the file that assigns
         self._patches: dict[str, dict[Reference, list[tuple[str, Patch]]]] = {}  # by the name that is bound
-        context.solver.add_rule("patches", self._read_patches)
-        context.solver.add_rule("variable", self._read_variable)
-        context.solver.add_rule("final", self._read_final)
-        context.solver.add_rule("field", self._read_field)
-        context.solver.add_rule("foreign field", self._read_foreign)
+        context.solver.add_rule("patches", self._derive_patches)
+        context.solver.add_rule("variable", self._derive_variable)
+        context.solver.add_rule("final", self._derive_final)
+        context.solver.add_rule("field", self._derive_field)
+        context.solver.add_rule("foreign field", self._derive_foreign)
 
-    def _read_variable(self, scope: Scope, name: str) -> Values:
+    def _derive_variable(self, scope: Scope, name: str) -> Values:
         """Give what a name may stand for while its scope runs."""
-        return self._read_bindings(scope, name, scope.names.get(name, ()))
+        return self._derive_bindings(scope, name, scope.names.get(name, ()))
 
-    def _read_final(self, scope: Scope, name: str) -> Values:
+    def _derive_final(self, scope: Scope, name: str) -> Values:
         """Give what a name stands for when the code of its module or class has run; a star import may bring it last."""
         bindings = list_final(scope, name)
         star = None
         if scope.stars and bindings:
             star = self._exports.find_star(scope, name, after=max(binding.at for binding in bindings))
         if star is None or star.module is None:
-            return self._read_bindings(scope, name, bindings)
-        found = self._imports.read_attribute(star, name)
+            return self._derive_bindings(scope, name, bindings)
+        found = self._imports.derive_attribute(star, name)
         if not self._context.modules[star.module].root.stars:  # else the name may come from here in the end
             return found
-        return found | self._read_bindings(scope, name, bindings)
+        return found | self._derive_bindings(scope, name, bindings)
 
-    def _read_bindings(self, scope: Scope, name: str, bindings: Iterable[Binding]) -> Values:
+    def _derive_bindings(self, scope: Scope, name: str, bindings: Iterable[Binding]) -> Values:
         found: set[Value] = set()
         patches = self._patches[name].get(refer_to(scope), ()) if name in self._patches else ()
         for path, patch in patches:
             store = self._context.modules[path].fields[None][name][patch.number]
-            found |= self.read(store.scope, store.binding)
+            found |= self.derive(store.scope, store.binding)
         for binding in bindings:
-            found |= self.read(scope, binding)
+            found |= self.derive(scope, binding)
         if name in scope.parameter_names:
-            found |= self._parameters.read(scope, name)
+            found |= self._parameters.derive(scope, name)
         elif not bindings and not patches:
-            return self._imports.read_unbound(scope, name)
+            return self._imports.derive_unbound(scope, name)
         return frozenset(found)
 
-    def read(self, scope: Scope, binding: Binding) -> Values:
+    def derive(self, scope: Scope, binding: Binding) -> Values:
         """Give the values of one binding."""
         if binding.scope is not None:
             return self._decorators.define(binding.scope)
         if binding.record is not None:
-            return self._imports.read(scope.module.path, binding.record)
+            return self._imports.derive(scope.module.path, binding.record)
         if binding.code == Code.ANNOTATE:
             annotation = self._context.trees.parse(scope.module, binding.start, binding.end)
-            return self._annotations.read(scope, annotation)
+            return self._annotations.derive(scope, annotation)
         values = self._expressions.evaluate(scope, binding.start, binding.end)
         if binding.code == Code.FOR:
             values = self._items.iterate(values)
@@ -225,21 +225,21 @@ class Bindings:
         tuples = frozenset(value for value in values if value[0] == CONTAINER)
         return frozenset(map(_make_caught, (values - tuples) | self._items.take(tuples, None)))
 
-    def _read_field(self, owner: Scope, name: str) -> Values:
+    def _derive_field(self, owner: Scope, name: str) -> Values:
         """Give what the methods of a class assign to an attribute of self."""
         found: set[Value] = set()
         for store in self._fields.list_own(owner, name):
-            found |= self.read(store.scope, store.binding)
+            found |= self.derive(store.scope, store.binding)
         return frozenset(found)
 
-    def _read_foreign(self, scope: Scope, name: str) -> Values:
+    def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         found: set[Value] = set()
         has_base = self._context.hierarchy.has_base
         for store in self._fields.list_foreign(name):
             receivers = self._expressions.evaluate(store.scope, store.start, store.end)
             if any(value[0] in (*OBJECTS, *CLASSES) and has_base(value[1], scope) for value in receivers):
-                found |= self.read(store.scope, store.binding)
+                found |= self.derive(store.scope, store.binding)
         return frozenset(found)
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
@@ -256,7 +256,7 @@ class Bindings:
                 self._context.modules.bind(patch.target, patch.name)
                 self._patches.setdefault(patch.name, {}).setdefault(patch.target, []).append((path, patch))
 
-    def _read_patches(self, path: str) -> Values:
+    def _derive_patches(self, path: str) -> Values:
         """Follow what a file assigns to from outside; nobody reads the set itself."""
         self.patches[path] = list(self._list_patches(self._context.modules[path]))
         return EMPTY

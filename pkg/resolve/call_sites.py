@@ -97,7 +97,7 @@ class CallSites:
         """Give the functions that make an object of a class, and note the arguments."""
         for name in ("__init__", "__new__"):
             owner = self._hierarchy.find(value[1], name)
-            for each in self._names.read(owner, name) if owner is not None else ():
+            for each in self._names.derive(owner, name) if owner is not None else ():
                 if each[0] == FUNCTION:
                     yield Target(each[1], "constructor", confidence)
                     self._parameters.add_caller(each[1], Caller(site, 1))

@@ -101,7 +101,7 @@ class CalleeFinder:
     def _find_methods(self, value: Value, name: str) -> Iterator[Callees]:
         """Find what an attribute of one value may be when it is called."""
         kind = value[0]
-        found = self._attributes.read(value, name)
+        found = self._attributes.derive(value, name)
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
@@ -135,7 +135,7 @@ class CalleeFinder:
 
     def _bind_functions(self, owner: Scope, name: str, receiver: Value) -> Values:
         return frozenset(
-            (METHOD, value[1], receiver) for value in self._names.read(owner, name) if value[0] == FUNCTION
+            (METHOD, value[1], receiver) for value in self._names.derive(owner, name) if value[0] == FUNCTION
         )
 
 

@@ -9,32 +9,32 @@ from functools import cached_property
 from pkg.resolve.abstract_values import Values
 from pkg.resolve.binder import Binder
 from pkg.resolve.class_cache import describe_classes
-from pkg.resolve.dependency_graph import Reach
-from pkg.resolve.dependency_record import Basis, Delivery, Piece, Received, Taken, find_top, pack_taken
+from pkg.resolve.dependency_graph import DependencyGraph
+from pkg.resolve.dependency_record import Delivery, DependencyRecord, Piece, Received, Taken, find_top, pack_taken
 from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.places import describe_origin, hash_place, hash_values, list_origins, write_name
+from pkg.resolve.places import describe_origin, format_name, hash_place, hash_values, list_origins
 from pkg.resolve.scope_model import ModuleScopes
 
 _NOTHING = Taken({}, [])
 
 
-class Foundations:
+class Dependencies:
     """What files that are resolved stand on."""
 
     def __init__(self, binder: Binder) -> None:
         self._binder = binder
-        self._deliveries = binder.context.deliveries
+        self._dataflow = binder.context.dataflow
 
     @cached_property
-    def _reaches(self) -> list[Reach]:
-        return [*self._binder.reaches, Reach(self._binder.context)]
+    def _graphs(self) -> list[DependencyGraph]:
+        return [*self._binder.graphs, DependencyGraph(self._binder.context)]
 
     @cached_property
     def _pieces(self) -> dict[str, set[Piece]]:
         """What was taken of each file by others."""
         found: dict[str, set[Piece]] = defaultdict(set)
-        for reach in self._reaches:
-            for path, pieces in reach.pieces.items():
+        for graph in self._graphs:
+            for path, pieces in graph.pieces.items():
                 found[path] |= pieces
         return found
 
@@ -53,7 +53,7 @@ class Foundations:
     def _delivered(self) -> dict[str, set[Delivery]]:
         """The places that the sites of each file deliver to."""
         found: dict[str, set[Delivery]] = defaultdict(set)
-        for place, origins in self._deliveries.origins.items():
+        for place, origins in self._dataflow.origins.items():
             address = hash_place(place, self._binder.modules)
             for origin, _ in list_origins(each.key for each in origins):
                 found[origin.scope.module.path].add((*describe_origin(origin), address))
@@ -65,18 +65,20 @@ class Foundations:
         found: dict[str, dict[str, list[Received]]] = defaultdict(dict)
         modules = self._binder.modules
         hashes: dict[Values, int] = {}  # of sets, of which many are equal
-        for place, readers in self._deliveries.readers.items():
+        for place, readers in self._dataflow.readers.items():
             top = find_top(place, modules)
             if top is not None:
                 home = top.module
                 for each in readers:
                     if each.values not in hashes:
                         hashes[each.values] = hash_values(each.values, modules)
-                sets = [Received(write_name(each.key, home), hashes[each.values]) for each in readers]
+                sets = [Received(format_name(each.key, home), hashes[each.values]) for each in readers]
                 found[home.path][str(hash_place(place, modules))] = sorted(sets, key=str)
         return found
 
-    def describe(self, path: str, before: Basis | None = None, other: OtherParts | None = None) -> Basis:
+    def describe(
+        self, path: str, before: DependencyRecord | None = None, other: OtherParts | None = None
+    ) -> DependencyRecord:
         """Describe what the links of a file stand on; what others took from it before counts on.
 
         But for what they took of functions that are other than before.
@@ -88,11 +90,11 @@ class Foundations:
             taken = before.taken
             if other is not None:
                 taken = taken._replace(received=other.leave_out(taken.received))
-            if path not in binder.lineage.found:  # what its classes and patches stand on
+            if path not in binder.base_finder.found:  # what its classes and patches stand on
                 asked |= before.asked
                 reached |= before.reach
         taken = self._join_taken(path, taken)
-        return Basis(
+        return DependencyRecord(
             binder.context.is_plain, binder.modules.summaries[path], reached, sorted(self._delivered.get(path, ())),
             describe_classes(binder.hierarchy, module), binder.bindings.patches[path], asked,
             frozenset(taken.received), pack_taken(taken),
@@ -103,19 +105,19 @@ class Foundations:
         imported = list(self._list_imported(module))
         classes = [scope for scope in module.scopes if scope.kind == "class"]
         mask = 0
-        for found in self._reaches:
+        for found in self._graphs:
             mask |= found.find_files(module.path, imported, classes)
-        return self._reaches[-1].list_hashes(mask)
+        return self._graphs[-1].list_hashes(mask)
 
-    def list_taken(self, bases: Mapping[str, Basis]) -> Iterator[tuple[str, Basis]]:
+    def list_taken(self, snapshot: Mapping[str, DependencyRecord]) -> Iterator[tuple[str, DependencyRecord]]:
         """Give the files of which more was taken than before, among those that were not resolved, with that.
 
         Else nobody would know, when they change, that the links of others were worked out from it.
         """
-        for path in sorted(bases.keys() & (self._received.keys() | self._pieces.keys())):
-            taken = self._join_taken(path, bases[path].taken)
-            if taken != bases[path].taken:
-                yield path, bases[path].take(taken)
+        for path in sorted(snapshot.keys() & (self._received.keys() | self._pieces.keys())):
+            taken = self._join_taken(path, snapshot[path].taken)
+            if taken != snapshot[path].taken:
+                yield path, snapshot[path].take(taken)
 
     def _join_taken(self, path: str, before: Taken) -> Taken:
         """Join what was taken from a file before with what is taken now; of sets, what is known now counts."""

@@ -32,7 +32,7 @@ _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
 _LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
 
 
-class Reach:
+class DependencyGraph:
     """The files behind every set, as numbers of one bit a file."""
 
     def __init__(self, context: Context) -> None:
@@ -43,10 +43,12 @@ class Reach:
         self._values: dict[Value, int] = {}
         self._sets: dict[Values, int] = {}
         self._shared: dict[int, int] = {}  # of equal masks one is kept, for there are few others
-        self._given = self._map_deliveries()
+        self._delivered = self._map_deliveries()
         for cell in context.solver.cells.values():
             cell.top = find_top(cell.key[1], context.modules)
-            cell.mask = self._share(self._mask_cell(cell)) if cell.key[0] not in _LAST or cell in self._given else None
+            cell.mask = (
+                self._share(self._mask_cell(cell)) if cell.key[0] not in _LAST or cell in self._delivered else None
+            )
         self._spread()
         self._files = dict(self._bits)  # by file, those behind its sites, imports and assignments
         self.pieces: dict[str, set[Piece]] = {}  # by file, that other files took
@@ -57,7 +59,7 @@ class Reach:
         """Let go of what is known of single sets, whose memory is wanted for the links."""
         for cell in self._context.solver.cells.values():
             cell.mask = cell.top = None
-        self._given.clear()
+        self._delivered.clear()
         self._values.clear()
         self._sets.clear()
         self._shared.clear()
@@ -113,32 +115,34 @@ class Reach:
 
     def _spread(self) -> None:
         """Hand the files behind each set on to the sets that read it, until nothing is new."""
-        given = self._given
+        delivered = self._delivered
         # What was asked for last is read by what was asked for before.
         cells = reversed(self._context.solver.cells.values())
-        waiting = deque(cell for cell in cells if cell.mask is not None and (cell.readers is not None or cell in given))
+        waiting = deque(
+            cell for cell in cells if cell.mask is not None and (cell.readers is not None or cell in delivered)
+        )
         for cell in waiting:
             cell.is_queued = True
         while waiting:
             cell = waiting.popleft()
             cell.is_queued = False
             mask = cell.mask or 0
-            for reader in (*cell.list_readers(), *given.get(cell, ())):
+            for reader in (*cell.list_readers(), *delivered.get(cell, ())):
                 before = reader.mask
                 if before is not None and before | mask != before:
                     reader.mask = self._share(before | mask)
-                    if not reader.is_queued and (reader.readers is not None or reader in given):
+                    if not reader.is_queued and (reader.readers is not None or reader in delivered):
                         reader.is_queued = True
                         waiting.append(reader)
 
     def _map_deliveries(self) -> dict[Cell, set[Cell]]:
         """Give for each set whose rule delivers what is made of that: it depends on who delivers."""
-        given: dict[Cell, set[Cell]] = {}
-        deliveries = self._context.deliveries
-        for place, readers in deliveries.readers.items():
-            for origin in deliveries.origins.get(place, ()):
-                given.setdefault(origin, set()).update(readers)
-        return given
+        delivered: dict[Cell, set[Cell]] = {}
+        dataflow = self._context.dataflow
+        for place, readers in dataflow.readers.items():
+            for origin in dataflow.origins.get(place, ()):
+                delivered.setdefault(origin, set()).update(readers)
+        return delivered
 
     def _mask_cell(self, cell: Cell) -> int:
         """Give the files that the rule of a set looks into, and those of its values."""

@@ -77,7 +77,7 @@ class Origin(NamedTuple):
 class Received(NamedTuple):
     """A set that is made of deliveries: its name in its file, and a hash of its values."""
 
-    name: Any  # as foundations.py writes it
+    name: Any  # as places.py writes it
     values: int
 
 
@@ -115,7 +115,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Basis:
+class DependencyRecord:
     """What the links of a file were worked out from.
 
     Files and places stand as hashes of 32 bits: one too many costs time, no truth.
@@ -141,8 +141,8 @@ class Basis:
         }
         return Taken(sets, [(kind, name, inner) for kind, name, inner in pieces])
 
-    def take(self, taken: Taken) -> Basis:
-        """Give the basis with other things taken."""
+    def take(self, taken: Taken) -> DependencyRecord:
+        """Give the dependencies with other things taken."""
         return replace(self, places=frozenset(taken.received), packed=pack_taken(taken))
 
 
@@ -151,30 +151,30 @@ def pack_taken(taken: Taken) -> bytes:
     return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces])
 
 
-def add_basis(record: Record, basis: Basis) -> Record:
+def add_dependencies(record: Record, dependencies: DependencyRecord) -> Record:
     """Put what the links of a file were worked out from into its record."""
     written = [
-        basis.is_plain, basis.summary, basis.deliveries, basis.classes, basis.patches, sorted(basis.asked),
-        sorted(basis.places),
+        dependencies.is_plain, dependencies.summary, dependencies.deliveries, dependencies.classes,
+        dependencies.patches, sorted(dependencies.asked), sorted(dependencies.places),
     ]  # fmt: skip
-    reach = struct.pack(f"<{len(basis.reach)}I", *sorted(basis.reach))
-    return record._replace(basis=pack_json(written), reach=reach, taken=basis.packed)
+    reach = struct.pack(f"<{len(dependencies.reach)}I", *sorted(dependencies.reach))
+    return record._replace(dependencies=pack_json(written), reach=reach, taken=dependencies.packed)
 
 
-def read_basis(record: Record) -> Basis | None:
+def unpack_dependencies(record: Record) -> DependencyRecord | None:
     """Give what the links of a file were worked out from; nothing where its record does not tell."""
-    if not record.basis:
+    if not record.dependencies:
         return None
-    is_plain, summary, deliveries, classes, patches, asked, places = unpack_json(record.basis)
+    is_plain, summary, deliveries, classes, patches, asked, places = unpack_json(record.dependencies)
     reach = struct.unpack(f"<{len(record.reach) // 4}I", record.reach)
-    rows = [_read_row(*row) for row in classes]
-    return Basis(
+    rows = [_unpack_row(*row) for row in classes]
+    return DependencyRecord(
         is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows,
         [Patch(tuple(target), *rest) for target, *rest in patches], frozenset(asked), frozenset(places), record.taken,
     )  # fmt: skip
 
 
-def _read_row(qualname: str, number: int, *rest: Any) -> ClassRow:
+def _unpack_row(qualname: str, number: int, *rest: Any) -> ClassRow:
     bases, places, libraries, has_unknown, metaclass, is_mixed = rest
     return ClassRow(
         qualname, number, tuple(map(tuple, bases)), tuple(places), tuple(libraries), has_unknown,

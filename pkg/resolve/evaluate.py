@@ -1,7 +1,7 @@
 """What expressions stand for: names through scopes and imports, attributes through classes, results of calls (A-12).
 
-Every name, result, field and item is a set of values (pkg.resolve.abstract_values) that the solver keeps: without regard
-to the order of statements and to who calls, so that the answer covers every run.
+Every name, result, field and item is a set of values (pkg.resolve.abstract_values) that the solver keeps: without
+regard to the order of statements and to who calls, so that the answer covers every run.
 
 The parts know each other one way only; where they depend on one another they go through the solver, whose sets are
 
@@ -12,9 +12,9 @@ The parts know each other one way only; where they depend on one another they go
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |
-| "result", "yield"                   | function         | results.py    |
-| "bases", "patches"                  | class, path of a file | lineage.py, bindings.py |
-| "site", "store", "rest"             | site, assignment, outermost function or module | calls.py |
+| "result", "yield"                   | function         | function_values.py    |
+| "bases", "patches"                  | class, path of a file | class_cache.py, bindings.py |
+| "site", "store", "rest"             | site, assignment, outermost function or module | binder.py |
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Evaluator:
         """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
         self.solver.forget()
         self.hierarchy.forget()
-        self.context.deliveries.forget()
+        self.context.dataflow.forget()
         self.containers.forget()
         self.parameters.forget()
 

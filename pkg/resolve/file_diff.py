@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pkg.resolve.dependency_record import BODY, FIELD, NAME, Piece, Received, Taken, find_top
 from pkg.resolve.name_lookup import list_final, stands_alone
-from pkg.resolve.places import list_holders, list_offsets, read_name
+from pkg.resolve.places import list_holders, list_offsets, parse_name
 from pkg.resolve.scope_model import Binding, ModuleScopes, Scope, Store
 
 _SILENT, _SHAPES = (COMMENT, NL), (INDENT, NEWLINE)
@@ -82,15 +82,15 @@ class OtherParts:
     def covers(self, received: Received) -> bool:
         """Tell whether a set is of such a part."""
         try:
-            name = read_name(received.name, self.before)
+            name = parse_name(received.name, self.before)
         except KeyError:  # it speaks of a scope of another file
             return False
         top = find_top(name, {self.before.path: self.before})
         return top is not None and top.qualname in self.names
 
-    def read_kept(self, now: ModuleScopes) -> bytes:
+    def cut_kept(self, now: ModuleScopes) -> bytes:
         """Read the text of the file as it is now without the functions among such parts."""
-        kept = (_read_whole(top) for top in now.outermost if top.qualname not in self.names)
+        kept = (_cut_whole(top) for top in now.outermost if top.qualname not in self.names)
         return b"\n".join([*_list_around(now), *kept])
 
     def leave_out(self, received: Mapping[str, list[Received]]) -> dict[str, list[Received]]:
@@ -103,7 +103,7 @@ def compare_files(before: ModuleScopes, now: ModuleScopes) -> FileDiff:
     """Compare two versions of a file."""
     old, new = _group_scopes(before), _group_scopes(now)
     tops = {top.qualname for top in chain(before.outermost, now.outermost)}
-    texts = {name for name in tops if _read_all(old, name) != _read_all(new, name)}
+    texts = {name for name in tops if _cut_all(old, name) != _cut_all(new, name)}
     around, around_now = b"".join(_list_around(before)), b"".join(_list_around(now))
     return FileDiff(
         before,
@@ -206,7 +206,7 @@ def _find_spoken(old: dict[str, list[Scope]], now: ModuleScopes) -> frozenset[st
         if scope.kind == "class" and scope.qualname in names_before:
             differing = names_before[scope.qualname] ^ scope.names.keys()
             names = "|".join(map(re.escape, sorted(differing))).encode("utf-8", "replace")
-            if names and re.search(_SPEAKING % names, _read_class(scope)):
+            if names and re.search(_SPEAKING % names, _cut_class(scope)):
                 found.add(scope.qualname)
     return frozenset(found)
 
@@ -223,22 +223,22 @@ def _list_holding(taken: Taken) -> set[str]:
     return {name for each in received for name in list_holders(each.name)}
 
 
-def _read_all(scopes: dict[str, list[Scope]], qualname: str) -> list[bytes]:
-    return list(map(_read_whole, scopes.get(qualname, ())))
+def _cut_all(scopes: dict[str, list[Scope]], qualname: str) -> list[bytes]:
+    return list(map(_cut_whole, scopes.get(qualname, ())))
 
 
 def _differ_in_words(old: list[Scope], new: list[Scope]) -> bool:
     """Tell whether functions differ in more than comments and docstrings; what this Python does not know does."""
-    words = list(map(_read_words, old))
-    return None in words or words != list(map(_read_words, new))
+    words = list(map(_split_words, old))
+    return None in words or words != list(map(_split_words, new))
 
 
-def _read_words(scope: Scope) -> list[tuple[int, str]] | None:
+def _split_words(scope: Scope) -> list[tuple[int, str]] | None:
     """Give the words of a function without comments and docstrings; nothing for what this Python does not know."""
     text, start = scope.module.text, scope.head[0]
     margin = text[text.rfind(b"\n", 0, start) + 1 : start]
     try:
-        found = [(each.type, each.string) for each in tokenize(BytesIO(margin + _read_whole(scope)).readline)]
+        found = [(each.type, each.string) for each in tokenize(BytesIO(margin + _cut_whole(scope)).readline)]
     except (TokenError, SyntaxError):
         return None
     words = [(kind, "" if kind in _SHAPES else word) for kind, word in found if kind not in _SILENT]
@@ -247,7 +247,7 @@ def _read_words(scope: Scope) -> list[tuple[int, str]] | None:
     return [word for place, word in enumerate(words) if docstrings.isdisjoint((place, place - 1))]
 
 
-def _read_class(scope: Scope) -> bytes:
+def _cut_class(scope: Scope) -> bytes:
     """Give the text of a class without the bodies of its functions."""
     text, position, parts = scope.module.text, scope.head[0], []
     for top in scope.module.outermost:
@@ -266,6 +266,6 @@ def _list_around(module: ModuleScopes) -> Iterator[bytes]:
     yield module.text[position:]
 
 
-def _read_whole(scope: Scope) -> bytes:
+def _cut_whole(scope: Scope) -> bytes:
     """Give the text of a function from its head to its end."""
     return scope.module.text[scope.head[0] : scope.code_end]

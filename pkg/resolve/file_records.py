@@ -27,7 +27,7 @@ class Record(NamedTuple):
     links: bytes  # a hash of them, by which it is known whether they come out otherwise
     facts: bytes
     definitions: bytes  # and imports
-    basis: bytes = b""  # what the links were worked out from; without it everything is to be resolved next time
+    dependencies: bytes = b""  # what the links were worked out from; without it everything is to be resolved next time
     reach: bytes = b""  # of that, the files
     taken: bytes = b""  # what the links of other files were worked out from
 
@@ -60,12 +60,12 @@ def make_record(links: UnitLinks, unit: UnitText) -> Record:
     )
 
 
-def read_unit(source: str, path: str, text: bytes, record: Record) -> UnitText:
+def unpack_unit(source: str, path: str, text: bytes, record: Record) -> UnitText:
     """Give a file as it was extracted."""
     definitions, imports = unpack_json(record.definitions)
     return UnitText(
         source, path, text, _gather_facts(zlib.decompress(record.facts)),
-        tuple(_read_definition(*each) for each in definitions),
+        tuple(_unpack_definition(*each) for each in definitions),
         tuple(Import(Span(*span), *rest) for span, *rest in imports),
     )  # fmt: skip
 
@@ -80,7 +80,7 @@ def unpack_json(packed: bytes) -> Any:
     return json.loads(zlib.decompress(packed))
 
 
-def _read_definition(is_class: bool, name: str, qualname: str, span: list[int], *rest: Any) -> Class | Function:
+def _unpack_definition(is_class: bool, name: str, qualname: str, span: list[int], *rest: Any) -> Class | Function:
     *values, docstring = (tuple(each) if isinstance(each, list) else each for each in rest)
     make: Any = Class if is_class else Function
     found: Class | Function = make(name, qualname, Span(*span), *values, Span(*docstring) if docstring else None)

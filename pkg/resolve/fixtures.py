@@ -47,7 +47,7 @@ class Fixtures:
             for value in self._find(site.scope, name) or ():
                 yield Target(value[1], "fixture", CERTAIN)
 
-    def read(self, scope: Scope, name: str) -> Values | None:
+    def derive(self, scope: Scope, name: str) -> Values | None:
         """Give what pytest gives a parameter: what its fixture gives back or yields; None where it gives nothing."""
         if not is_asked(scope, name):
             return None
@@ -61,7 +61,7 @@ class Fixtures:
         """Find the fixture of a name for a function; None where nothing of that name may be one."""
         found: Values | None = None
         for place, is_definition in self._list_places(scope, name):
-            values = self._names.read(place, name) if place.kind == "class" else self._read_file(place, name)
+            values = self._names.derive(place, name) if place.kind == "class" else self._derive_file(place, name)
             kept = frozenset(value for value in values if value[0] == FUNCTION and _is_meant(value[1], scope, name))
             found = kept | (found or EMPTY)
             if is_definition:
@@ -99,10 +99,10 @@ class Fixtures:
             return True
         return bool(root.stars) and self._exports.find_star(root, name) is not None
 
-    def _read_file(self, root: Scope, name: str) -> Values:
+    def _derive_file(self, root: Scope, name: str) -> Values:
         path = root.module.path
         renamed = self._list_renamed(path).get(name, ())
-        return self._imports.read_attribute(Found(path), name).union(renamed)
+        return self._imports.derive_attribute(Found(path), name).union(renamed)
 
     def _list_renamed(self, path: str) -> dict[str, set[Value]]:
         """Give the fixtures of a file that have another name than their function, by that name."""

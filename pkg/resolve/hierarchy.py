@@ -28,7 +28,7 @@ class ClassFacts:
     derived: list[Scope] = field(default_factory=list)  # directly
 
 
-class KnownClasses(Protocol):
+class ClassSnapshot(Protocol):
     """Classes of which it is known from the last resolution what they are derived from."""
 
     def recall(self, scope: Scope) -> ClassFacts | None:
@@ -42,7 +42,7 @@ class Hierarchy:
     """All classes of a repository; filled once, before calls are resolved."""
 
     def __init__(self, classes: Sequence[ClassFacts] = ()) -> None:
-        self._known: KnownClasses | None = None
+        self._snapshot: ClassSnapshot | None = None
         self._classes: dict[Scope, ClassFacts] = {}
         self._links: dict[tuple[Scope, Order | None], Order] = {}  # so that equal orders are one
         self._names = Stretches(lambda scope: scope.names)
@@ -52,9 +52,9 @@ class Hierarchy:
         self._followed: dict[Order, int] = {}  # those in whose order a link stands, by their numbers
         self.fill(classes)
 
-    def fill(self, classes: Iterable[ClassFacts], known: KnownClasses | None = None) -> None:
+    def fill(self, classes: Iterable[ClassFacts], snapshot: ClassSnapshot | None = None) -> None:
         """Take the classes of a repository, or some of them and what is known of the others."""
-        self._known = known
+        self._snapshot = snapshot
         self._classes.clear()
         for link in self._links.values():
             link.heirs.clear()  # which refer to one another
@@ -78,8 +78,8 @@ class Hierarchy:
         """Give what is known of a class."""
         found = self._classes.get(scope)
         if found is None:
-            known = self._known.recall(scope) if self._known is not None else None
-            found = self._classes[scope] = known or ClassFacts(scope)
+            recalled = self._snapshot.recall(scope) if self._snapshot is not None else None
+            found = self._classes[scope] = recalled or ClassFacts(scope)
         return found
 
     def order(self, scope: Scope) -> Order:
@@ -172,8 +172,8 @@ class Hierarchy:
         return sorted(self._numbers.list_classes(self._find_derived(scope)), key=place_class)
 
     def _list_next(self, scope: Scope) -> list[Scope]:
-        known = self._known.list_derived(scope) if self._known is not None else []
-        return [*self.facts(scope).derived, *known]
+        recalled = self._snapshot.list_derived(scope) if self._snapshot is not None else []
+        return [*self.facts(scope).derived, *recalled]
 
     def list_mixed(self, scope: Scope) -> list[Scope]:
         """Give the derived classes in whose order others follow on a class than in its own; of many, none is told."""

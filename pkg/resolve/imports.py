@@ -135,7 +135,7 @@ class Imports:
         self._names = names
         self._exports = exports
 
-    def read(self, path: str, record: Import) -> Values:
+    def derive(self, path: str, record: Import) -> Values:
         """Give what an import binds its name to."""
         if record.name is None:
             name = record.module if record.alias is not None else record.module.partition(".")[0]
@@ -146,35 +146,35 @@ class Imports:
             if inner:
                 return _make_module(inner, record.name)
         if found:
-            return self.read_attribute(found, record.name)
+            return self.derive_attribute(found, record.name)
         return unknown(Reason.MODULE_ATTRIBUTE) if record.level else _make_library(record.module, record.name)
 
-    def read_attribute(self, found: Found, name: str) -> Values:
+    def derive_attribute(self, found: Found, name: str) -> Values:
         """Give a name of a module: what it binds, else the module of that name inside a package."""
         module = self._modules.get(found.module or "")
         root = module.root if module is not None else None
         if root is not None and (root.binds(name) or (root.stars and self._exports.exports(root.module.path, name))):
-            return self._names.read(root, name)
+            return self._names.derive(root, name)
         inner = self._map.step(found, name)
         if inner:
             return _make_module(inner, name)
         if root is not None and root.binds("__getattr__"):
             return unknown(Reason.DYNAMIC)
-        return self.read_unbound(root, name) if root is not None and root.stars else unknown(Reason.MODULE_ATTRIBUTE)
+        return self.derive_unbound(root, name) if root is not None and root.stars else unknown(Reason.MODULE_ATTRIBUTE)
 
-    def read_member(self, value: Value, name: str) -> Values:
+    def derive_member(self, value: Value, name: str) -> Values:
         """Give an attribute of a module or namespace package that stands as a value."""
         if value[0] == MODULE:
             folder, _, file = value[1].rpartition("/")
-            return self.read_attribute(Found(value[1], folder if file.startswith("__init__.") else None), name)
+            return self.derive_attribute(Found(value[1], folder if file.startswith("__init__.") else None), name)
         found = self._map.step(Found(folder=value[1]), name)
         return _make_module(found, name) if found else unknown(Reason.MODULE_ATTRIBUTE)
 
-    def read_unbound(self, scope: Scope, name: str) -> Values:
+    def derive_unbound(self, scope: Scope, name: str) -> Values:
         """Give the values of a name that its module does not bind itself: of a star import, or a builtin."""
         star = self._exports.find_star(scope, name)
         if star is not None:
-            return self.read_attribute(star, name)
+            return self.derive_attribute(star, name)
         if name in _BUILTINS:
             return _make_library("builtins", name)
         if name in _MODULE_NAMES:

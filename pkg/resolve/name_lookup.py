@@ -30,10 +30,10 @@ class Names:
         """Give the values of a name where it stands."""
         owner = self.find_owner(scope, name)
         if owner.parent is None and scope.owner is not owner:
-            return self.read(owner, name)
+            return self.derive(owner, name)
         return self._solver.get(("variable", owner, name))
 
-    def read(self, scope: Scope, name: str) -> Values:
+    def derive(self, scope: Scope, name: str) -> Values:
         """Give the values that a name of a module or class has when its code has run."""
         is_final = scope.stars or len(scope.names.get(name, ())) > 1
         return self._solver.get(("final" if is_final else "variable", scope, name))

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from pkg.errors import StoreError
-from pkg.resolve.file_records import Record, read_unit
+from pkg.resolve.file_records import Record, unpack_unit
 from pkg.resolve.scope_model import ModuleScopes, Reference, Scope
-from pkg.resolve.scopes import read_scopes
+from pkg.resolve.scopes import build_scopes
 from pkg.resolve.summary import Summary, Totals, is_method, summarise
 from pkg.units import UnitText
 
@@ -40,7 +40,7 @@ class Units(Mapping[str, UnitText]):
         found = self._units.get(path)
         if found is None:
             record = self._records[path]
-            found = self._units[path] = read_unit(self._source, path, self.text(path), record)
+            found = self._units[path] = unpack_unit(self._source, path, self.text(path), record)
         return found
 
     def __contains__(self, path: object) -> bool:
@@ -88,7 +88,7 @@ class Files(Mapping[str, ModuleScopes]):
         found = self._read.get(path)
         if found is None:
             unit = self._units[path]
-            found = read_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
+            found = build_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
             self._read[path] = found
             for target, name in self._bound.get(path, ()):
                 self._bind(target, name)

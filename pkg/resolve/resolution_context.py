@@ -24,7 +24,7 @@ Finder = Callable[[Hashable], Iterator[Key]]
 """Give the sets whose rules are known to deliver to a place."""
 
 
-class Deliveries:
+class Dataflow:
     """Who delivers to each place, and which sets are made of what is delivered there."""
 
     def __init__(self, solver: Solver) -> None:
@@ -42,7 +42,7 @@ class Deliveries:
         """Take what is known of deliveries by sites that nobody asked for yet."""
         self._known = finder
 
-    def read(self, place: Hashable) -> None:
+    def note_reader(self, place: Hashable) -> None:
         """Note that the set that is being computed is made of what is delivered to a place."""
         reader = self._solver.current
         if reader is None:
@@ -77,7 +77,7 @@ class Context:
         self.is_plain = is_plain  # whether arguments and results are not followed, but for annotations
         self.map = ModuleMap(modules)
         self.solver = Solver(unknown(Reason.MANY))
-        self.deliveries = Deliveries(self.solver)
+        self.dataflow = Dataflow(self.solver)
         self.hierarchy = Hierarchy()
         self.trees = Trees()
         self.asked: dict[str, set[Cell]] = {}  # by name, the sets that ask for an attribute by a text

@@ -21,7 +21,7 @@ _CALL, _READ, _COMPREHENSION, _ITEM = (int(each) for each in (Code.CALL, Code.RE
 _BINDING_CODES = frozenset((Code.ASSIGN, Code.ANNOTATE, Code.FOR, Code.WITH, Code.EXCEPT))
 
 
-def read_scopes(
+def build_scopes(
     path: str, text: bytes, facts: bytes, definitions: Sequence[Class | Function], imports: Sequence[Import]
 ) -> ModuleScopes:
     """Sort the facts of a file into its scopes."""

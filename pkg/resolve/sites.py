@@ -1,4 +1,4 @@
-"""The sites of a repository: every place whose code calls something, or may; and the operators that objects answer (A-12)."""
+"""The sites of a repository: every place whose code calls something, or may; and its operators (A-12)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ METHODS: dict[type[ast.operator], str] = {
 SPECIAL = {name for operation in OPERATIONS.values() for name in (*operation.left, operation.right)}
 
 
-def read_sign(site: Site) -> bytes:
+def find_sign(site: Site) -> bytes:
     """Give the operator at a site: what stands between its sides."""
     return site.scope.module.text[site.end : site.more[0]].strip(b" \t\r\n\\")
 
@@ -65,7 +65,7 @@ def list_sites(module: ModuleScopes, properties: frozenset[str], operators: froz
             if site.code == Code.READ:
                 if text[text.rfind(b".", 0, site.end) + 1 : site.end].strip() in read:
                     yield site
-            elif site.code != Code.OPERATE or read_sign(site) in operators:
+            elif site.code != Code.OPERATE or find_sign(site) in operators:
                 yield site
     yield from _list_writes(module, properties)
     for scope in module.scopes:

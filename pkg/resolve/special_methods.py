@@ -13,7 +13,7 @@ from pkg.resolve.abstract_values import FUNCTION, INSTANCE, OBJECTS, SUPER, TYPE
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
 from pkg.resolve.scope_model import Scope, Site
-from pkg.resolve.sites import OPERATIONS, read_sign
+from pkg.resolve.sites import OPERATIONS, find_sign
 from pkg.units import DOTTED_NAME, NAME, Code
 
 _ITERATING, _ADVANCING = ("__iter__", "__aiter__"), ("__next__", "__anext__")
@@ -48,7 +48,7 @@ class SpecialCalls:
 
     def bind_operator(self, site: Site) -> list[Outcome]:
         """Bind an operator to the method of its left side, else to that of its right side."""
-        methods = OPERATIONS[read_sign(site)]
+        methods = OPERATIONS[find_sign(site)]
         left = self._expressions.evaluate(site.scope, site.start, site.end)
         found = [target for value in left for target in self._operate(value, methods.left)]
         if any(isinstance(each, Target | Unbound) for each in found):
@@ -116,7 +116,7 @@ class Properties:
                 yield from self.find(value, attribute)
             elif value[0] == SUPER:
                 owner = self._hierarchy.find(value[1], attribute, after=value[1])
-                yield from self._read(owner, attribute, CERTAIN)
+                yield from self._find_functions(owner, attribute, CERTAIN)
 
     def bind_write(self, site: Site) -> Iterator[Target]:
         """Bind an assignment to a property to the function of its setter."""
@@ -129,13 +129,13 @@ class Properties:
     def find(self, value: Value, name: str) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
         owner = self._hierarchy.find(value[1], name)
-        yield from self._read(owner, name, LIKELY if value[0] == TYPED else CERTAIN)
+        yield from self._find_functions(owner, name, LIKELY if value[0] == TYPED else CERTAIN)
         if value[0] == INSTANCE:
             return
         for each in self._hierarchy.find_overrides(value[1], name):
-            yield from self._read(each, name, POSSIBLE)
+            yield from self._find_functions(each, name, POSSIBLE)
 
-    def _read(self, owner: Scope | None, name: str, confidence: str) -> Iterator[Target]:
-        for value in self._names.read(owner, name) if owner is not None else ():
+    def _find_functions(self, owner: Scope | None, name: str, confidence: str) -> Iterator[Target]:
+        for value in self._names.derive(owner, name) if owner is not None else ():
             if value[0] == FUNCTION and value[1].is_property:
                 yield Target(value[1], "property", confidence)
