@@ -84,30 +84,29 @@ class Dependencies:
         But for what they took of functions that are other than before.
         """
         binder, module = self._binder, self._binder.modules[path]
-        asked, taken = frozenset(self._asked.get(path, ())), _NOTHING
-        reached = frozenset(self._list_reached(module))
+        asked, taken, reached = frozenset(self._asked.get(path, ())), _NOTHING, b""
         if before is not None:
             taken = before.taken
             if other is not None:
                 taken = taken._replace(received=other.leave_out(taken.received))
             if path not in binder.base_finder.found:  # what its classes and patches stand on
                 asked |= before.asked
-                reached |= before.reach
+                reached = before.packed_reach
         taken = self._join_taken(path, taken)
         return DependencyRecord(
-            binder.context.is_plain, binder.modules.summaries[path], reached, sorted(self._delivered.get(path, ())),
-            describe_classes(binder.hierarchy, module), binder.bindings.patches[path], asked,
-            frozenset(taken.received), pack_taken(taken),
+            binder.context.is_plain, binder.modules.summaries[path], self._pack_reached(module, reached),
+            sorted(self._delivered.get(path, ())), describe_classes(binder.hierarchy, module),
+            binder.bindings.patches[path], asked, frozenset(taken.received), pack_taken(taken),
         )  # fmt: skip
 
-    def _list_reached(self, module: ModuleScopes) -> list[int]:
-        """Give the files that the links of a file stand on."""
+    def _pack_reached(self, module: ModuleScopes, others: bytes) -> bytes:
+        """Pack the files that the links of a file stand on, and others."""
         imported = list(self._list_imported(module))
         classes = [scope for scope in module.scopes if scope.kind == "class"]
         mask = 0
-        for found in self._graphs:
-            mask |= found.find_files(module.path, imported, classes)
-        return self._graphs[-1].list_hashes(mask)
+        for graph in self._graphs:
+            mask |= graph.find_files(module.path, imported, classes)
+        return self._graphs[-1].pack_hashes(mask, others)
 
     def list_taken(self, snapshot: Mapping[str, DependencyRecord]) -> Iterator[tuple[str, DependencyRecord]]:
         """Give the files of which more was taken than before, among those that were not resolved, with that.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from pkg.resolve.abstract_values import (
     CLASSES,
@@ -21,12 +20,16 @@ from pkg.resolve.abstract_values import (
     Value,
     Values,
 )
-from pkg.resolve.closure import list_bits
+from pkg.resolve.closure import list_circles
 from pkg.resolve.dependency_record import Piece, find_top, hash_text, name_piece
 from pkg.resolve.lookup_order import Order
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import ModuleScopes, Scope
 from pkg.resolve.solver import Cell
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
 _LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
@@ -37,7 +40,8 @@ class DependencyGraph:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._hashes = [hash_text(path) for path in context.modules]
+        self._paths = list(context.modules)
+        self._hashes: NDArray[np.uint32] | None = None  # of the paths; made when the first are asked for
         self._bits = {path: 1 << place for place, path in enumerate(context.modules)}
         self._orders: dict[Order, int] = {}
         self._values: dict[Value, int] = {}
@@ -76,9 +80,16 @@ class DependencyGraph:
             mask |= self._mask_order(scope)
         return mask
 
-    def list_hashes(self, mask: int) -> list[int]:
-        """Give the hashes of files by their bits, which are the same as long as there are the same files."""
-        return [self._hashes[place] for place in list_bits(mask)]
+    def pack_hashes(self, mask: int, others: bytes = b"") -> bytes:
+        """Pack the hashes of files by their bits, and others, sorted; bits stay the same as long as files do."""
+        import numpy as np
+
+        if self._hashes is None:
+            self._hashes = np.array([hash_text(path) for path in self._paths], "<u4")
+        packed = np.frombuffer(mask.to_bytes(len(self._paths) // 8 + 1, "little"), "u1")
+        found = self._hashes[np.unpackbits(packed, bitorder="little").nonzero()[0]]
+        joined: bytes = np.union1d(found, np.frombuffer(others, "<u4")).tobytes()
+        return joined
 
     def _gather(self) -> None:
         """Collect what the sets that nobody reads read, by file, and which sets others took; file by file."""
@@ -114,26 +125,24 @@ class DependencyGraph:
         return taken
 
     def _spread(self) -> None:
-        """Hand the files behind each set on to the sets that read it, until nothing is new."""
-        delivered = self._delivered
-        # What was asked for last is read by what was asked for before.
-        cells = reversed(self._context.solver.cells.values())
-        waiting = deque(
-            cell for cell in cells if cell.mask is not None and (cell.readers is not None or cell in delivered)
-        )
-        for cell in waiting:
-            cell.is_queued = True
-        while waiting:
-            cell = waiting.popleft()
-            cell.is_queued = False
-            mask = cell.mask or 0
-            for reader in (*cell.list_readers(), *delivered.get(cell, ())):
-                before = reader.mask
-                if before is not None and before | mask != before:
-                    reader.mask = self._share(before | mask)
-                    if not reader.is_queued and (reader.readers is not None or reader in delivered):
-                        reader.is_queued = True
-                        waiting.append(reader)
+        """Hand the files behind each set on to the sets that read it, at any distance."""
+        cells = [cell for cell in self._context.solver.cells.values() if cell.mask is not None]
+        for circle in reversed(list(list_circles(cells, self._list_readers))):
+            mask = 0
+            for cell in circle:
+                mask |= cell.mask or 0
+            mask = self._share(mask)
+            for cell in circle:
+                cell.mask = mask
+            for cell in circle:
+                for reader in self._list_readers(cell):
+                    reader.mask = (reader.mask or 0) | mask
+
+    def _list_readers(self, cell: Cell) -> Iterable[Cell]:
+        """Give the sets that read another, or are made of what its rule delivers."""
+        readers, delivered = cell.list_readers(), self._delivered.get(cell)
+        found = [reader for reader in readers if reader.mask is not None]
+        return found if delivered is None else [*found, *(each for each in delivered if each.mask is not None)]
 
     def _map_deliveries(self) -> dict[Cell, set[Cell]]:
         """Give for each set whose rule delivers what is made of that: it depends on who delivers."""

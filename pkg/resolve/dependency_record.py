@@ -123,13 +123,18 @@ class DependencyRecord:
 
     is_plain: bool  # arguments and results were not followed
     summary: Summary
-    reach: frozenset[int]  # files
+    packed_reach: bytes  # files: 32 bits each, of most they are not asked for
     deliveries: Sequence[Delivery]
     classes: Sequence[ClassRow]
     patches: Sequence[Patch]
     asked: frozenset[str]  # attributes that are asked for by a text
     places: frozenset[str]  # of what other files took that is made of deliveries
     packed: bytes  # what was taken: of most it is not asked for
+
+    @cached_property
+    def reach(self) -> frozenset[int]:
+        """The files that the links were worked out from."""
+        return frozenset(unpack_numbers(self.packed_reach))
 
     @cached_property
     def taken(self) -> Taken:
@@ -157,8 +162,7 @@ def add_dependencies(record: Record, dependencies: DependencyRecord) -> Record:
         dependencies.is_plain, dependencies.summary, dependencies.deliveries, dependencies.classes,
         dependencies.patches, sorted(dependencies.asked), sorted(dependencies.places),
     ]  # fmt: skip
-    reach = struct.pack(f"<{len(dependencies.reach)}I", *sorted(dependencies.reach))
-    return record._replace(dependencies=pack_json(written), reach=reach, taken=dependencies.packed)
+    return record._replace(dependencies=pack_json(written), reach=dependencies.packed_reach, taken=dependencies.packed)
 
 
 def unpack_dependencies(record: Record) -> DependencyRecord | None:
@@ -166,12 +170,16 @@ def unpack_dependencies(record: Record) -> DependencyRecord | None:
     if not record.dependencies:
         return None
     is_plain, summary, deliveries, classes, patches, asked, places = unpack_json(record.dependencies)
-    reach = struct.unpack(f"<{len(record.reach) // 4}I", record.reach)
     rows = [_unpack_row(*row) for row in classes]
     return DependencyRecord(
-        is_plain, Summary(*summary), frozenset(reach), list(map(tuple, deliveries)), rows,
+        is_plain, Summary(*summary), record.reach, list(map(tuple, deliveries)), rows,
         [Patch(tuple(target), *rest) for target, *rest in patches], frozenset(asked), frozenset(places), record.taken,
     )  # fmt: skip
+
+
+def unpack_numbers(packed: bytes) -> tuple[int, ...]:
+    """Give numbers of 32 bits that were packed."""
+    return struct.unpack(f"<{len(packed) // 4}I", packed)
 
 
 def _unpack_row(qualname: str, number: int, *rest: Any) -> ClassRow:

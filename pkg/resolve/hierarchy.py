@@ -49,6 +49,7 @@ class Hierarchy:
         self._ancestors = Stretches(lambda scope: (scope,))
         self._numbers = ClassNumbers(self.facts)
         self._derived: dict[Scope, int] = {}  # those derived from a class and itself, by their numbers
+        self._ordered = 0  # those whose order is known, by their numbers
         self._followed: dict[Order, int] = {}  # those in whose order a link stands, by their numbers
         self.fill(classes)
 
@@ -73,6 +74,7 @@ class Hierarchy:
         self._numbers.forget()
         self._derived.clear()
         self._followed.clear()
+        self._ordered = 0
 
     def facts(self, scope: Scope) -> ClassFacts:
         """Give what is known of a class."""
@@ -180,9 +182,9 @@ class Hierarchy:
         derived, own = self._find_derived(scope), self.order(scope)
         if not derived:
             return []
-        if own not in self._followed:
-            for each in self._numbers.list_classes(derived):
-                self.order(each)
+        for each in self._numbers.list_classes(derived & ~self._ordered):
+            self.order(each)
+        self._ordered |= derived
         followed = join_reached(own, lambda order: order.heirs, self._mask_order, self._followed)
         return self._numbers.list_few(derived & ~followed)
 
