@@ -22,8 +22,8 @@ from pkg.resolve.repository_files import Units
 from pkg.resolve.solver import Cell, Solver
 from pkg.units import describe_code
 
-SIZE = 60  # of the smallest trees: more than what is looked at one by one
-FACTOR = (
+SIZE = 150  # of the smaller trees: far more than what is looked at one by one
+FACTOR = 3  # below which work stays where the input doubles; what is quadratic takes four times as much
     3  # by which work stays below where the input doubles: twice, and logarithms; what is quadratic takes four times
 )
 
@@ -141,9 +141,9 @@ def definitions_of_one_name(size: int) -> Tree:
 
 
 KINDS: list[Callable[[int], Tree]] = [
-    chain_of_bases, chain_of_bases_over_files, chain_of_bases_that_come_later, last_of_a_chain, chain_of_initialisers, overriding_methods, wide_diamond,
-    deep_diamonds, classes_with_mixins, ring_of_stars, chain_of_stars, stars_with_lists, re_exports, assignments,
-    results_in_a_ring, definitions_of_one_name,
+    chain_of_bases, chain_of_bases_over_files, chain_of_bases_that_come_later, last_of_a_chain, chain_of_initialisers,
+    overriding_methods, wide_diamond, deep_diamonds, classes_with_mixins, ring_of_stars, chain_of_stars,
+    stars_with_lists, re_exports, assignments, results_in_a_ring, definitions_of_one_name,
 ]  # fmt: skip
 
 
