@@ -24,8 +24,6 @@ from pkg.units import describe_code
 
 SIZE = 150  # of the smaller trees: far more than what is looked at one by one
 FACTOR = 3  # below which work stays where the input doubles; what is quadratic takes four times as much
-    3  # by which work stays below where the input doubles: twice, and logarithms; what is quadratic takes four times
-)
 
 
 def chain_of_bases(size: int) -> Tree:
