@@ -51,7 +51,7 @@ def find_reached(binder: Binder, past: Past) -> set[str]:
     """Give the files to which a change comes by names, those that changed included.
 
     The binder then knows the classes and patches of all files. Only the files that the change may have come to are read
-    for theirs; those of all others are as they were.
+    for theirs; those of all others are as they were. Unforeseen says that names do not tell what the change reaches.
     """
     files = binder.modules
     wanted = _compare_exported(files, past)

@@ -89,7 +89,7 @@ class OtherParts:
         return top is not None and top.qualname in self.names
 
     def cut_kept(self, now: ModuleScopes) -> bytes:
-        """Read the text of the file as it is now without the functions among such parts."""
+        """Give the text of the file as it is now without the functions among such parts."""
         kept = (_cut_whole(top) for top in now.outermost if top.qualname not in self.names)
         return b"\n".join([*_list_around(now), *kept])
 
@@ -200,7 +200,8 @@ def _list_behind(root: Scope, name: str) -> list[bool]:
 
 def _find_spoken(old: dict[str, list[Scope]], now: ModuleScopes) -> frozenset[str]:
     """Find the classes whose code speaks of a name that they have only before, or only now."""
-    names_before = {name: scopes[-1].names.keys() for name, scopes in old.items() if scopes[-1].kind == "class"}
+    classes = (scope for scope in chain.from_iterable(old.values()) if scope.kind == "class")
+    names_before = {scope.qualname: scope.names.keys() for scope in classes}
     found = set()
     for scope in now.scopes:
         if scope.kind == "class" and scope.qualname in names_before:

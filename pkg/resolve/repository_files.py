@@ -62,7 +62,10 @@ class Units(Mapping[str, UnitText]):
         return self._texts[path]
 
     def fetch(self, paths: Iterable[str]) -> None:
-        """Read the texts of files together, which a server has sooner than one after the other."""
+        """Read the texts of files together, which a server has sooner than one after the other.
+
+        A StoreError says that the store no longer has one of them.
+        """
         wanted = [path for path in paths if path not in self._units and path not in self._texts]
         if wanted:
             self._texts.update(self._read_texts(wanted))

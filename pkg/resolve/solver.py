@@ -86,7 +86,10 @@ class Solver:
         self._rules.clear()
 
     def get(self, key: Key) -> Values:
-        """Give the set as it is known now; the reader is computed again should it grow."""
+        """Give the set as it is known now; the reader is computed again should it grow.
+
+        WorkExceeded says that more sets were asked for than limit_work allows.
+        """
         self._asked += 1
         if self._asked > self._limit:
             raise WorkExceeded
