@@ -40,6 +40,7 @@ class Fixtures:
         self._methods = methods
         self._items = items
         self._renamed: dict[str, dict[str, set[Value]]] = {}
+        context.solver.add_rule("renamed fixture", self._derive_renamed)
 
     def bind(self, site: Site) -> Iterator[Target]:
         """Bind a function to the fixtures that it asks for; pytest calls them before it."""
@@ -101,8 +102,14 @@ class Fixtures:
 
     def _derive_file(self, root: Scope, name: str) -> Values:
         path = root.module.path
-        renamed = self._list_renamed(path).get(name, ())
-        return self._imports.derive_attribute(Found(path), name).union(renamed)
+        found = self._imports.derive_attribute(Found(path), name)
+        if name in self._list_renamed(path):
+            found |= self._context.solver.get(("renamed fixture", root, name))
+        return found
+
+    def _derive_renamed(self, root: Scope, name: str) -> Values:
+        """Give the fixtures of another name than their function; as a set, so that it is known who stands on them."""
+        return frozenset(self._list_renamed(root.module.path)[name])
 
     def _list_renamed(self, path: str) -> dict[str, set[Value]]:
         """Give the fixtures of a file that have another name than their function, by that name."""
