@@ -25,7 +25,7 @@ from pkg.graph.store import GraphStore
 from pkg.model import POSSIBLE, Edge, Label, Node, RelationType
 from pkg.resolve.outcomes import Target, Unbound, settle
 from pkg.resolve.project import resolve_project
-from pkg.resolve.units import Units
+from pkg.resolve.repository_files import Units
 from pkg.units import Code, UnitText, describe_code
 
 FILES, CHANGED = (

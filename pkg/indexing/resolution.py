@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
 from pkg.model import Skip
-from pkg.resolve.basis import Basis, add_basis, read_basis
-from pkg.resolve.foundations import Foundations
+from pkg.resolve.dependencies import Dependencies
+from pkg.resolve.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
+from pkg.resolve.file_records import Record, cut_record, make_record, unpack_unit
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.records import Record, cut_record, make_record, read_links, read_unit
-from pkg.resolve.units import Units
+from pkg.resolve.repository_files import Units
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
@@ -31,21 +31,30 @@ def put_links(
     `notes` are those of all files from before the change. Gives what was left out.
     """
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
-    bases = {path: basis for path, record in records.items() if (basis := read_basis(record)) is not None}
+    snapshot = {
+        path: dependencies
+        for path, record in records.items()
+        if (dependencies := unpack_dependencies(record)) is not None
+    }
     kept = [path for path in change.unchanged if path not in change.before]  # a file that was put may hold no code
     unchanged = {path: records[path] for path in kept if path in records}
     lost = list(_extract(source, store.texts(source, [path for path in kept if path not in records])))
     units = Units([*change.fresh.values(), *lost], source, unchanged, partial(store.texts, source))
     project = None
-    if bases and not lost and bases.keys() == unchanged.keys() | change.before.keys():
-        before = [read_unit(source, path, text, records[path]) for path, text in change.before.items()]
-        project = resolve_changes(units, before, bases, change.fresh.keys() | change.before.keys())
+    if snapshot and not lost and snapshot.keys() == unchanged.keys() | change.before.keys():
+        before = [unpack_unit(source, path, text, records[path]) for path, text in change.before.items()]
+        project = resolve_changes(units, before, snapshot, change.fresh.keys() | change.before.keys())
     if project is None:
-        project, bases = resolve_project(units), {}
-    found = project.found()
-    writer.put_links(source, _write_links(source, project, found, units, change, records, bases))
-    unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
-    taken = {path: add_basis(records[path], basis).pack() for path, basis in found.list_taken(unresolved)}
+        project, snapshot = resolve_project(units), {}
+    found = project.find_dependencies()
+    writer.put_links(source, _write_links(source, project, found, units, change, records, snapshot))
+    unresolved = {
+        path: dependencies for path, dependencies in snapshot.items() if path in units and path not in project.sites
+    }
+    taken = {
+        path: add_dependencies(records[path], dependencies).pack()
+        for path, dependencies in found.list_taken(unresolved)
+    }
     if taken:
         writer.put_notes(source, taken)
     is_plain = project.is_plain
@@ -62,18 +71,17 @@ def _extract(source: str, texts: Iterable[tuple[str, bytes]]) -> Iterator[UnitTe
 def _write_links(
     source: str,
     project: Project,
-    found: Foundations,
+    found: Dependencies,
     units: Units,
     change: Change,
     records: Mapping[str, Record],
-    bases: Mapping[str, Basis],
+    snapshot: Mapping[str, DependencyRecord],
 ) -> Iterator[UnitLinks]:
     writer = LinkWriter(source, units, project)
     for path in sorted(project.sites):
-        parts = project.parts.get(path)
-        links = writer.write(path, read_links(path, records[path]) if parts is not None else None)
+        links = writer.write(path)
         record = make_record(links, units[path])
         if project.is_exact:
-            record = add_basis(record, found.describe(path, bases.get(path), parts))
+            record = add_dependencies(record, found.describe(path, snapshot.get(path), project.other.get(path)))
         if path in change.fresh or records.get(path) != record:
             yield UnitLinks(path, links.edges, links.unbound, links.libraries, record.pack())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from pkg.resolve.abstract_values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
 from pkg.resolve.attributes import Attributes
 from pkg.resolve.containers import Containers
-from pkg.resolve.context import Context
-from pkg.resolve.model import Binding, Scope
-from pkg.resolve.names import Names
+from pkg.resolve.name_lookup import Names
 from pkg.resolve.parsing import parse_expression
-from pkg.resolve.values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Binding, Scope
 from pkg.units import Code
 
 _WRAPPERS = frozenset((
@@ -37,26 +37,26 @@ class Annotations:
         self._attributes = attributes
         self._containers = containers
         self._solver = context.solver
-        context.solver.add_rule("alias", self._read_alias)
+        context.solver.add_rule("alias", self._derive_alias)
 
-    def read(self, scope: Scope, node: ast.expr | None) -> Values:
+    def derive(self, scope: Scope, node: ast.expr | None) -> Values:
         """Give the objects that an annotation promises; nothing where it says nothing that helps."""
         if isinstance(node, ast.Constant):
             if not isinstance(node.value, str) or len(node.value) > MAX_LENGTH:
                 return EMPTY
-            return self.read(scope, parse_expression(node.value.encode("utf-8", "replace")))
+            return self.derive(scope, parse_expression(node.value.encode("utf-8", "replace")))
         if isinstance(node, ast.BinOp):
-            return self.read(scope, node.left) | self.read(scope, node.right)
+            return self.derive(scope, node.left) | self.derive(scope, node.right)
         if isinstance(node, ast.Subscript):
-            return self._read_generic(scope, node)
+            return self._derive_generic(scope, node)
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._read_name(scope, node)
+            return self._derive_name(scope, node)
         return EMPTY
 
-    def _read_name(self, scope: Scope, node: ast.Name | ast.Attribute) -> Values:
+    def _derive_name(self, scope: Scope, node: ast.Name | ast.Attribute) -> Values:
         name = _name_last(node)
         if name == "Self":
-            return _read_self(scope)
+            return _derive_self(scope)
         if isinstance(node, ast.Name):
             owner = self._names.find_owner(scope, name)
             if self._find_alias(owner, name) is not None:
@@ -67,13 +67,13 @@ class Annotations:
         if isinstance(node, ast.Name):
             return self._names.look_up(scope, node.id)
         if isinstance(node, ast.Attribute):
-            return self._attributes.read_all(self._follow(scope, node.value), node.attr)
+            return self._attributes.derive_all(self._follow(scope, node.value), node.attr)
         return EMPTY
 
-    def _read_alias(self, owner: Scope, name: str) -> Values:
+    def _derive_alias(self, owner: Scope, name: str) -> Values:
         """Give what an alias promises; it may speak of itself, through others as well."""
         binding = self._find_alias(owner, name)
-        return self.read(owner, binding and self._trees.parse(owner.module, binding.start, binding.end))
+        return self.derive(owner, binding and self._trees.parse(owner.module, binding.start, binding.end))
 
     def _find_alias(self, owner: Scope, name: str) -> Binding | None:
         """Find the annotation that a name stands for: the value of its one assignment, where that is generic."""
@@ -85,20 +85,20 @@ class Annotations:
             return None
         return bindings[0]
 
-    def _read_generic(self, scope: Scope, node: ast.Subscript) -> Values:
+    def _derive_generic(self, scope: Scope, node: ast.Subscript) -> Values:
         name = _name_last(node.value)
         inner = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name in _WRAPPERS:
             kept = inner[:1] if name in _FIRST else inner[-1:] if name == "Coroutine" else inner
-            return join([self.read(scope, each) for each in kept])
+            return join([self.derive(scope, each) for each in kept])
         if name in ("type", "Type"):
-            objects = self.read(scope, inner[0])
+            objects = self.derive(scope, inner[0])
             return frozenset((SUBCLASS, value[1]) for value in objects if value[0] in (TYPED, SELF))
         if name in _CONTAINERS:
             kept = inner[:1] if name in _FIRST else inner if name in ("tuple", "Tuple") else inner[-1:]
-            items = join([self.read(scope, each) for each in kept])
+            items = join([self.derive(scope, each) for each in kept])
             return self._containers.collect(("promised", scope, ast.dump(node)), items)
-        return self.read(scope, node.value)
+        return self.derive(scope, node.value)
 
 
 def _name_last(node: ast.expr) -> str:
@@ -113,7 +113,7 @@ def _promise(value: Value) -> Values:
     return EMPTY
 
 
-def _read_self(scope: Scope) -> Values:
+def _derive_self(scope: Scope) -> Values:
     each: Scope | None = scope
     while each is not None and each.kind != "class":
         each = each.parent

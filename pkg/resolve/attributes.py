@@ -1,15 +1,13 @@
-"""Attributes: of objects and classes along the order of their bases, of modules, libraries and containers (A-12)."""
+"""Attributes: of objects and classes along the order of their bases, of modules, libraries and containers (A-12).
+
+Beside the bodies of their classes they are assigned to in methods, and by code elsewhere.
+"""
 
 from __future__ import annotations
 
-from pkg.resolve.context import Context
-from pkg.resolve.fields import Fields
-from pkg.resolve.hierarchy import limit_derived
-from pkg.resolve.imports import Imports
-from pkg.resolve.methods import Methods
-from pkg.resolve.model import CLASS_METHOD, Scope
-from pkg.resolve.names import Names
-from pkg.resolve.values import (
+from collections.abc import Collection, Iterator
+
+from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
     CONSTANT,
@@ -33,6 +31,43 @@ from pkg.resolve.values import (
     library,
     unknown,
 )
+from pkg.resolve.imports import Imports
+from pkg.resolve.lookup_order import Order, Stretches
+from pkg.resolve.methods import Methods
+from pkg.resolve.name_lookup import Names
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import CLASS_METHOD, Scope, Store
+
+
+class Fields:
+    """Where the attributes of objects are assigned to, beside the bodies of their classes."""
+
+    def __init__(self, context: Context) -> None:
+        self._files = context.modules
+        self._stretches = Stretches(self.list_names)
+
+    def list_names(self, scope: Scope) -> Collection[str]:
+        """Give the attributes of self that the methods of a class assign to."""
+        return scope.module.fields.get(scope, ())
+
+    def find_owners(self, order: Order, name: str) -> list[Scope]:
+        """Find the classes of an order whose methods assign to an attribute of self."""
+        return [link.scope for link in self._stretches.find_links(order, name)]
+
+    def list_own(self, scope: Scope, name: str) -> list[Store]:
+        """Give the assignments to an attribute of self in the methods of a class."""
+        found = scope.module.fields.get(scope)
+        return found.get(name, []) if found is not None else []
+
+    def count_foreign(self, name: str) -> int:
+        """Count the assignments to an attribute of something else than the first parameter of a method."""
+        return self._files.totals.foreign[name]
+
+    def list_foreign(self, name: str) -> Iterator[Store]:
+        """Give those assignments."""
+        for path in self._files.list_assigning(name):
+            yield from self._files[path].fields[None][name]
+
 
 MAX_STORES = 12  # assignments from outside to attributes of one name up to which they are followed
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))  # that every class has
@@ -49,17 +84,17 @@ class Attributes:
         self._imports = imports
         self._methods = methods
         self._fields = fields
-        self._solver.add_rule("object attribute", self._read_of_object)
-        self._solver.add_rule("class attribute", self._read_of_class)
+        self._solver.add_rule("object attribute", self._derive_of_object)
+        self._solver.add_rule("class attribute", self._derive_of_class)
 
-    def read_all(self, values: Values, name: str) -> Values:
+    def derive_all(self, values: Values, name: str) -> Values:
         """Give an attribute of every value of a set."""
         if len(values) == 1:
             (value,) = values
-            return self.read(value, name)
-        return join([self.read(value, name) for value in values])
+            return self.derive(value, name)
+        return join([self.derive(value, name) for value in values])
 
-    def read(self, value: Value, name: str) -> Values:
+    def derive(self, value: Value, name: str) -> Values:
         """Give an attribute of one value."""
         kind = value[0]
         if kind == LIBRARY:
@@ -69,11 +104,11 @@ class Attributes:
         if kind in CLASSES:
             return self._solver.get(("class attribute", value, name))
         if kind in (MODULE, FOLDER):
-            return self._imports.read_member(value, name)
+            return self._imports.derive_member(value, name)
         if kind == CONSTANT:
             return frozenset({library(f"builtins.{type(value[1]).__name__}().{name}")})
         if kind == SUPER:
-            return self._read_of_super(value, name)
+            return self._derive_of_super(value, name)
         if kind == CONTAINER:
             return frozenset({(METHOD, None, value, name)})
         return unknown(value[1]) if kind == UNKNOWN else unknown(Reason.EXPRESSION)
@@ -83,36 +118,39 @@ class Attributes:
         return self._hierarchy.find(scope, name) is not None or bool(self._list_fields(scope, name))
 
     def _list_fields(self, scope: Scope, name: str) -> list[Scope]:
-        return [each for each in self._hierarchy.order(scope) if self._fields.list_own(each, name)]
+        return self._fields.find_owners(self._hierarchy.order(scope), name)
 
-    def _read_of_object(self, value: Value, name: str) -> Values:
+    def _derive_of_object(self, value: Value, name: str) -> Values:
         scope = value[1]
         if name == "__class__":
             return frozenset({(CLASS if value[0] == INSTANCE else SUBCLASS, scope)})
         owner = self._hierarchy.find(scope, name)
-        found = EMPTY if owner is None else self._methods.bind(self._names.read(owner, name), value)
+        found = EMPTY if owner is None else self._methods.bind(self._names.derive(owner, name), value)
         fields = self._list_fields(scope, name)
         if fields:
             found |= join(self._bind_field(self._solver.get(("field", each, name)), value) for each in fields)
         if owner is not None or fields:
             return found
-        return self._read_foreign(scope, name) | self._read_of_derived(value, name) | self._explain(scope, name)
+        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
 
     def _bind_field(self, values: Values, receiver: Value) -> Values:
         """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
-        order = self._hierarchy.order(receiver[1])
+        has_base = self._hierarchy.has_base
         return frozenset(
             (METHOD, value[1], receiver)
-            if value[0] == METHOD and value[1] is not None and value[2][0] == SELF and value[2][1] in order
+            if value[0] == METHOD
+            and value[1] is not None
+            and value[2][0] == SELF
+            and has_base(receiver[1], value[2][1])
             else value
             for value in values
         )
 
-    def _read_of_class(self, value: Value, name: str) -> Values:
+    def _derive_of_class(self, value: Value, name: str) -> Values:
         scope = value[1]
         owner = self._hierarchy.find(scope, name)
         if owner is not None:
-            values = self._names.read(owner, name)
+            values = self._names.derive(owner, name)
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
             return frozenset(_bind_to_class(each, value) for each in values)
@@ -124,39 +162,29 @@ class Attributes:
         for metaclass in self._hierarchy.metaclasses(scope):
             owner = self._hierarchy.find(metaclass, name)
             if owner is not None:
-                return self._methods.bind(self._names.read(owner, name), value)
-        return self._read_foreign(scope, name) | self._read_of_derived(value, name) | self._explain(scope, name)
+                return self._methods.bind(self._names.derive(owner, name), value)
+        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
 
-    def _read_of_super(self, value: Value, name: str) -> Values:
+    def _derive_of_super(self, value: Value, name: str) -> Values:
         _, scope, receiver = value
         owner = self._hierarchy.find(scope, name, after=scope)
         if owner is not None:
-            return self._methods.bind(self._names.read(owner, name), receiver)
+            return self._methods.bind(self._names.derive(owner, name), receiver)
         return frozenset({library(f"super().{name}" if self._hierarchy.is_open(scope) else f"builtins.object.{name}")})
 
-    def _read_foreign(self, scope: Scope, name: str) -> Values:
+    def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         count = self._fields.count_foreign(name)
         if count > MAX_STORES:
             return unknown(Reason.MANY)
         return self._solver.get(("foreign field", scope, name)) if count else EMPTY
 
-    def _read_of_derived(self, value: Value, name: str) -> Values:
+    def _derive_of_derived(self, value: Value, name: str) -> Values:
         """Give an attribute that a class lacks, and classes derived from it have: a value may be of one of those."""
         if value[0] in (INSTANCE, CLASS):
             return EMPTY
-        return join([self.read((value[0], each), name) for each in self._find_derived(value[1], name)])
-
-    def _find_derived(self, scope: Scope, name: str) -> list[Scope]:
-        """Find the nearest derived classes that define an attribute."""
-        found: dict[Scope, None] = {}
-        for each in self._hierarchy.list_derived(scope):
-            if self._fields.list_own(each, name):
-                found[each] = None
-            owner = self._hierarchy.find(each, name)
-            if owner is not None:
-                found[owner] = None
-        return limit_derived(list(found))
+        nearest = self._hierarchy.find_lacking(value[1], name, self._fields.list_names)
+        return join([self.derive((value[0], each), name) for each in nearest])
 
     def _explain(self, scope: Scope, name: str) -> Values:
         """Say why a class may lack an attribute."""

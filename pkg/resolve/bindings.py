@@ -1,23 +1,140 @@
-"""The rules by which names and attributes get their values: from all bindings that count (A-12)."""
+"""The rules by which names and attributes get their values: from definitions and all bindings that count (A-12).
+
+A definition gives what its decorators make of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pkg.resolve.abstract_values import (
+    CLASS,
+    CLASSES,
+    CONTAINER,
+    EMPTY,
+    FUNCTION,
+    LIBRARY,
+    METHOD,
+    MODULE,
+    OBJECTS,
+    TYPED,
+    UNKNOWN,
+    Value,
+    Values,
+    library,
+    target_of,
+)
 from pkg.resolve.annotations import Annotations
-from pkg.resolve.basis import Patch, hash_text
-from pkg.resolve.context import Context
-from pkg.resolve.decorators import Decorators
-from pkg.resolve.exports import Exports
+from pkg.resolve.attributes import Fields
+from pkg.resolve.dependency_record import Patch, hash_text
 from pkg.resolve.expressions import Expressions
-from pkg.resolve.fields import Fields
-from pkg.resolve.imports import Imports
+from pkg.resolve.function_values import Caller, Parameters
+from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.items import Items
-from pkg.resolve.model import Binding, ModuleScopes, Reference, Scope, refer_to, refer_to_module
-from pkg.resolve.names import list_final
-from pkg.resolve.parameters import Parameters
-from pkg.resolve.values import CLASS, CLASSES, CONTAINER, EMPTY, LIBRARY, MODULE, OBJECTS, TYPED, Value, Values, library
+from pkg.resolve.methods import Methods
+from pkg.resolve.name_lookup import NAMELESS, Names, list_final
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import (
+    CLASS_METHOD,
+    STATIC,
+    Binding,
+    ModuleScopes,
+    Reference,
+    Scope,
+    name_decorator,
+    refer_to,
+    refer_to_module,
+)
 from pkg.units import DOTTED, Code
+
+_TRANSPARENT = frozenset((
+    STATIC, CLASS_METHOD, "wraps", "lru_cache", "cache", "abstractmethod", "contextmanager", "asynccontextmanager",
+    "final", "override", "singledispatch", "total_ordering", "dataclass", "runtime_checkable", "fixture", "property",
+))  # fmt: skip
+
+
+class Decorators:
+    """Apply decorators."""
+
+    def __init__(
+        self, context: Context, names: Names, methods: Methods, expressions: Expressions, parameters: Parameters
+    ) -> None:
+        self._hierarchy = context.hierarchy
+        self._names = names
+        self._methods = methods
+        self._expressions = expressions
+        self._parameters = parameters
+
+    def define(self, scope: Scope) -> Values:
+        """Give what the name of a definition stands for: itself, or what its decorators make of it."""
+        if scope.kind == "class":
+            return frozenset({(CLASS, scope)})
+        values: Values = frozenset({(FUNCTION, scope)})
+        for text in reversed(scope.decorators):
+            last = name_decorator(text)
+            if last in NAMELESS:
+                return EMPTY
+            if last not in _TRANSPARENT and not last.endswith("property"):
+                values = self._decorate(scope, text, values)
+        return values
+
+    def evaluate(self, definition: Scope, text: str) -> Values:
+        """Give the values of a decorator of a definition, where it stands if its text is found there."""
+        scope, module = definition.parent or definition, definition.module
+        data = text.encode("utf-8", "replace")
+        start = module.text.find(data, module.definitions[definition.definition].span.start, definition.head[0])
+        if start < 0:
+            return self._expressions.evaluate_text(scope, text)
+        return self._expressions.evaluate(scope, start, start + len(data))
+
+    def _decorate(self, scope: Scope, text: str, values: Values) -> Values:
+        """Give what a decorator makes of values; one of which too little is known leaves them as they are."""
+        if self._parameters.is_name_used_widely(name_decorator(text)):
+            return values
+        made: set[Value] = set()
+        for decorator in self.evaluate(scope, text):
+            target: Scope | None = target_of(decorator)
+            if target is not None:
+                self.hand_over(decorator, values)
+                made |= _leave_decorators(target, self._methods.call(decorator))
+            if target is None or self._is_vague(target):
+                made |= values
+        return frozenset(value for value in made if value[0] != UNKNOWN)
+
+    def _is_vague(self, decorator: Scope) -> bool:
+        gives_something = decorator.kind == "class" or decorator.returns
+        return not gives_something or self._parameters.is_used_widely(decorator)
+
+    def hand_over(self, decorator: Value, values: Values) -> None:
+        """Give a decorator what it decorates: a function its first argument, a class that of its constructor."""
+        target: Scope = decorator[1]
+        if decorator[0] not in CLASSES:
+            self._parameters.add_caller(target, Caller(None, int(decorator[0] == METHOD), values))
+            return
+        owner = self._hierarchy.find(target, "__init__")
+        for value in self._names.derive(owner, "__init__") if owner is not None else ():
+            if value[0] == FUNCTION:
+                self._parameters.add_caller(value[1], Caller(None, 1, values))
+
+
+def _leave_decorators(decorator: Scope, values: Values) -> Values:
+    """Leave out of what a decorator gives the decorators that it, or the function around it, gives to other calls.
+
+    What a function gives is known of all its calls together: `return wrap` beside `return wrap(function)` is for those
+    that give options alone.
+    """
+    return frozenset(
+        value for value in values if not (value[0] == FUNCTION and _is_made_beside(value[1], decorator))
+    )  # fmt: skip
+
+
+def _is_made_beside(made: Scope, decorator: Scope) -> bool:
+    maker = made.parent
+    if maker is None or maker.kind != "function" or maker not in (decorator, decorator.parent):
+        return False
+    texts = {maker.module.text[start:end].strip() for start, end in maker.returns}
+    name = made.name.encode("utf-8", "replace")
+    return name in texts and (maker is not decorator or any(text.startswith(name + b"(") for text in texts))
 
 
 class Bindings:
@@ -46,52 +163,52 @@ class Bindings:
         self._decorators = decorators
         self.patches: dict[str, Sequence[Patch]] = {}  # by the file that assigns
         self._patches: dict[str, dict[Reference, list[tuple[str, Patch]]]] = {}  # by the name that is bound
-        context.solver.add_rule("patches", self._read_patches)
-        context.solver.add_rule("variable", self._read_variable)
-        context.solver.add_rule("final", self._read_final)
-        context.solver.add_rule("field", self._read_field)
-        context.solver.add_rule("foreign field", self._read_foreign)
+        context.solver.add_rule("patches", self._derive_patches)
+        context.solver.add_rule("variable", self._derive_variable)
+        context.solver.add_rule("final", self._derive_final)
+        context.solver.add_rule("field", self._derive_field)
+        context.solver.add_rule("foreign field", self._derive_foreign)
 
-    def _read_variable(self, scope: Scope, name: str) -> Values:
+    def _derive_variable(self, scope: Scope, name: str) -> Values:
         """Give what a name may stand for while its scope runs."""
-        return self._read_bindings(scope, name, scope.names.get(name, ()))
+        return self._derive_bindings(scope, name, scope.names.get(name, ()))
 
-    def _read_final(self, scope: Scope, name: str) -> Values:
+    def _derive_final(self, scope: Scope, name: str) -> Values:
         """Give what a name stands for when the code of its module or class has run; a star import may bring it last."""
         bindings = list_final(scope, name)
         star = None
         if scope.stars and bindings:
             star = self._exports.find_star(scope, name, after=max(binding.at for binding in bindings))
         if star is None or star.module is None:
-            return self._read_bindings(scope, name, bindings)
-        found = self._imports.read_attribute(star, name)
+            return self._derive_bindings(scope, name, bindings)
+        found = self._imports.derive_attribute(star, name)
         if not self._context.modules[star.module].root.stars:  # else the name may come from here in the end
             return found
-        return found | self._read_bindings(scope, name, bindings)
+        return found | self._derive_bindings(scope, name, bindings)
 
-    def _read_bindings(self, scope: Scope, name: str, bindings: Iterable[Binding]) -> Values:
+    def _derive_bindings(self, scope: Scope, name: str, bindings: Iterable[Binding]) -> Values:
         found: set[Value] = set()
         patches = self._patches[name].get(refer_to(scope), ()) if name in self._patches else ()
         for path, patch in patches:
             store = self._context.modules[path].fields[None][name][patch.number]
-            found |= self.read(store.scope, store.binding)
+            found |= self.derive(store.scope, store.binding)
         for binding in bindings:
-            found |= self.read(scope, binding)
+            found |= self.derive(scope, binding)
         if name in scope.parameter_names:
-            found |= self._parameters.read(scope, name)
+            found |= self._parameters.derive(scope, name)
         elif not bindings and not patches:
-            return self._imports.read_unbound(scope, name)
+            return self._imports.derive_unbound(scope, name)
         return frozenset(found)
 
-    def read(self, scope: Scope, binding: Binding) -> Values:
+    def derive(self, scope: Scope, binding: Binding) -> Values:
         """Give the values of one binding."""
         if binding.scope is not None:
             return self._decorators.define(binding.scope)
         if binding.record is not None:
-            return self._imports.read(scope.module.path, binding.record)
+            return self._imports.derive(scope.module.path, binding.record)
         if binding.code == Code.ANNOTATE:
             annotation = self._context.trees.parse(scope.module, binding.start, binding.end)
-            return self._annotations.read(scope, annotation)
+            return self._annotations.derive(scope, annotation)
         values = self._expressions.evaluate(scope, binding.start, binding.end)
         if binding.code == Code.FOR:
             values = self._items.iterate(values)
@@ -108,21 +225,21 @@ class Bindings:
         tuples = frozenset(value for value in values if value[0] == CONTAINER)
         return frozenset(map(_make_caught, (values - tuples) | self._items.take(tuples, None)))
 
-    def _read_field(self, owner: Scope, name: str) -> Values:
+    def _derive_field(self, owner: Scope, name: str) -> Values:
         """Give what the methods of a class assign to an attribute of self."""
         found: set[Value] = set()
         for store in self._fields.list_own(owner, name):
-            found |= self.read(store.scope, store.binding)
+            found |= self.derive(store.scope, store.binding)
         return frozenset(found)
 
-    def _read_foreign(self, scope: Scope, name: str) -> Values:
+    def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         found: set[Value] = set()
-        order = self._context.hierarchy.order
+        has_base = self._context.hierarchy.has_base
         for store in self._fields.list_foreign(name):
             receivers = self._expressions.evaluate(store.scope, store.start, store.end)
-            if any(value[0] in (*OBJECTS, *CLASSES) and scope in order(value[1]) for value in receivers):
-                found |= self.read(store.scope, store.binding)
+            if any(value[0] in (*OBJECTS, *CLASSES) and has_base(value[1], scope) for value in receivers):
+                found |= self.derive(store.scope, store.binding)
         return frozenset(found)
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
@@ -139,7 +256,7 @@ class Bindings:
                 self._context.modules.bind(patch.target, patch.name)
                 self._patches.setdefault(patch.name, {}).setdefault(patch.target, []).append((path, patch))
 
-    def _read_patches(self, path: str) -> Values:
+    def _derive_patches(self, path: str) -> Values:
         """Follow what a file assigns to from outside; nobody reads the set itself."""
         self.patches[path] = list(self._list_patches(self._context.modules[path]))
         return EMPTY

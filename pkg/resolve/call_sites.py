@@ -1,18 +1,34 @@
-"""Bind calls: what they run, the callbacks that they hand over, and what they put into containers (A-12)."""
+"""Bind calls: what they run, the callbacks that they hand over, and what they put into containers (A-12).
+
+Beside them stand the sites where Python itself calls something: loops, contexts, raised classes, decorators.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from pkg.model import LIKELY, POSSIBLE
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolve.abstract_values import (
+    CLASS,
+    CLASSES,
+    FUNCTION,
+    LIBRARY,
+    METHOD,
+    OBJECTS,
+    TYPED,
+    UNKNOWN,
+    Reason,
+    Value,
+    target_of,
+)
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.model import Site
-from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
-from pkg.resolve.parameters import Caller
-from pkg.resolve.special_calls import ASKING, SpecialCalls
-from pkg.resolve.values import CLASSES, FUNCTION, LIBRARY, METHOD, OBJECTS, TYPED, UNKNOWN, Reason, Value
+from pkg.resolve.function_values import Caller
+from pkg.resolve.name_lookup import NAMELESS
+from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
+from pkg.resolve.scope_model import Site, name_decorator
+from pkg.resolve.special_methods import ASKING, SpecialCalls
 from pkg.units import DOTTED_NAME, NAME
 
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
@@ -81,7 +97,7 @@ class CallSites:
         """Give the functions that make an object of a class, and note the arguments."""
         for name in ("__init__", "__new__"):
             owner = self._hierarchy.find(value[1], name)
-            for each in self._names.read(owner, name) if owner is not None else ():
+            for each in self._names.derive(owner, name) if owner is not None else ():
                 if each[0] == FUNCTION:
                     yield Target(each[1], "constructor", confidence)
                     self._parameters.add_caller(each[1], Caller(site, 1))
@@ -100,3 +116,55 @@ def _may_call(name: str) -> bool:
     if name.startswith("builtins."):
         return name.removeprefix("builtins.") in _CALLING
     return not name.startswith(_NOT_CALLING)
+
+
+_ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
+
+
+class ImplicitCalls:
+    """Bind the sites where Python itself calls something."""
+
+    def __init__(self, evaluator: Evaluator, call_sites: CallSites, special_calls: SpecialCalls) -> None:
+        self._expressions = evaluator.expressions
+        self._decorators = evaluator.decorators
+        self._call_sites = call_sites
+        self._special_calls = special_calls
+
+    def bind_loop(self, site: Site) -> Iterator[Target]:
+        """Bind a loop over an object to the methods that give its items."""
+        for value in self._find_objects(site):
+            yield from self._special_calls.iterate(value)
+
+    def bind_context(self, site: Site) -> Iterator[Target]:
+        """Bind a with statement to the methods that enter and leave its context."""
+        for value in self._find_objects(site):
+            yield from self._special_calls.find(value, _ENTERING)
+
+    def _find_objects(self, site: Site) -> Iterator[Value]:
+        values = self._expressions.evaluate(site.scope, site.start, site.end)
+        return (value for value in values if value[0] in OBJECTS)
+
+    def bind_raise(self, site: Site) -> Iterator[Target]:
+        """Bind the raise of a class, which makes an object of it; the raise of an object calls nothing."""
+        for value in self._expressions.evaluate(site.scope, site.start, site.end):
+            if value[0] in CLASSES:
+                yield Target(value[1], "raise", CERTAIN)
+                yield from self._call_sites.construct(site, value, CERTAIN)
+
+    def bind_decorators(self, site: Site) -> Iterator[Outcome]:
+        """Bind the calls of decorators, which the scope around the definition makes."""
+        definition = site.definition
+        if definition is None:
+            return
+        self._decorators.define(definition)  # which hands the function from one decorator to the next
+        for text in reversed(definition.decorators):
+            is_skipped = name_decorator(text) in NAMELESS
+            rule = MADE_DECORATOR if "(" in text else "decorator"
+            for value in self._decorators.evaluate(definition, text) if not is_skipped else ():
+                if target_of(value) is None:
+                    continue
+                yield Target(value[1], rule, CERTAIN)
+                if definition.kind == "class":
+                    self._decorators.hand_over(value, frozenset({(CLASS, definition)}))
+                if value[0] == CLASS:
+                    yield from self._call_sites.construct(site, value, CERTAIN)

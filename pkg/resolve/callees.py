@@ -7,12 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.model import Scope, Site
-from pkg.resolve.names import list_final
-from pkg.resolve.outcomes import Target
-from pkg.resolve.properties import Properties
-from pkg.resolve.values import (
+from pkg.resolve.abstract_values import (
     CLASS,
     CONTAINER,
     EMPTY,
@@ -29,6 +24,10 @@ from pkg.resolve.values import (
     Value,
     Values,
 )
+from pkg.resolve.evaluate import Evaluator
+from pkg.resolve.outcomes import Target
+from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME
 
 _LAST_NAME = re.compile(rb"\s*" + NAME)
@@ -87,7 +86,7 @@ class CalleeFinder:
         """Say by which rule a bare name is bound, and how sure that is."""
         owner = self._names.find_owner(scope, name)
         is_final = owner.parent is None and scope.owner is not owner
-        bindings = list_final(owner, name) if is_final else owner.names.get(name, ())
+        bindings = self._names.list_final(owner, name) if is_final else owner.names.get(name, ())
         if name in owner.parameter_names:
             return "argument", LIKELY
         if not bindings:
@@ -102,7 +101,7 @@ class CalleeFinder:
     def _find_methods(self, value: Value, name: str) -> Iterator[Callees]:
         """Find what an attribute of one value may be when it is called."""
         kind = value[0]
-        found = self._attributes.read(value, name)
+        found = self._attributes.derive(value, name)
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
@@ -136,7 +135,7 @@ class CalleeFinder:
 
     def _bind_functions(self, owner: Scope, name: str, receiver: Value) -> Values:
         return frozenset(
-            (METHOD, value[1], receiver) for value in self._names.read(owner, name) if value[0] == FUNCTION
+            (METHOD, value[1], receiver) for value in self._names.derive(owner, name) if value[0] == FUNCTION
         )
 
 

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
-from pkg.resolve.basis import Basis, ClassRow, Patch, hash_text
-from pkg.resolve.calls import Binder
-from pkg.resolve.files import Files
-from pkg.resolve.lineage import RecalledClasses, describe_classes
+from pkg.resolve.binder import Binder
+from pkg.resolve.class_cache import ClassCache, describe_classes
+from pkg.resolve.dependency_record import ClassRow, DependencyRecord, Patch, hash_text
+from pkg.resolve.exported_names import count_exported, describe_exports
+from pkg.resolve.file_diff import OtherParts, compare_files
+from pkg.resolve.function_values import rate_uses
 from pkg.resolve.mentions import Wanted, find_mentions
-from pkg.resolve.model import ModuleScopes, Scope
 from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
-from pkg.resolve.operators import find_operators
-from pkg.resolve.parameters import rate_uses
-from pkg.resolve.statics import count_statics, describe_exports
+from pkg.resolve.repository_files import Files
+from pkg.resolve.scope_model import ModuleScopes, Scope
+from pkg.resolve.sites import find_operators
 from pkg.resolve.summary import Totals, has_one_method
-from pkg.resolve.versions import Parts, Versions
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -40,88 +40,80 @@ class Unforeseen(Exception):  # noqa: N818  # no error: everything is resolved a
 class Past:
     """What is known from the last resolution."""
 
-    bases: Mapping[str, Basis]  # of every file that was there
+    snapshot: Mapping[str, DependencyRecord]  # of every file that was there
     changed: Set[str]  # files
     files: Files  # those that changed or are gone, as they were
-    same: dict[str, Parts] = field(default_factory=dict)  # files that changed in nothing others were worked out from
-
-    @property
-    def parts(self) -> dict[str, Parts]:
-        """Give those of them that may be resolved in parts."""
-        return {path: parts for path, parts in self.same.items() if parts.has_same_inside}
-
-    def list_unordered(self) -> set[str]:
-        """Give the files that may be resolved in parts, but whose classes and patches are to be found anew."""
-        return {path for path, parts in self.parts.items() if not parts.is_local}
+    same: set[str] = field(default_factory=set)  # files that changed in nothing others were worked out from
+    other: dict[str, OtherParts] = field(default_factory=dict)  # by file that changed, what is not as it was
 
 
 def find_reached(binder: Binder, past: Past) -> set[str]:
-    """Give the files to which a change comes by names, those that changed included unless parts of them will do.
+    """Give the files to which a change comes by names, those that changed included.
 
     The binder then knows the classes and patches of all files. Only the files that the change may have come to are read
-    for theirs; those of all others are as they were.
+    for theirs; those of all others are as they were. Unforeseen says that names do not tell what the change reaches.
     """
     files = binder.modules
-    wanted = _compare_statics(files, past)
-    _compare_versions(files, past)
+    wanted = _compare_exported(files, past)
+    _compare_files(files, past)
     suspects = _find_suspects(files, past, wanted)
-    known = RecalledClasses(files, {path: past.bases[path].classes for path in files.keys() - suspects})
-    if known.list_missing(past.files):
+    class_cache = ClassCache(files, {path: past.snapshot[path].classes for path in files.keys() - suspects})
+    if class_cache.list_missing(past.files):
         raise Unforeseen
-    binder.order_classes(suspects, known)
+    binder.order_classes(suspects, class_cache)
     for path in sorted(suspects):
-        _compare_classes(binder, known, files[path], past, wanted)
+        _compare_classes(binder, class_cache, files[path], past, wanted)
     for path in past.changed:
         _compare_members(binder, past.files.get(path), files.get(path), wanted)
     suspects = _find_suspects(files, past, wanted)
-    patches = {path: past.bases[path].patches for path in files.keys() - suspects}
+    patches = {path: past.snapshot[path].patches for path in files.keys() - suspects}
     if any(patch.target[0] in past.files and files.find(patch.target) is None for patch in chain(*patches.values())):
         raise Unforeseen
     binder.find_patches(suspects, patches)
     for path in suspects:
-        old = past.bases[path].patches if path in past.bases else ()
+        old = past.snapshot[path].patches if path in past.snapshot else ()
         wanted.names |= _list_repatched(old, binder.bindings.patches[path])
     return _find_named(files, past, wanted)
 
 
-def _compare_versions(files: Files, past: Past) -> None:
-    """Find the files that changed in nothing that others were worked out from."""
+def _compare_files(files: Files, past: Past) -> None:
+    """Find what is not as it was in the files that changed; in some, others were worked out from nothing of that."""
     for path in sorted(past.changed):
-        before, now, basis = past.files.get(path), files.get(path), past.bases.get(path)
-        if before is None or now is None or basis is None:
+        before, now, dependencies = past.files.get(path), files.get(path), past.snapshot.get(path)
+        if before is None or now is None or dependencies is None:
             continue
-        versions = Versions(before, now, basis)
-        if versions.has_same_outside():
-            past.same[path] = versions.compare_parts()
+        diff = compare_files(before, now)
+        past.other[path] = diff.find_other(dependencies.taken)
+        if diff.keeps(dependencies.taken):
+            past.same.add(path)
 
 
 def _find_suspects(files: Files, past: Past, wanted: Wanted) -> set[str]:
     """Give the files to which a change comes by names, and those that were worked out from one of these."""
     found = _find_named(files, past, wanted)
     dependants = find_dependants(past, found | past.files.keys())
-    return files.keys() & (found | dependants | past.list_unordered())
+    return files.keys() & (found | dependants)
 
 
 def _find_named(files: Files, past: Past, wanted: Wanted) -> set[str]:
-    """Give the files that changed, unless parts of them will do, and those to which a change comes by names.
+    """Give the files that changed, and those to which a change comes by names.
 
-    Of what is the same in one that changed, something else may come now if it speaks of a name itself.
+    From one that changed, something else than before may come now if it speaks of a name itself.
     """
     if wanted.size > MAX_NAMES:
         raise Unforeseen
-    asking = wanted.paths | find_mentions(files, wanted, past.bases, past.same)
-    for path in asking:
-        past.same.pop(path, None)
-    return asking | (past.changed - past.parts.keys())
+    asking = wanted.paths | find_mentions(files, wanted, past.snapshot, {path: past.other[path] for path in past.same})
+    past.same -= asking
+    return asking | past.changed
 
 
 def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
     """Give the files whose links were worked out from any of some files, but for what is the same there as before."""
     wanted = {hash_text(path) for path in paths if path not in past.same}
-    return {path for path, basis in past.bases.items() if not wanted.isdisjoint(basis.reach)}
+    return {path for path, dependencies in past.snapshot.items() if not wanted.isdisjoint(dependencies.reach)}
 
 
-def _compare_statics(files: Files, past: Past) -> Wanted:
+def _compare_exported(files: Files, past: Past) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
     wanted = Wanted(_compare_paths(files, past))
     came = Totals.of(files.summaries[path] for path in past.changed if path in files)
@@ -133,7 +125,7 @@ def _compare_statics(files: Files, past: Past) -> Wanted:
         before, now = past.files.get(path), files.get(path)
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
-        for item in _find_differing(count_statics(before), count_statics(now)):
+        for item in _find_differing(count_exported(before), count_exported(now)):
             if item[0] == "defines":
                 defined.add(item[-1])
             elif item[:2] == ("binds", ""):
@@ -146,10 +138,10 @@ def _compare_statics(files: Files, past: Past) -> Wanted:
         for name in came.calls.keys() | past.files.totals.calls.keys()
         if rate_uses(totals.calls[name]) != rate_uses(files.totals.calls[name])
     }
-    for path in past.bases.keys() - files.keys():
-        if any(row.is_mixed for row in past.bases[path].classes):
+    for path in past.snapshot.keys() - files.keys():
+        if any(row.is_mixed for row in past.snapshot[path].classes):
             raise Unforeseen
-        wanted.names |= {patch.name for patch in past.bases[path].patches}
+        wanted.names |= {patch.name for patch in past.snapshot[path].patches}
     return wanted
 
 
@@ -160,19 +152,19 @@ def _find_differing(old: Counter[Counted], new: Counter[Counted]) -> set[Counted
 
 def _compare_paths(files: Files, past: Past) -> set[str]:
     """Give the names of modules that came or went."""
-    moved = past.bases.keys() ^ files.keys()
+    moved = past.snapshot.keys() ^ files.keys()
     if not moved:
         return set()
-    before, now = ModuleMap(past.bases), ModuleMap(files)
+    before, now = ModuleMap(past.snapshot), ModuleMap(files)
     if before.roots != now.roots or any(path.endswith((INIT, STUB_INIT)) for path in moved):
         raise Unforeseen
     return {part for path in moved for part in path.removesuffix(".pyi").removesuffix(".py").split("/")[-2:]}
 
 
-def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScopes, past: Past, wanted: Wanted) -> None:
+def _compare_classes(binder: Binder, class_cache: ClassCache, module: ModuleScopes, past: Past, wanted: Wanted) -> None:
     """Find the classes whose bases changed: all that they and their heirs define may be found anew, or no longer."""
-    basis = past.bases.get(module.path)
-    old = _group_rows(basis.classes if basis is not None else ())
+    dependencies = past.snapshot.get(module.path)
+    old = _group_rows(dependencies.classes if dependencies is not None else ())
     new = _group_rows(describe_classes(binder.hierarchy, module))
     for name, rows in old.items():
         if new.get(name) != rows:  # who is worked out from the file is no longer left alone
@@ -184,7 +176,7 @@ def _compare_classes(binder: Binder, known: RecalledClasses, module: ModuleScope
             for each in (scope, *binder.hierarchy.list_derived(scope)):
                 wanted.names |= each.names.keys() | set(_list_fields(each))
                 _reach_siblings(binder, each, wanted)
-                _compare_order(binder, known, each, wanted)
+                _compare_order(binder, class_cache, each, wanted)
 
 
 def _group_rows(rows: Iterable[ClassRow]) -> dict[str, list[ClassRow]]:
@@ -194,9 +186,9 @@ def _group_rows(rows: Iterable[ClassRow]) -> dict[str, list[ClassRow]]:
     return found
 
 
-def _compare_order(binder: Binder, known: RecalledClasses, scope: Scope, wanted: Wanted) -> None:
+def _compare_order(binder: Binder, class_cache: ClassCache, scope: Scope, wanted: Wanted) -> None:
     """Find whether the order of a class leads over several bases now, or no longer."""
-    before = known.find_row(scope)
+    before = class_cache.find_row(scope)
     if before is not None and before.is_mixed != binder.hierarchy.is_mixed(scope):
         if before.is_mixed:
             raise Unforeseen
@@ -213,7 +205,7 @@ def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
     """Reach the bases of a class of several: what super() means in them depends on it."""
     if binder.hierarchy.is_mixed(scope):
         order = binder.hierarchy.order(scope)
-        wanted.paths |= {each.module.path for each in order[1:] if b"super" in each.module.text}
+        wanted.paths |= {each.module.path for each in order if each is not scope and b"super" in each.module.text}
 
 
 def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:

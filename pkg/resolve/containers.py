@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pkg.resolve.context import Context
-from pkg.resolve.model import Scope
-from pkg.resolve.values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values
+from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Scope
 
 REST, PAIR = "rest of", "pair"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
@@ -76,7 +76,7 @@ class Containers:
         self._solver = context.solver
         self._containers: dict[object, Container] = {}
         self._puts: dict[object, Puts] = {}
-        self._deliveries = context.deliveries
+        self._dataflow = context.dataflow
 
     def forget(self) -> None:
         """Forget all containers."""
@@ -95,7 +95,7 @@ class Containers:
         before = self._containers.setdefault(name, container)
         if not container.items <= before.items:
             self._containers[name] = before._replace(items=before.items | container.items)
-            self._deliveries.renew(name)
+            self._dataflow.renew(name)
         return frozenset({(CONTAINER, name)})
 
     def derive(self, kind: str, container: Value, start: int = 0) -> Values:
@@ -123,8 +123,8 @@ class Containers:
         puts = self._puts.get(name)
         if puts is None:
             puts = self._puts[name] = Puts()
-            self._deliveries.renew(name)
-        self._deliveries.deliver(name)
+            self._dataflow.renew(name)
+        self._dataflow.deliver(name)
         if keys is None or any(key[0] != CONSTANT and key != UNGIVEN for key in keys):
             if item not in puts.anywhere:
                 puts.anywhere[item] = None
@@ -140,23 +140,23 @@ class Containers:
     def put_all(self, container: Value, others: Values) -> None:
         """Note that a container takes the items of others."""
         name = container[1]
-        self._deliveries.deliver(name)
+        self._dataflow.deliver(name)
         before = self._containers[name]
         inside = before.inside | frozenset(value for value in others if value[0] == CONTAINER and value != container)
         if inside != before.inside:
             self._containers[name] = before._replace(inside=inside)
-            self._deliveries.renew(name)
+            self._dataflow.renew(name)
 
-    def read(self, name: Hashable) -> Container:
+    def get(self, name: Hashable) -> Container:
         """Give a container to a set of its items, which is computed again when something is put into it."""
-        self._deliveries.read(name)
+        self._dataflow.note_reader(name)
         return self._containers[name]
 
     def holds(self, name: Hashable) -> bool:
         """Tell whether a container was made by now."""
         return name in self._containers
 
-    def read_puts(self, name: object) -> Puts:
+    def get_puts(self, name: object) -> Puts:
         """Give what is put into a container."""
         return self._puts.get(name, _NO_PUTS)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from pkg.resolve.abstract_values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
 from pkg.resolve.containers import Containers, Rest, Written, is_pair
-from pkg.resolve.context import Context
 from pkg.resolve.expressions import Expressions
+from pkg.resolve.function_values import Parameters
 from pkg.resolve.items import Items
-from pkg.resolve.parameters import Parameters
-from pkg.resolve.values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
+from pkg.resolve.resolution_context import Context
 
 _FIRST: Value = (CONSTANT, 0)
 MAX_PARTS = 1000  # of a table that is written out: what it holds anywhere says no more than that it may be anything
@@ -33,14 +33,14 @@ class Contents:
         self._items = items
         self._expressions = expressions
         self._parameters = parameters
-        context.solver.add_rule("item", self._read_item)
-        context.solver.add_rule("keys", self._read_keys)
-        context.solver.add_rule("put", self._read_anywhere)
-        context.solver.add_rule("part", self._read_part_of_text)
+        context.solver.add_rule("item", self._derive_item)
+        context.solver.add_rule("keys", self._derive_keys)
+        context.solver.add_rule("put", self._derive_anywhere)
+        context.solver.add_rule("part", self._derive_part_of_text)
 
-    def _read_keys(self, name: object) -> Values:
+    def _derive_keys(self, name: object) -> Values:
         """Give the keys that a dict is written with."""
-        origin = self._containers.read(name).origin
+        origin = self._containers.get(name).origin
         if isinstance(origin, Written) and isinstance(origin.node, ast.DictComp):
             return self._visit(origin, origin.node.key)
         if not isinstance(origin, Written) or not isinstance(origin.node, ast.Dict):
@@ -49,20 +49,20 @@ class Contents:
             return unknown(Reason.MANY)
         return join([self._visit(origin, key) for key in origin.node.keys if key is not None])
 
-    def _read_item(self, name: object, key: Value | None) -> Values:
+    def _derive_item(self, name: object, key: Value | None) -> Values:
         """Give what a container holds under a key; without a key, anywhere."""
-        container = self._containers.read(name)
+        container = self._containers.get(name)
         if key == _FIRST and is_pair(name):
             keys = [self._solver.get(("keys", each[1])) for each in container.inside]
             return unknown(Reason.ITEM).union(*keys)  # a place that was counted, or a key, as far as it is written
         found: set[Value] = set(container.items)
         if isinstance(container.origin, Written):
-            found |= self._read_written(container.origin, key)
+            found |= self._derive_written(container.origin, key)
         elif isinstance(container.origin, Rest):
-            found |= self._parameters.read_rest(container.origin, key)
+            found |= self._parameters.derive_rest(container.origin, key)
         if container.inside:
             found |= self._items.take(container.inside, _move(key, container.skip))
-        puts = self._containers.read_puts(name)
+        puts = self._containers.get_puts(name)
         if puts.anywhere or puts.under:
             found |= self._solver.get(("put", name))
         for items in puts.under.values() if key is None else [puts.under.get(key, ())]:
@@ -70,33 +70,33 @@ class Contents:
                 found |= self._solver.get(("part", item))
         return frozenset(found)
 
-    def _read_anywhere(self, name: object) -> Values:
+    def _derive_anywhere(self, name: object) -> Values:
         """Give what is put into a container under keys that are not known."""
-        return join([self._solver.get(("part", item)) for item in list(self._containers.read_puts(name).anywhere)])
+        return join([self._solver.get(("part", item)) for item in list(self._containers.get_puts(name).anywhere)])
 
-    def _read_part_of_text(self, item: Written) -> Values:
+    def _derive_part_of_text(self, item: Written) -> Values:
         """Give the values of an expression whose value is put into containers."""
         return self._visit(item, item.node)
 
-    def _read_written(self, origin: Written, key: Value | None) -> Values:
+    def _derive_written(self, origin: Written, key: Value | None) -> Values:
         node = origin.node
         if key is None and _count_parts(node) > MAX_PARTS:
             return unknown(Reason.MANY)
         if isinstance(node, ast.Dict):
-            return self._read_dict(origin, node, key)
+            return self._derive_dict(origin, node, key)
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
             return self._visit(origin, node.elt)
         if isinstance(node, ast.DictComp):
             return self._visit(origin, node.value)
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            return join([self._read_part(origin, part) for part in _pick_items(node.elts, key)])
+            return join([self._derive_part(origin, part) for part in _pick_items(node.elts, key)])
         return EMPTY
 
-    def _read_part(self, origin: Written, part: ast.expr) -> Values:
+    def _derive_part(self, origin: Written, part: ast.expr) -> Values:
         values = self._visit(origin, part)
         return self._items.iterate(values) if isinstance(part, ast.Starred) else values
 
-    def _read_dict(self, origin: Written, node: ast.Dict, key: Value | None) -> Values:
+    def _derive_dict(self, origin: Written, node: ast.Dict, key: Value | None) -> Values:
         found: set[Value] = set()
         for each, value in zip(node.keys, node.values, strict=True):
             if each is None:

@@ -1,7 +1,7 @@
 """What expressions stand for: names through scopes and imports, attributes through classes, results of calls (A-12).
 
-Every name, result, field and item is a set of values (pkg.resolve.values) that the solver keeps: without regard
-to the order of statements and to who calls, so that the answer covers every run.
+Every name, result, field and item is a set of values (pkg.resolve.abstract_values) that the solver keeps: without
+regard to the order of statements and to who calls, so that the answer covers every run.
 
 The parts know each other one way only; where they depend on one another they go through the solver, whose sets are
 
@@ -12,33 +12,29 @@ The parts know each other one way only; where they depend on one another they go
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |
-| "result", "yield"                   | function         | results.py    |
-| "bases", "patches"                  | class, path of a file | lineage.py, bindings.py |
-| "site", "store", "rest"             | site, assignment, outermost function or module | calls.py |
+| "renamed fixture"                   | module, name     | fixtures.py   |
+| "result", "yield"                   | function         | function_values.py    |
+| "bases", "patches"                  | class, path of a file | class_cache.py, bindings.py |
+| "site", "store", "rest"             | site, assignment, outermost function or module | binder.py |
 """
 
 from __future__ import annotations
 
 from pkg.resolve.annotations import Annotations
-from pkg.resolve.attributes import Attributes
-from pkg.resolve.bindings import Bindings
-from pkg.resolve.container_calls import ContainerCalls
+from pkg.resolve.attributes import Attributes, Fields
+from pkg.resolve.bindings import Bindings, Decorators
 from pkg.resolve.containers import Containers
 from pkg.resolve.contents import Contents
-from pkg.resolve.context import Context
-from pkg.resolve.decorators import Decorators
-from pkg.resolve.exports import Exports
 from pkg.resolve.expressions import Expressions
-from pkg.resolve.fields import Fields
-from pkg.resolve.files import Files
 from pkg.resolve.fixtures import Fixtures
-from pkg.resolve.imports import Imports
+from pkg.resolve.function_values import Parameters, Results
+from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.items import Items
-from pkg.resolve.library_calls import LibraryCalls
+from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
-from pkg.resolve.names import Names
-from pkg.resolve.parameters import Parameters
-from pkg.resolve.results import Results
+from pkg.resolve.name_lookup import Names
+from pkg.resolve.repository_files import Files
+from pkg.resolve.resolution_context import Context
 
 
 class Evaluator:
@@ -76,7 +72,8 @@ class Evaluator:
     def forget(self) -> None:
         """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
         self.solver.forget()
-        self.context.deliveries.forget()
+        self.hierarchy.forget()
+        self.context.dataflow.forget()
         self.containers.forget()
         self.parameters.forget()
 

@@ -6,19 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from pkg.resolve.attributes import Attributes
-from pkg.resolve.container_calls import ContainerCalls
-from pkg.resolve.containers import Containers, Written
-from pkg.resolve.context import Context
-from pkg.resolve.given import Given
-from pkg.resolve.items import Items
-from pkg.resolve.library_calls import LibraryCalls
-from pkg.resolve.methods import Methods
-from pkg.resolve.model import Scope, Site
-from pkg.resolve.names import Names
-from pkg.resolve.operators import METHODS
-from pkg.resolve.parsing import locate, parse_expression
-from pkg.resolve.values import (
+from pkg.resolve.abstract_values import (
     CONSTANT,
     CONTAINER,
     EMPTY,
@@ -35,6 +23,17 @@ from pkg.resolve.values import (
     library,
     unknown,
 )
+from pkg.resolve.arguments import Arguments
+from pkg.resolve.attributes import Attributes
+from pkg.resolve.containers import Containers, Written
+from pkg.resolve.items import Items
+from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
+from pkg.resolve.methods import Methods
+from pkg.resolve.name_lookup import Names
+from pkg.resolve.parsing import locate, parse_expression
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.sites import METHODS
 from pkg.units import DOTTED, NAME
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
@@ -100,7 +99,7 @@ class Expressions:
         match = _LAST_NAME.search(module.text, max(start, end - MAX_NAME), end)
         site = self._trees.find_call(module, start, match.start()) if match else None
         if match is not None and site is not None:
-            return self._attributes.read_all(self._call_site(site), match.group(1).decode("utf-8", "replace"))
+            return self._attributes.derive_all(self._call_site(site), match.group(1).decode("utf-8", "replace"))
         tree = self._trees.parse(module, start, end)
         return self.visit(scope, tree, start) if tree is not None else unknown(Reason.EXPRESSION)
 
@@ -126,24 +125,24 @@ class Expressions:
         first = parts[0]
         values = _CONSTANTS[first] if first in _CONSTANTS else self._names.look_up(scope, first)
         for name in parts[1:]:
-            values = self._attributes.read_all(values, name)
+            values = self._attributes.derive_all(values, name)
         return values
 
-    def give(self, site: Site) -> Given:
+    def give(self, site: Site) -> Arguments:
         """Give the arguments of a call site."""
-        return Given(self.visit, self._trees, site.scope, site)
+        return Arguments(self.visit, self._trees, site.scope, site)
 
     def _call_site(self, site: Site) -> Values:
         return self._call_all(self.evaluate(site.scope, site.start, site.end), self.give(site))
 
-    def _call_all(self, callees: Values, given: Given) -> Values:
+    def _call_all(self, callees: Values, arguments: Arguments) -> Values:
         """Give what calling one of several values gives back."""
         found: set[Value] = set()
         for callee in callees:
             if callee[0] == LIBRARY:
-                found |= self._library_calls.call(callee[1], given)
+                found |= self._library_calls.call(callee[1], arguments)
             elif callee[0] == METHOD and callee[1] is None:
-                found |= self._container_calls.call(callee, given)
+                found |= self._container_calls.call(callee, arguments)
             else:
                 found |= self._methods.call(callee)
         return frozenset(found)
@@ -163,7 +162,7 @@ class Expressions:
         return self._names.look_up(scope, node.id)
 
     def _visit_attribute(self, scope: Scope, node: ast.Attribute, at: int) -> Values:
-        return self._attributes.read_all(self.visit(scope, node.value, at), node.attr)
+        return self._attributes.derive_all(self.visit(scope, node.value, at), node.attr)
 
     def _visit_constant(self, scope: Scope, node: ast.Constant, at: int) -> Values:
         if node.value is None or node.value is Ellipsis:
@@ -221,7 +220,7 @@ class Expressions:
         return self._containers.slice_all(values, start)
 
     def _visit_call(self, scope: Scope, node: ast.Call, at: int) -> Values:
-        return self._call_all(self.visit(scope, node.func, at), Given(self.visit, self._trees, scope, node, at))
+        return self._call_all(self.visit(scope, node.func, at), Arguments(self.visit, self._trees, scope, node, at))
 
 
 _VISITS: dict[type[ast.expr], Callable[..., Values]] = {

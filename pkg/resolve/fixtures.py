@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pkg.model import CERTAIN
-from pkg.resolve.context import Context
-from pkg.resolve.exports import Exports
-from pkg.resolve.imports import Imports
+from pkg.resolve.abstract_values import EMPTY, FUNCTION, Value, Values, join, library
+from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.items import Items
 from pkg.resolve.methods import Methods
-from pkg.resolve.model import Scope, Site
 from pkg.resolve.modules import Found
-from pkg.resolve.names import Names
+from pkg.resolve.name_lookup import Names
 from pkg.resolve.outcomes import Target
 from pkg.resolve.requests import CONFTEST, is_asked, is_fixture, list_requests, name_fixture
-from pkg.resolve.values import EMPTY, FUNCTION, Value, Values, join, library
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Scope, Site
 
 _OF_PYTEST = {
     "cache": "pytest.Cache", "capfd": "pytest.CaptureFixture", "caplog": "pytest.LogCaptureFixture",
@@ -41,6 +40,7 @@ class Fixtures:
         self._methods = methods
         self._items = items
         self._renamed: dict[str, dict[str, set[Value]]] = {}
+        context.solver.add_rule("renamed fixture", self._derive_renamed)
 
     def bind(self, site: Site) -> Iterator[Target]:
         """Bind a function to the fixtures that it asks for; pytest calls them before it."""
@@ -48,7 +48,7 @@ class Fixtures:
             for value in self._find(site.scope, name) or ():
                 yield Target(value[1], "fixture", CERTAIN)
 
-    def read(self, scope: Scope, name: str) -> Values | None:
+    def derive(self, scope: Scope, name: str) -> Values | None:
         """Give what pytest gives a parameter: what its fixture gives back or yields; None where it gives nothing."""
         if not is_asked(scope, name):
             return None
@@ -62,7 +62,7 @@ class Fixtures:
         """Find the fixture of a name for a function; None where nothing of that name may be one."""
         found: Values | None = None
         for place, is_definition in self._list_places(scope, name):
-            values = self._names.read(place, name) if place.kind == "class" else self._read_file(place, name)
+            values = self._names.derive(place, name) if place.kind == "class" else self._derive_file(place, name)
             kept = frozenset(value for value in values if value[0] == FUNCTION and _is_meant(value[1], scope, name))
             found = kept | (found or EMPTY)
             if is_definition:
@@ -100,10 +100,16 @@ class Fixtures:
             return True
         return bool(root.stars) and self._exports.find_star(root, name) is not None
 
-    def _read_file(self, root: Scope, name: str) -> Values:
+    def _derive_file(self, root: Scope, name: str) -> Values:
         path = root.module.path
-        renamed = self._list_renamed(path).get(name, ())
-        return self._imports.read_attribute(Found(path), name).union(renamed)
+        found = self._imports.derive_attribute(Found(path), name)
+        if name in self._list_renamed(path):
+            found |= self._context.solver.get(("renamed fixture", root, name))
+        return found
+
+    def _derive_renamed(self, root: Scope, name: str) -> Values:
+        """Give the fixtures of another name than their function; as a set, so that it is known who stands on them."""
+        return frozenset(self._list_renamed(root.module.path)[name])
 
     def _list_renamed(self, path: str) -> dict[str, set[Value]]:
         """Give the fixtures of a file that have another name than their function, by that name."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pkg.resolve.model import Scope
+from pkg.resolve.closure import join_reached, list_bits
+from pkg.resolve.lookup_order import SHORT, Order, Stretches, merge_orders
+from pkg.resolve.scope_model import Scope
 
 MAX_DERIVED = 12  # derived classes looked at for an attribute that a class lacks, or that they define anew
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
@@ -22,11 +24,11 @@ class ClassFacts:
     libraries: tuple[str, ...] = ()  # bases outside of the repository
     has_unknown: bool = False  # a base that could not be told
     metaclass: Scope | None = None
-    order: tuple[Scope, ...] = ()  # method resolution order, itself first
+    order: Order | None = None  # method resolution order, itself first
     derived: list[Scope] = field(default_factory=list)  # directly
 
 
-class KnownClasses(Protocol):
+class ClassSnapshot(Protocol):
     """Classes of which it is known from the last resolution what they are derived from."""
 
     def recall(self, scope: Scope) -> ClassFacts | None:
@@ -40,161 +42,273 @@ class Hierarchy:
     """All classes of a repository; filled once, before calls are resolved."""
 
     def __init__(self, classes: Sequence[ClassFacts] = ()) -> None:
-        self._known: KnownClasses | None = None
+        self._snapshot: ClassSnapshot | None = None
         self._classes: dict[Scope, ClassFacts] = {}
-        self._derived: dict[Scope, tuple[Scope, ...]] = {}
-        self._mixed: dict[Scope, tuple[Scope, ...]] = {}
+        self._links: dict[tuple[Scope, Order | None], Order] = {}  # so that equal orders are one
+        self._names = Stretches(lambda scope: scope.names)
+        self._ancestors = Stretches(lambda scope: (scope,))
+        self._numbers = ClassNumbers(self.facts)
+        self._derived: dict[Scope, int] = {}  # those derived from a class and itself, by their numbers
+        self._ordered = 0  # those whose order is known, by their numbers
+        self._followed: dict[Order, int] = {}  # those in whose order a link stands, by their numbers
         self.fill(classes)
 
-    def fill(self, classes: Iterable[ClassFacts], known: KnownClasses | None = None) -> None:
+    def fill(self, classes: Iterable[ClassFacts], snapshot: ClassSnapshot | None = None) -> None:
         """Take the classes of a repository, or some of them and what is known of the others."""
-        self._known = known
-        self._derived.clear()
-        self._mixed.clear()
+        self._snapshot = snapshot
         self._classes.clear()
+        for link in self._links.values():
+            link.heirs.clear()  # which refer to one another
+        self._links.clear()
+        self._ancestors.forget()
+        self.forget()
         self._classes.update((each.scope, each) for each in classes)
         for each in list(self._classes.values()):
             for base in each.bases:
                 if base is not each.scope:
                     self.facts(base).derived.append(each.scope)
 
+    def forget(self) -> None:
+        """Forget what was found by the names in classes: there are more names now."""
+        self._names.forget()
+        self._numbers.forget()
+        self._derived.clear()
+        self._followed.clear()
+        self._ordered = 0
+
     def facts(self, scope: Scope) -> ClassFacts:
         """Give what is known of a class."""
         found = self._classes.get(scope)
         if found is None:
-            known = self._known.recall(scope) if self._known is not None else None
-            found = self._classes[scope] = known or ClassFacts(scope, order=(scope,))
+            recalled = self._snapshot.recall(scope) if self._snapshot is not None else None
+            found = self._classes[scope] = recalled or ClassFacts(scope)
         return found
 
-    def order(self, scope: Scope) -> tuple[Scope, ...]:
+    def order(self, scope: Scope) -> Order:
         """Give the method resolution order of a class within the repository: C3, or depth first where that fails."""
         facts = self.facts(scope)
-        if not facts.order:
-            self._order_all(scope)
-        return facts.order
+        return facts.order if facts.order is not None else self._order_all(facts)
 
-    def _order_all(self, scope: Scope) -> None:
+    def _order_all(self, wanted: ClassFacts) -> Order:
         """Order a class after its bases; one that is its own base, through others, is ordered depth first."""
-        waiting, open_classes = [scope], set()
+        waiting, open_classes = [wanted], set()
         while waiting:
-            each = waiting[-1]
-            facts = self.facts(each)
-            missing = [base for base in facts.bases if not self.facts(base).order and base not in open_classes]
-            if missing and each not in open_classes:
-                open_classes.add(each)
+            facts = waiting[-1]
+            bases = [self.facts(base) for base in facts.bases]
+            missing = [base for base in bases if base.order is None and base.scope not in open_classes]
+            if missing and facts.scope not in open_classes:
+                open_classes.add(facts.scope)
                 waiting += missing
                 continue
             waiting.pop()
-            open_classes.discard(each)
-            if not facts.order:
-                facts.order = self._merge_bases(facts) or tuple(self._walk_bases(each))
+            open_classes.discard(facts.scope)
+            if facts.order is None:
+                facts.order = self._merge_bases(facts) or self._link_all(list(self._walk_bases(facts.scope)), None)
+        return wanted.order if wanted.order is not None else self._link(wanted.scope, None)
 
-    def _is_own_base(self, scope: Scope) -> bool:
-        """Tell whether a class is among its own bases, at any distance."""
-        return any(scope in self.facts(each).bases for each in self._walk_bases(scope))
-
-    def _merge_bases(self, facts: ClassFacts) -> tuple[Scope, ...] | None:
+    def _merge_bases(self, facts: ClassFacts) -> Order | None:
         """Merge the orders of the bases as Python does; None where there is no such order."""
-        orders = [list(self.facts(base).order) for base in facts.bases]
-        if not all(orders) or self._is_own_base(facts.scope):
+        orders = [order for base in facts.bases if (order := self.facts(base).order) is not None]
+        if len(orders) < len(facts.bases) or any(self.is_derived(order, facts.scope) for order in orders):
             return None
-        merged = orders[0] if len(orders) == 1 else _merge([*orders, list(facts.bases)]) if orders else []
-        return None if merged is None or facts.scope in merged else (facts.scope, *merged)
+        if len(orders) < 2:
+            return self._link(facts.scope, orders[0] if orders else None)
+        merged = merge_orders(orders, self.is_derived)
+        return self._link_all([facts.scope, *merged[0]], merged[1]) if merged is not None else None
+
+    def _link_all(self, scopes: Sequence[Scope], rest: Order | None) -> Order:
+        order = self._link(scopes[-1], rest)
+        for scope in reversed(scopes[:-1]):
+            order = self._link(scope, order)
+        return order
+
+    def _link(self, scope: Scope, rest: Order | None) -> Order:
+        """Give a class before others; asked again, the same link."""
+        order = self._links.get((scope, rest))
+        if order is None:
+            order = self._links[scope, rest] = Order(scope, rest)
+            facts = self.facts(scope)
+            order.is_mixed |= len(facts.bases) > 1
+            order.has_unseen |= bool(facts.libraries) or facts.has_unknown
+            order.is_enumeration |= any(name.rpartition(".")[2] in _ENUMERATIONS for name in facts.libraries)
+            if facts.metaclass is not None:
+                order.metaclasses = facts.metaclass, *order.metaclasses
+        return order
+
+    def is_derived(self, order: Order | None, scope: Scope) -> bool:
+        """Tell whether a class stands in an order."""
+        return self._find_link(order, scope) is not None
+
+    def _find_link(self, order: Order | None, scope: Scope) -> Order | None:
+        return next(self._ancestors.find_links(order, scope), None)
+
+    def has_base(self, scope: Scope, base: Scope) -> bool:
+        """Tell whether a class is another, or derived from it."""
+        return scope is base or self.is_derived(self.order(scope), base)
 
     def is_mixed(self, scope: Scope) -> bool:
         """Tell whether a class in the order of a class has several bases."""
-        return any(len(self.facts(each).bases) > 1 for each in self.order(scope))
+        return self.order(scope).is_mixed
 
     def is_open(self, scope: Scope) -> bool:
         """Tell whether a class may have attributes that the repository does not show."""
-        return any(self.facts(each).libraries or self.facts(each).has_unknown for each in self.order(scope))
+        return self.order(scope).has_unseen
 
     def is_enumeration(self, scope: Scope) -> bool:
         """Tell whether the attributes of a class are objects of it."""
-        return any(
-            name.rpartition(".")[2] in _ENUMERATIONS
-            for each in self.order(scope)
-            for name in self.facts(each).libraries
-        )
+        return self.order(scope).is_enumeration
 
-    def metaclasses(self, scope: Scope) -> Iterator[Scope]:
+    def metaclasses(self, scope: Scope) -> tuple[Scope, ...]:
         """Give the metaclasses that the repository defines for a class and its bases."""
-        for each in self.order(scope):
-            metaclass = self.facts(each).metaclass
-            if metaclass is not None:
-                yield metaclass
+        return self.order(scope).metaclasses
 
-    def list_derived(self, scope: Scope) -> tuple[Scope, ...]:
-        """Give all classes derived from a class, at any distance, in a fixed order."""
+    def _find_derived(self, scope: Scope) -> int:
+        """Find all classes derived from a class, at any distance, by their numbers."""
         found = self._derived.get(scope)
         if found is None:
-            seen: dict[Scope, None] = {}
-            waiting = self._list_next(scope)
-            while waiting:
-                each = waiting.pop()
-                if each not in seen and each is not scope:
-                    seen[each] = None
-                    waiting += self._list_next(each)
-            found = self._derived[scope] = tuple(sorted(seen, key=place_class))
-        return found
+            found = join_reached(scope, self._list_next, self._numbers.mask, self._derived)
+        return found & ~self._numbers.mask(scope)
+
+    def list_derived(self, scope: Scope) -> list[Scope]:
+        """Give all classes derived from a class, at any distance, in a fixed order."""
+        return sorted(self._numbers.list_classes(self._find_derived(scope)), key=place_class)
 
     def _list_next(self, scope: Scope) -> list[Scope]:
-        known = self._known.list_derived(scope) if self._known is not None else []
-        return [*self.facts(scope).derived, *known]
+        recalled = self._snapshot.list_derived(scope) if self._snapshot is not None else []
+        return [*self.facts(scope).derived, *recalled]
 
-    def list_mixed(self, scope: Scope) -> tuple[Scope, ...]:
+    def list_mixed(self, scope: Scope) -> list[Scope]:
         """Give the derived classes in whose order others follow on a class than in its own; of many, none is told."""
-        found = self._mixed.get(scope)
-        if found is None:
-            own = self.order(scope)
-            mixed = [each for each in self.list_derived(scope) if self._cut_order(each, scope) != own]
-            found = self._mixed[scope] = tuple(limit_derived(mixed))
-        return found
+        derived, own = self._find_derived(scope), self.order(scope)
+        if not derived:
+            return []
+        for each in self._numbers.list_classes(derived & ~self._ordered):
+            self.order(each)
+        self._ordered |= derived
+        followed = join_reached(own, lambda order: order.heirs, self._mask_order, self._followed)
+        return self._numbers.list_few(derived & ~followed)
 
-    def _cut_order(self, scope: Scope, first: Scope) -> tuple[Scope, ...]:
-        order = self.order(scope)
-        return order[order.index(first) :] if first in order else ()
+    def _mask_order(self, order: Order) -> int:
+        """Give the number of the class whose order begins at a link, where that is the order of its class."""
+        return self._numbers.mask(order.scope) if self.facts(order.scope).order is order else 0
 
     def find(self, scope: Scope, name: str, after: Scope | None = None) -> Scope | None:
         """Find the class that defines an attribute for a class; `after` begins behind one in the order (super)."""
-        order = self.order(scope)
+        order: Order | None = self.order(scope)
         if after is not None:
-            order = order[order.index(after) + 1 :] if after in order else ()
-        for each in order:  # a loop, for this is asked more than anything else of classes
-            if name in each.names:
-                return each
+            link = self._find_link(order, after)
+            order = link.rest if link is not None else None
+        while order is not None:  # a loop, for this is asked more than anything else of classes
+            if name in order.scope.names:
+                return order.scope
+            order = order.rest if order.length < SHORT else self._names.leap(order, name)
         return None
 
     def find_overrides(self, scope: Scope, name: str) -> list[Scope]:
         """Find the derived classes that define an attribute anew; of many, none is told."""
-        return limit_derived([each for each in self.list_derived(scope) if name in each.names])
+        derived = self._find_derived(scope)
+        return self._numbers.list_few(derived & self._numbers.find_defining(name)) if derived else []
+
+    def find_lacking(self, scope: Scope, name: str, list_fields: Callable[[Scope], Collection[str]]) -> list[Scope]:
+        """Find the classes from which derived ones have an attribute that a class lacks; of many, none is told.
+
+        A derived class of one base has it from where that has it: only those of several are asked one by one.
+        """
+        derived, numbers = self._find_derived(scope), self._numbers
+        with_field = numbers.find_with_field(name, list_fields) if derived else 0
+        defining = numbers.find_defining(name)
+        found = dict.fromkeys(numbers.list_few(derived & with_field))
+        if not (derived and with_field | defining) or (derived & with_field and not found):
+            return []
+        for each in numbers.list_classes(derived & (defining | numbers.mixed)):
+            owner = self.find(each, name)
+            if owner is not None:
+                found[owner] = None
+            if len(found) > MAX_DERIVED:
+                return []
+        return list(found)
 
     def _walk_bases(self, scope: Scope) -> Iterator[Scope]:
         seen: set[Scope] = set()
         waiting = [scope]
         while waiting:
-            each = waiting.pop(0)
+            each = waiting.pop()
             if each not in seen:
                 seen.add(each)
                 yield each
-                waiting = [*self.facts(each).bases, *waiting]
+                waiting += reversed(self.facts(each).bases)
 
 
-def limit_derived(classes: list[Scope]) -> list[Scope]:
-    """Give derived classes, or none where they are so many that each is no likelier than the others."""
-    return classes if len(classes) <= MAX_DERIVED else []
+class ClassNumbers:
+    """Numbers of classes, so that sets of them are numbers of one bit a class; and which of those have a name."""
+
+    def __init__(self, facts: Callable[[Scope], ClassFacts]) -> None:
+        self._facts = facts
+        self._classes: list[Scope] = []
+        self._numbers: dict[Scope, int] = {}
+        self._defining: dict[str, list[int]] = {}
+        self._with_field: dict[str, list[int]] = {}
+        self._masks: dict[str, tuple[int, int]] = {}  # of names that were asked for: how many define it, and their bits
+        self._read = 0  # classes whose fields are known
+        self.mixed = 0  # those of several bases
+
+    def forget(self) -> None:
+        """Forget all numbers."""
+        for held in (self._classes, self._numbers, self._defining, self._with_field, self._masks):
+            held.clear()
+        self._read = self.mixed = 0
+
+    def mask(self, scope: Scope) -> int:
+        """Give the bit of a class; it and all its bases have numbers then."""
+        if scope not in self._numbers:
+            self._add(scope)
+        return 1 << self._numbers[scope]
+
+    def _add(self, scope: Scope) -> None:
+        waiting = [scope]
+        while waiting:
+            each = waiting.pop()
+            if each in self._numbers:
+                continue
+            bit = 1 << len(self._classes)
+            self._numbers[each] = len(self._classes)
+            self._classes.append(each)
+            bases = self._facts(each).bases
+            waiting += bases
+            self.mixed |= bit if len(bases) > 1 else 0
+            for name in each.names:
+                self._defining.setdefault(name, []).append(self._numbers[each])
+
+    def find_defining(self, name: str) -> int:
+        """Find the classes that define a name in their body."""
+        numbers = self._defining.get(name, [])
+        count, found = self._masks.get(name, (0, 0))
+        if count < len(numbers):
+            found = _join_bits(numbers[count:], found)
+            self._masks[name] = len(numbers), found
+        return found
+
+    def find_with_field(self, name: str, list_fields: Callable[[Scope], Collection[str]]) -> int:
+        """Find the classes whose methods assign to an attribute of self."""
+        while self._read < len(self._classes):
+            for each in list_fields(self._classes[self._read]):
+                self._with_field.setdefault(each, []).append(self._read)
+            self._read += 1
+        return _join_bits(self._with_field.get(name, ()))
+
+    def list_classes(self, numbers: int) -> Iterator[Scope]:
+        """Give the classes of some numbers."""
+        return (self._classes[number] for number in list_bits(numbers))
+
+    def list_few(self, numbers: int) -> list[Scope]:
+        """Give derived classes, or none where they are so many that each is no likelier than the others."""
+        return list(self.list_classes(numbers)) if numbers.bit_count() <= MAX_DERIVED else []
 
 
-def _merge(orders: list[list[Scope]]) -> list[Scope] | None:
-    merged: list[Scope] = []
-    while orders := [order for order in orders if order]:
-        tails = {each for order in orders for each in order[1:]}
-        head = next((order[0] for order in orders if order[0] not in tails), None)
-        if head is None:
-            return None
-        merged.append(head)
-        orders = [order[1:] if order[0] is head else order for order in orders]
-    return merged
+def _join_bits(numbers: Iterable[int], found: int = 0) -> int:
+    for number in numbers:
+        found |= 1 << number
+    return found
 
 
 def place_class(scope: Scope) -> tuple[str, int]:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pkg.resolve.containers import Containers
-from pkg.resolve.context import Context
-from pkg.resolve.methods import Methods
-from pkg.resolve.values import (
+from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
     CONSTANT,
@@ -25,6 +22,9 @@ from pkg.resolve.values import (
     library,
     unknown,
 )
+from pkg.resolve.containers import Containers
+from pkg.resolve.methods import Methods
+from pkg.resolve.resolution_context import Context
 
 MAX_KEYS = 8  # that are told apart
 

@@ -5,17 +5,159 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 
-from pkg.model import POSSIBLE, Edge, RelationType, rank_confidence
-from pkg.resolve.class_links import link_classes
-from pkg.resolve.import_links import ImportLinks
-from pkg.resolve.kept_links import NOTHING_KEPT, find_lines, keep_links
-from pkg.resolve.model import Scope, Site
-from pkg.resolve.node_ids import NodeIds
+from pkg.model import CERTAIN, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
+from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Reason, Value, Values
+from pkg.resolve.binder import Binder
+from pkg.resolve.hierarchy import Hierarchy
+from pkg.resolve.modules import Found
 from pkg.resolve.outcomes import Outcome, Target, Unbound, settle
 from pkg.resolve.project import Project
+from pkg.resolve.scope_model import ModuleScopes, Scope, Site
 from pkg.resolve.summary import has_one_method
-from pkg.resolve.values import Reason, Values
-from pkg.units import Code, UnboundCall, UnitLinks, UnitText, format_id, hash_inside, render_callee
+from pkg.units import (
+    Code,
+    UnboundCall,
+    UnitLinks,
+    UnitText,
+    format_id,
+    hash_inside,
+    hash_key,
+    name_library,
+    render_callee,
+)
+
+
+class NodeIds:
+    """Know the nodes of a project's files and definitions."""
+
+    def __init__(self, source: str, units: Mapping[str, UnitText]) -> None:
+        self.source = source
+        self._units = units
+
+    def of_file(self, path: str) -> str:
+        """Give the id of a file."""
+        return format_id(hash_key(self.source, path, Label.FILE.value))
+
+    def of_definition(self, scope: Scope) -> str | None:
+        """Give the id of a function or class; nothing for one that is no node."""
+        return self._units[scope.module.path].ids[scope.definition] if scope.definition >= 0 else None
+
+    def of_owner(self, scope: Scope) -> str:
+        """Give the function whose code a site is of; code of a module, and of classes in it, is of the file."""
+        each: Scope | None = scope.owner
+        while each is not None and each.definition < 0:
+            each = each.parent.owner if each.parent is not None else None
+        found = self.of_definition(each) if each is not None else None
+        return found or self.of_file(scope.module.path)
+
+    def of_imports(self, path: str) -> list[str]:
+        """Give the ids of the imports of a file."""
+        return self._units[path].import_ids
+
+
+def link_classes(hierarchy: Hierarchy, ids: NodeIds, module: ModuleScopes) -> Iterator[Edge]:
+    """Give the relationships of the classes of a file."""
+    for scope in module.scopes:
+        start = ids.of_definition(scope) if scope.kind == "class" else None
+        if start is not None:
+            yield from _link_bases(hierarchy, ids, scope, start)
+            yield from _link_overrides(hierarchy, ids, scope)
+
+
+def _link_bases(hierarchy: Hierarchy, ids: NodeIds, scope: Scope, start: str) -> Iterator[Edge]:
+    facts = hierarchy.facts(scope)
+    for base, place in zip(facts.bases, facts.places, strict=True):
+        end = ids.of_definition(base)
+        if end is not None:
+            yield Edge(RelationType.INHERITS, start, end, place, None, CERTAIN)
+
+
+def _link_overrides(hierarchy: Hierarchy, ids: NodeIds, scope: Scope) -> Iterator[Edge]:
+    for name in scope.names:
+        owner = hierarchy.find(scope, name, after=scope)
+        ends = list(_list_functions(ids, owner, name)) if owner is not None else []
+        for start in _list_functions(ids, scope, name) if ends else ():
+            for end in ends:
+                yield Edge(RelationType.OVERRIDES, start, end, None, None, CERTAIN)
+
+
+def _list_functions(ids: NodeIds, scope: Scope, name: str) -> Iterator[str]:
+    """Give the functions that a class defines under a name."""
+    for binding in scope.names[name]:
+        method = binding.scope
+        identity = ids.of_definition(method) if method is not None and method.kind == "function" else None
+        if identity is not None:
+            yield identity
+
+
+End = tuple[str, str]
+"""The id of a node, and the kind of artifact that it is."""
+
+
+class ImportLinks:
+    """Link the imports of one file; the libraries that they lead to are collected."""
+
+    def __init__(self, binder: Binder, ids: NodeIds, module: ModuleScopes) -> None:
+        self._binder = binder
+        self._ids = ids
+        self._module = module
+        self.libraries: set[str] = set()
+
+    def link(self) -> Iterator[Edge]:
+        """Give the relationships of all imports that lead anywhere."""
+        ids = self._ids.of_imports(self._module.path)
+        for place, (identity, record) in enumerate(zip(ids, self._module.imports, strict=True)):
+            found = self._resolve(place, record)
+            if found is not None:
+                end, kind = found
+                yield Edge(RelationType.RESOLVES_TO, identity, end, None, kind, CERTAIN)
+
+    def _resolve(self, place: int, record: Import) -> End | None:
+        found = self._binder.map.find_import(self._module.path, record)
+        kind = "unknown" if record.name else "module"
+        if not found:
+            return None if record.level else self._link_library(record.module, kind)
+        if record.name is None or record.name == "*":
+            return (self._ids.of_file(found.module), kind) if found.module is not None else None
+        values = self._binder.solver.get(("imported", self._module.root, place))
+        end = self._pick_value(values) if len(values) == 1 else None
+        return end or self._pick_name(found, record.name)
+
+    def _pick_value(self, values: Iterable[Value]) -> End | None:
+        """Give the node of the one value that an imported name stands for."""
+        (value,) = values
+        if value[0] in (CLASS, FUNCTION):
+            identity = self._ids.of_definition(value[1])
+            return (identity, "class" if value[0] == CLASS else "function") if identity is not None else None
+        if value[0] == MODULE:
+            return self._ids.of_file(value[1]), "module"
+        if value[0] == LIBRARY and _is_importable(value[1]):
+            return self._link_library(value[1], "unknown" if "." in value[1] else "module")
+        return None
+
+    def _pick_name(self, found: Found, name: str) -> End | None:
+        """Give the last definition of a name of several values or none that is known; else the file that binds it."""
+        if found.module is None:
+            return None
+        file = self._ids.of_file(found.module)
+        module = self._binder.modules.get(found.module)
+        if module is None or not module.root.binds(name):
+            return file, "unknown"
+        for binding in reversed(module.root.names[name]):
+            identity = self._ids.of_definition(binding.scope) if binding.scope is not None else None
+            if identity is not None and binding.scope is not None:
+                return identity, binding.scope.kind
+        return file, "variable"
+
+    def _link_library(self, name: str, kind: str) -> End:
+        top = name.partition(".")[0]
+        self.libraries.add(top)
+        return name_library(self._ids.source, top), kind
+
+
+def _is_importable(name: str) -> bool:
+    return name.replace(".", "").isidentifier() and not name.startswith("builtins.")
+
 
 Settled = tuple[list[Target], list[Reason]]
 """What a site calls, and why it may call something else that is not known."""
@@ -37,22 +179,21 @@ class LinkWriter:
         self._project = project
         self._settled: dict[tuple[Values, Code], Settled] = {}  # many sites have the same outcomes
 
-    def write(self, path: str, before: UnitLinks | None = None) -> UnitLinks:
-        """Write the links of one file; of one that is resolved in parts, those of its others are as before."""
+    def write(self, path: str) -> UnitLinks:
+        """Write the links of one file."""
         binder = self._project.binder
-        module, parts = binder.modules[path], self._project.parts.get(path)
-        kept = keep_links(self._ids, parts, before) if parts is not None and before is not None else NOTHING_KEPT
+        module = binder.modules[path]
         imports = ImportLinks(binder, self._ids, module)
-        edges = [*(kept.imports if kept.imports is not None else imports.link()), *kept.calls]
-        edges += kept.classes if kept.classes is not None else link_classes(binder.hierarchy, self._ids, module)
-        libraries = kept.libraries if kept.imports is not None else tuple(sorted(imports.libraries))
+        edges = [*imports.link(), *link_classes(binder.hierarchy, self._ids, module)]
         calls = _CallLinks(self._ids, module.text)
         for site in self._project.sites[path]:
             targets, reasons = self._settle(site)
             if targets or reasons:
                 calls.add(site, targets, reasons)
-        unbound = sorted([*kept.unbound, *calls.unbound], key=lambda each: (each.line, each.id))
-        return UnitLinks(path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), libraries)
+        unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
+        return UnitLinks(
+            path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), tuple(sorted(imports.libraries))
+        )
 
     def _settle(self, site: Site) -> Settled:
         """Give what a site calls, and why it may call something else that is not known."""
@@ -90,7 +231,7 @@ class _CallLinks:
 
     def __init__(self, ids: NodeIds, text: bytes) -> None:
         self._ids = ids
-        self._starts = find_lines(text)
+        self._starts = _find_lines(text)
         self._equals: dict[tuple[str, str], int] = {}
         self.edges: list[Edge] = []
         self.unbound: list[UnboundCall] = []
@@ -127,3 +268,12 @@ def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
 
 def _rank(edge: Edge) -> tuple[int, str]:
     return rank_confidence(edge.confidence), edge.rule or ""
+
+
+def _find_lines(text: bytes) -> list[int]:
+    """Give the offset at which each line begins."""
+    starts, position = [0], text.find(b"\n")
+    while position >= 0:
+        starts.append(position + 1)
+        position = text.find(b"\n", position + 1)
+    return starts

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from pkg.resolve.basis import Basis, hash_text
-from pkg.resolve.files import Files
-from pkg.resolve.versions import Parts
+from pkg.resolve.dependency_record import DependencyRecord, hash_text
+from pkg.resolve.file_diff import OtherParts
+from pkg.resolve.repository_files import Files
 
 
 @dataclass(slots=True)
@@ -31,11 +31,13 @@ class Wanted:
         return len(self.names) + len(self.of_modules) + len(self.counts)
 
 
-def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same: Mapping[str, Parts]) -> set[str]:
+def find_mentions(
+    files: Files, wanted: Wanted, snapshot: Mapping[str, DependencyRecord], same: Mapping[str, OtherParts]
+) -> set[str]:
     """Give the files that ask others for one of the names, or define or decorate with one whose calls are counted.
 
-    Only files that were worked out from a module ask it for names. Of a file of which something is the same as before,
-    that is looked through. Where a text is the name of an attribute, that is known from the last resolution.
+    Only files that were worked out from a module ask it for names. Of a file in which nothing changed for others, what
+    is as it was is looked through. Where a text is the name of an attribute, that is known from the last resolution.
     """
     words = [
         *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
@@ -46,19 +48,19 @@ def find_mentions(files: Files, wanted: Wanted, bases: Mapping[str, Basis], same
     found = set()
     for path, summary in files.summaries.items():
         imported = named if path not in same else wanted.list_others(path)  # the names of a file are no imports of it
-        is_asked = path in bases and not bases[path].asked.isdisjoint(named)
+        is_asked = path in snapshot and not snapshot[path].asked.isdisjoint(named)
         if is_asked or _names_any(summary.imports, imported) or _names_any(summary.requests, named):
             found.add(path)
     asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
     for path, summary in files.summaries.items() if words else ():
-        reach = bases[path].reach if path in bases else frozenset()
+        reach = snapshot[path].reach if path in snapshot else frozenset()
         those = [word for word in words if word[2] is None or not word[2].isdisjoint(reach)]
         if path not in found and (those or summary.has_stars):
             asked[path] = those
     files.fetch(asked)
     names = [encode(name) for name in named]
     for path, those in asked.items():
-        text = files.text(path) if path not in same else same[path].kept_text
+        text = files.text(path) if path not in same else same[path].cut_kept(files[path])
         is_brought = files.summaries[path].has_stars and any(name in text for name in names)
         if is_brought or any(name in text and word.search(text) for name, word, _ in those):
             found.add(path)

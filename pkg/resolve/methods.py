@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pkg.resolve.context import Context
-from pkg.resolve.model import CLASS_METHOD, STATIC, Scope
-from pkg.resolve.names import Names
-from pkg.resolve.values import (
+from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
     EMPTY,
@@ -22,6 +19,9 @@ from pkg.resolve.values import (
     join,
     unknown,
 )
+from pkg.resolve.name_lookup import Names
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import CLASS_METHOD, STATIC, Scope
 
 
 class Methods:
@@ -50,7 +50,7 @@ class Methods:
         if CLASS_METHOD in kinds:
             return frozenset({(METHOD, function, (CLASS if receiver[0] == INSTANCE else SUBCLASS, receiver[1]))})
         if function.is_property:
-            return self._adapt(self._read_result(function), receiver)
+            return self._adapt(self._derive_result(function), receiver)
         return frozenset({(METHOD, function, receiver)})
 
     def find_special(self, value: Value, name: str) -> Values:
@@ -58,7 +58,7 @@ class Methods:
         owner = self._hierarchy.find(value[1], name)
         if owner is None:
             return EMPTY
-        found = self.bind(self._names.read(owner, name), value)
+        found = self.bind(self._names.derive(owner, name), value)
         return frozenset(each for each in found if each[0] in (METHOD, FUNCTION))
 
     def call_special(self, value: Value, *names: str, reason: Reason) -> Values:
@@ -70,9 +70,9 @@ class Methods:
         """Give what calling a value of the repository gives back."""
         kind = callee[0]
         if kind == FUNCTION:
-            return self._read_result(callee[1])
+            return self._derive_result(callee[1])
         if kind == METHOD:
-            return self._adapt(self._read_result(callee[1]), callee[2])
+            return self._adapt(self._derive_result(callee[1]), callee[2])
         if kind == CLASS:
             return frozenset({(INSTANCE, callee[1])})
         if kind == SUBCLASS:
@@ -81,7 +81,7 @@ class Methods:
             return self.call_special(callee, "__call__", reason=Reason.RESULT)
         return unknown(Reason.RESULT)
 
-    def _read_result(self, function: Scope) -> Values:
+    def _derive_result(self, function: Scope) -> Values:
         if function.yields:
             return frozenset({(GENERATOR, function)})
         return self._solver.get(("result", function))
@@ -91,6 +91,6 @@ class Methods:
         kind, scope = receiver[0], receiver[1]
         if kind not in OBJECTS and kind not in CLASSES:
             return values
-        order = self._hierarchy.order(scope)
+        has_base = self._hierarchy.has_base
         own = (INSTANCE if kind in (INSTANCE, CLASS) else kind if kind in OBJECTS else SELF, scope)
-        return frozenset(own if value[0] == SELF and value[1] in order else value for value in values)
+        return frozenset(own if value[0] == SELF and has_base(scope, value[1]) else value for value in values)

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, rank_confidence
-from pkg.resolve.model import Scope
-from pkg.resolve.values import Reason, Values
+from pkg.resolve.abstract_values import Reason, Values
+from pkg.resolve.scope_model import Scope
 from pkg.units import Code
 
 MADE_DECORATOR = "result of a decorator's call"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pkg.resolve.basis import Origin, hash_text
-from pkg.resolve.model import ModuleScopes, Scope, Site, Store
-from pkg.resolve.pieces import find_top, is_position
+from pkg.resolve.abstract_values import Values
+from pkg.resolve.dependency_record import Origin, find_top, hash_text, is_position
+from pkg.resolve.scope_model import ModuleScopes, Scope, Site, Store
 from pkg.resolve.solver import Key
-from pkg.resolve.values import Values
 
 _ORIGINS = (Site, Store)
 _STORE = 255  # in the place of a fact's code: an assignment to an item
@@ -21,7 +20,7 @@ def hash_place(place: Hashable, modules: Mapping[str, ModuleScopes]) -> int:
     home = _find_home(place, modules)
     if isinstance(place, Scope):
         return hash_text(home.path if home else None, place.kind, place.qualname, place.module.count_before(place))
-    return hash_text(home.path if home else None, write_name(place, home))
+    return hash_text(home.path if home else None, format_name(place, home))
 
 
 def _find_home(place: Hashable, modules: Mapping[str, ModuleScopes]) -> ModuleScopes | None:
@@ -29,7 +28,7 @@ def _find_home(place: Hashable, modules: Mapping[str, ModuleScopes]) -> ModuleSc
     return top.module if top is not None else None
 
 
-def write_name(part: Hashable, home: ModuleScopes | None) -> Any:
+def format_name(part: Hashable, home: ModuleScopes | None) -> Any:
     """Write the name of a set or of a place for JSON: scopes by their names, and all else by where it stands in them.
 
     So a name stays as it is when a function moves as a whole.
@@ -43,13 +42,13 @@ def write_name(part: Hashable, home: ModuleScopes | None) -> Any:
         path, position, *rest = part
         top = home.find_top(position)
         return {"at": [top.qualname, home.count_before(top), position - home.find_base(top, position), *rest]}
-    return [write_name(each, home) for each in part]
+    return [format_name(each, home) for each in part]
 
 
-def read_name(written: Any, module: ModuleScopes) -> Any:
+def parse_name(written: Any, module: ModuleScopes) -> Any:
     """Read the name of a set in its file; a KeyError says that its scope is gone, or one of another file."""
     if isinstance(written, list):
-        return tuple(read_name(each, module) for each in written)
+        return tuple(parse_name(each, module) for each in written)
     if not isinstance(written, dict):
         return written
     if "at" in written:

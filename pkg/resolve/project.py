@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 
-from pkg.resolve.basis import Basis, hash_text
-from pkg.resolve.calls import Binder
+from pkg.resolve.binder import Binder
 from pkg.resolve.changes import Past, Unforeseen, find_dependants, find_reached
-from pkg.resolve.files import Files
-from pkg.resolve.foundations import Foundations
-from pkg.resolve.model import Site
-from pkg.resolve.receivers import ask_again, find_known, find_receivers
+from pkg.resolve.dependencies import Dependencies
+from pkg.resolve.dependency_record import DependencyRecord, hash_text
+from pkg.resolve.file_diff import OtherParts
+from pkg.resolve.flow_changes import ask_again, find_known, find_receivers
+from pkg.resolve.repository_files import Files, Units
+from pkg.resolve.scope_model import Site
 from pkg.resolve.sites import list_keys
 from pkg.resolve.solver import WorkExceeded
-from pkg.resolve.units import Units
-from pkg.resolve.versions import Parts
 from pkg.units import UnitText
 
 WORK, WORK_OF_SITE = 300_000, 10
@@ -32,12 +31,7 @@ class Project:
 
     binder: Binder
     sites: dict[str, list[Site]] = field(default_factory=dict)  # of the files that are resolved
-    parts: dict[str, Parts] = field(default_factory=dict)  # of those that are resolved in parts, which
-
-    @property
-    def whole(self) -> Set[str]:
-        """Give the files that are resolved as a whole."""
-        return self.sites.keys() - self.parts.keys()
+    other: Mapping[str, OtherParts] = field(default_factory=dict)  # by file that changed, what is not as it was
 
     def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
         """Give what a site calls."""
@@ -58,36 +52,29 @@ class Project:
         """Tell whether no bound was hit: then what is resolved again later comes out the same in any order."""
         return not self.binder.solver.exhausted
 
-    def found(self) -> Foundations:
+    def find_dependencies(self) -> Dependencies:
         """Tell what the links of each file were worked out from, when all are resolved."""
         self.binder.clear_caches()
-        return Foundations(self.binder)
+        return Dependencies(self.binder)
 
-    def bind(self, paths: Iterable[str], parts: Mapping[str, Parts] | None = None) -> None:
-        """Resolve files, and parts of others; sites that deliver nothing come last, when hardly anything changes."""
+    def bind(self, paths: Iterable[str]) -> None:
+        """Resolve files; sites that deliver nothing come last, when hardly anything changes."""
         solver, modules = self.binder.solver, self.binder.modules
-        chosen: dict[str, Parts | None] = dict(sorted({**dict.fromkeys(paths), **(parts or {})}.items()))
-        for path, some in chosen.items():
-            sites = self.binder.list_sites(path)
-            self.parts.pop(path, None)
-            if some is not None:
-                self.parts[path] = some
-                sites = [site for site in sites if some.covers(site.scope.top)]
-            self.sites[path] = sites
-            for key in list_keys(modules[path], sites, some):
+        chosen = sorted(paths)
+        for path in chosen:
+            self.sites[path] = self.binder.list_sites(path)
+            for key in list_keys(modules[path], self.sites[path]):
                 solver.get(key)
         solver.solve()
-        for path, some in chosen.items():
+        for path in chosen:
             for top in (modules[path].root, *modules[path].outermost):
-                if some is None or some.covers(top):
-                    solver.get(("rest", top))
+                solver.get(("rest", top))
         solver.solve()
 
     def release(self) -> None:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
         self.binder.release()
         self.sites.clear()
-        self.parts.clear()
         for module in self.binder.modules.list_read():
             module.release()
 
@@ -123,18 +110,18 @@ def _limit_work(binder: Binder, sites: int) -> AbstractContextManager[None]:
 
 
 def resolve_changes(
-    units: Units, before: Iterable[UnitText], bases: Mapping[str, Basis], changed: set[str]
+    units: Units, before: Iterable[UnitText], snapshot: Mapping[str, DependencyRecord], changed: set[str]
 ) -> Project | None:
     """Resolve again what a change may reach: `changed` are files that are new, other than before, or gone.
 
-    `before` are the files that changed or went, as they were; `bases` what is known of every file that was there.
+    `before` are the files that changed or went, as they were; `snapshot` what is known of every file that was there.
     Nothing where that cannot be told, or is most of the repository. Arguments and results are followed as they were
     last time: whether that would end soon is found out anew when everything is resolved.
     """
-    files = Files(units, {path: bases[path].summary for path in units if path in bases and path not in changed})
-    files.fetch(_list_likely(files, bases, changed))
-    past = Past(bases, changed, Files(Units(before)))
-    binder = Binder(files, any(each.is_plain for each in bases.values()))
+    files = Files(units, {path: snapshot[path].summary for path in units if path in snapshot and path not in changed})
+    files.fetch(_list_likely(files, snapshot, changed))
+    past = Past(snapshot, changed, Files(Units(before)))
+    binder = Binder(files, any(each.is_plain for each in snapshot.values()))
     project = Project(binder)
     try:
         with _limit_work(binder, files.totals.calls.total()):
@@ -146,29 +133,27 @@ def resolve_changes(
     return None
 
 
-def _list_likely(files: Files, bases: Mapping[str, Basis], changed: Iterable[str]) -> list[str]:
+def _list_likely(files: Files, snapshot: Mapping[str, DependencyRecord], changed: Iterable[str]) -> list[str]:
     """Give the files that will be read: those from which the files that changed were worked out last time."""
-    wanted = {each for path in changed if path in bases for each in bases[path].reach}
+    wanted = {each for path in changed if path in snapshot for each in snapshot[path].reach}
     return [path for path in files if hash_text(path) in wanted]
 
 
 def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
     """Resolve files and what depends on them, until nothing is delivered elsewhere that was not before."""
-    modules, bases = project.binder.modules, past.bases
-    parts: Mapping[str, Parts] = past.parts
-    while reached or parts:
+    modules, snapshot, sites = project.binder.modules, past.snapshot, project.sites
+    project.other = past.other
+    while reached:
         chosen = {path for path in reached | find_dependants(past, reached) if path in modules}
-        if len(chosen | project.whole) > MOST * len(modules):
+        if len(chosen | sites.keys()) > MOST * len(modules):
             return False
-        parts = {path: each for path, each in parts.items() if path not in chosen}
-        settled = (bases.keys() & modules.keys()) - chosen - project.whole
-        known = {path: bases[path] for path in settled}
-        project.binder.context.deliveries.know(find_known(project.binder, known))
-        new = chosen - project.whole
-        project.bind(new, parts)
-        for path in (new | parts.keys()) & bases.keys():
-            ask_again(project.binder, path, bases[path], parts.get(path))
-        reached, parts = find_receivers(project.binder, past, project.whole, project.parts), {}
-        for path in reached:
-            past.same.pop(path, None)
+        settled = (snapshot.keys() & modules.keys()) - chosen - sites.keys()
+        known = {path: snapshot[path] for path in settled}
+        project.binder.context.dataflow.know(find_known(project.binder, known))
+        new = chosen - sites.keys()
+        project.bind(new)
+        for path in new & snapshot.keys():
+            ask_again(project.binder, path, snapshot[path])
+        reached = find_receivers(project.binder, past, sites.keys())
+        past.same -= reached
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pkg.resolve.model import Scope, name_decorator
+from pkg.resolve.scope_model import Scope, name_decorator
 
 CONFTEST = "conftest.py"
 _FIXTURE, _PARAMETRIZE, _USE = "fixture", "parametrize", "usefixtures"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pkg.model import Class, Function, Import
-from pkg.resolve.model import Binding, ModuleScopes, Path, Scope, Site, Store
 from pkg.resolve.parsing import locate, parse_expression
+from pkg.resolve.scope_model import Binding, ModuleScopes, Path, Scope, Site, Store
 from pkg.units import DOTTED, NAME, Code, unpack_facts
 
 _NAME = re.compile(NAME + rb"\Z")
@@ -21,7 +21,7 @@ _CALL, _READ, _COMPREHENSION, _ITEM = (int(each) for each in (Code.CALL, Code.RE
 _BINDING_CODES = frozenset((Code.ASSIGN, Code.ANNOTATE, Code.FOR, Code.WITH, Code.EXCEPT))
 
 
-def read_scopes(
+def build_scopes(
     path: str, text: bytes, facts: bytes, definitions: Sequence[Class | Function], imports: Sequence[Import]
 ) -> ModuleScopes:
     """Sort the facts of a file into its scopes."""

@@ -7,13 +7,13 @@ answer then says so.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pkg.resolve.model import Scope
+    from pkg.resolve.scope_model import Scope
 
 Values = frozenset[Any]
 Key = tuple[Hashable, ...]
@@ -33,13 +33,14 @@ class WorkExceeded(Exception):  # noqa: N818  # no error: who asks goes on in a 
 class Cell:
     """One set: what is known of it by now, and who asked for it."""
 
-    __slots__ = ("is_queued", "key", "mask", "readers", "rounds", "top", "values")
+    __slots__ = ("is_queued", "key", "mask", "place", "readers", "rounds", "top", "values")
 
     mask: int | None  # of the files behind it, and where it stands: noted by reach.py once all is computed
     top: Scope | None
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: Key, place: int) -> None:
         self.key = key
+        self.place = place  # among all: those that were asked for later come first
         self.values: Values = EMPTY
         self.readers: Cell | set[Cell] | None = None  # of half of all sets there is but one
         self.rounds = 0  # times that it has grown
@@ -63,7 +64,7 @@ class Solver:
         self._overflow = overflow
         self.cells: dict[Key, Cell] = {}
         self._rules: dict[Hashable, Callable[..., Values]] = {}
-        self._waiting: deque[Cell] = deque()
+        self._waiting: list[tuple[int, Cell]] = []
         self._shared: dict[Values, Values] = {}  # of equal sets one is kept, for there are few others
         self.current: Cell | None = None  # the set that is being computed
 
@@ -85,7 +86,10 @@ class Solver:
         self._rules.clear()
 
     def get(self, key: Key) -> Values:
-        """Give the set as it is known now; the reader is computed again should it grow."""
+        """Give the set as it is known now; the reader is computed again should it grow.
+
+        WorkExceeded says that more sets were asked for than limit_work allows.
+        """
         self._asked += 1
         if self._asked > self._limit:
             raise WorkExceeded
@@ -104,7 +108,7 @@ class Solver:
 
     def _begin(self, key: Key) -> Cell:
         """Compute a set for the first time. Its reader is noted afterwards: it need not be told of what it gets now."""
-        cell = self.cells[key] = Cell(key)
+        cell = self.cells[key] = Cell(key, -len(self.cells))
         if self.depth >= MAX_DEPTH:
             self.queue(cell)
         else:
@@ -125,7 +129,7 @@ class Solver:
         """Let a set be computed again."""
         if not cell.is_queued:
             cell.is_queued = True
-            self._waiting.append(cell)
+            heappush(self._waiting, (cell.place, cell))
 
     def forget(self) -> None:
         """Forget all sets: something is known now that they were computed without."""
@@ -135,9 +139,13 @@ class Solver:
             held.clear()
 
     def solve(self) -> None:
-        """Compute until nothing grows."""
+        """Compute until nothing grows.
+
+        What was asked for last is mostly read by what was asked for before, and comes first: so a set is computed when
+        those that it reads are known, not again for each thing that is found at the end of a long chain.
+        """
         while self._waiting:
-            cell = self._waiting.popleft()
+            cell = heappop(self._waiting)[1]
             cell.is_queued = False
             self._update(cell)
 

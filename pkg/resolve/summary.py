@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pkg.resolve.model import ModuleScopes, Scope, name_decorator
-from pkg.resolve.operators import SPECIAL
 from pkg.resolve.requests import is_test_file, list_requests
+from pkg.resolve.scope_model import ModuleScopes, Scope, name_decorator
+from pkg.resolve.sites import SPECIAL
 from pkg.units import Code
 
 

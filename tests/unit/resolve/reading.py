@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pkg.extract.python import extract_unit
-from pkg.resolve.model import ModuleScopes, Scope
-from pkg.resolve.scopes import read_scopes
+from pkg.resolve.scope_model import ModuleScopes, Scope
+from pkg.resolve.scopes import build_scopes
 
 
 def read_module(text: str, path: str = "mod.py") -> ModuleScopes:
     """Extract a text and sort its facts into scopes."""
     data = text.encode()
     code = extract_unit(data)
-    return read_scopes(path, data, code.facts, code.definitions, code.imports)
+    return build_scopes(path, data, code.facts, code.definitions, code.imports)
 
 
 def find_scope(module: ModuleScopes, qualname: str) -> Scope:

@@ -8,7 +8,7 @@ from pkg.extract.python import extract_unit
 from pkg.model import Edge, Label, RelationType
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import resolve_project
-from pkg.resolve.units import Units
+from pkg.resolve.repository_files import Units
 from pkg.units import UnboundCall, UnitLinks, UnitText, describe_code, format_id, hash_key, name_library
 
 SOURCE = "tree"

@@ -17,12 +17,11 @@ import pkg
 from pkg.errors import StoreError
 from pkg.extract.python import extract_unit
 from pkg.resolve import project as resolving
-from pkg.resolve.basis import Basis, add_basis, read_basis
+from pkg.resolve.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
+from pkg.resolve.file_records import cut_record, make_record, unpack_unit
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.records import cut_record, make_record, read_links, read_unit
-from pkg.resolve.units import Units
-from pkg.resolve.versions import Parts
+from pkg.resolve.repository_files import Units
 from pkg.units import UnitLinks, UnitText, describe_code
 
 SOURCE = "tree"
@@ -50,7 +49,6 @@ class Tree:
     links: dict[str, UnitLinks] = field(default_factory=dict)
     records: dict[str, bytes] = field(default_factory=dict)
     resolved: set[str] = field(default_factory=set)  # by the last change
-    parts: dict[str, Parts] = field(default_factory=dict)  # of those that were resolved in parts
     read: set[str] = field(default_factory=set)  # files whose scopes it asked for
 
     def __post_init__(self) -> None:
@@ -61,31 +59,38 @@ class Tree:
         """Change the files, and resolve what that reaches."""
         changed = {path for path in texts.keys() | self.texts.keys() if texts.get(path) != self.texts.get(path)}
         records = {path: found for path, each in self.records.items() if (found := cut_record(each)) is not None}
-        bases = {path: basis for path, each in records.items() if (basis := read_basis(each)) is not None}
+        snapshot = {
+            path: dependencies
+            for path, each in records.items()
+            if (dependencies := unpack_dependencies(each)) is not None
+        }
         before = [
-            read_unit(SOURCE, path, self.texts[path].encode(), records[path]) for path in changed & records.keys()
+            unpack_unit(SOURCE, path, self.texts[path].encode(), records[path]) for path in changed & records.keys()
         ]
         fresh = extract({path: text for path, text in texts.items() if path in changed})
         unchanged = {path: record for path, record in records.items() if path not in changed}
         self.texts = dict(texts)
         units = Units(fresh.values(), SOURCE, unchanged, lambda paths: [(path, texts[path].encode()) for path in paths])
-        project = resolve_changes(units, before, bases, changed)
-        self._take(units, project or resolve_project(units), {} if project is None else bases)
+        project = resolve_changes(units, before, snapshot, changed)
+        self._take(units, project or resolve_project(units), {} if project is None else snapshot)
 
-    def _take(self, units: Units, project: Project, bases: Mapping[str, Basis]) -> None:
-        writer, found = LinkWriter(SOURCE, units, project), project.found()
-        self.resolved, self.parts = set(project.sites), dict(project.parts)
+    def _take(self, units: Units, project: Project, snapshot: Mapping[str, DependencyRecord]) -> None:
+        writer, found = LinkWriter(SOURCE, units, project), project.find_dependencies()
+        self.resolved = set(project.sites)
         self.read = {module.path for module in project.binder.modules.list_read()}
-        before, self.links = self.links, {path: self.links[path] for path in units if path not in project.sites}
+        self.links = {path: self.links[path] for path in units if path not in project.sites}
         self.records = {path: self.records.get(path, b"") for path in units}
         for path in project.sites:
-            parts = project.parts.get(path)
-            self.links[path] = writer.write(path, before[path] if parts is not None else None)
+            self.links[path] = writer.write(path)
             record = make_record(self.links[path], units[path])
-            self.records[path] = add_basis(record, found.describe(path, bases.get(path), parts)).pack()
-        unresolved = {path: basis for path, basis in bases.items() if path in units and path not in project.sites}
-        for path, basis in found.list_taken(unresolved):
-            self.records[path] = add_basis(make_record(self.links[path], units[path]), basis).pack()
+            self.records[path] = add_dependencies(
+                record, found.describe(path, snapshot.get(path), project.other.get(path))
+            ).pack()
+        unresolved = {
+            path: dependencies for path, dependencies in snapshot.items() if path in units and path not in project.sites
+        }
+        for path, dependencies in found.list_taken(unresolved):
+            self.records[path] = add_dependencies(make_record(self.links[path], units[path]), dependencies).pack()
 
 
 def edit(path: str, old: str, new: str) -> dict[str, str]:
@@ -108,7 +113,7 @@ def edit(path: str, old: str, new: str) -> dict[str, str]:
         pytest.param(edit("cart.py", "check(items):\n", "check(items):\n    print(items)\n"), None, id="body"),
     ],
 )
-def test_a_change_reaches_what_it_can_affect(texts: dict[str, str], reached: set[str] | None) -> None:
+def test_a_change_graphs_what_it_can_affect(texts: dict[str, str], reached: set[str] | None) -> None:
     tree = Tree(SHOP)
     tree.change(texts)
     assert tree.links == Tree(texts).links
@@ -129,7 +134,7 @@ USER = "from base import Price\n\n\ndef show(price: Price):\n    price.net()\n"
         pytest.param({"user.py": USER}, BASE.replace("return 1", ABSTRACT), "user.py", id="one that is abstract now"),
     ],
 )
-def test_a_method_that_comes_or_goes_reaches_heirs_and_callers(texts: dict[str, str], base: str, path: str) -> None:
+def test_a_method_that_comes_or_goes_graphs_heirs_and_callers(texts: dict[str, str], base: str, path: str) -> None:
     tree = Tree(SHOP | texts | {"base.py": BASE})
     before = tree.links[path]
     tree.change(tree.texts | {"base.py": base})
@@ -139,7 +144,7 @@ def test_a_method_that_comes_or_goes_reaches_heirs_and_callers(texts: dict[str, 
 
 
 @pytest.mark.parametrize("comment", ["", "    # as it is\n"])
-def test_what_a_function_is_handed_by_its_own_file_reaches_those_who_ask_for_its_result(comment: str) -> None:
+def test_what_a_function_is_handed_by_its_own_file_graphs_those_who_ask_for_its_result(comment: str) -> None:
     price = "class Price:\n    def net(self):\n        pass\n"
     uses = "from prices import Price, Cost\n" + "Price()\nCost()\n" * 8
     give = (
@@ -155,7 +160,7 @@ def test_what_a_function_is_handed_by_its_own_file_reaches_those_who_ask_for_its
 
 
 @pytest.mark.parametrize("comment", ["", "    # as it is\n"])
-def test_a_name_that_means_something_else_reaches_through_files_that_changed_otherwise(comment: str) -> None:
+def test_a_name_that_means_something_else_graphs_through_files_that_changed_otherwise(comment: str) -> None:
     shop = "class Price:\n    def net(self):\n        pass\n\n\nclass Shop:\n    pass\n"
     give = "from shop import Shop\n\n\ndef give():\n    return Shop().look()\n\n\ndef other():\n    return 1\n"
     ask = "from give import give\n\n\ndef ask():\n    give().net()\n"
@@ -206,7 +211,7 @@ def test_a_file_whose_text_is_gone_is_named() -> None:
         units.text("alone.py")
 
 
-def test_a_special_method_reaches_those_who_use_objects_of_its_class() -> None:
+def test_a_special_method_graphs_those_who_use_objects_of_its_class() -> None:
     loops = {"run.py": "from jobs import Jobs\n\nfor job in Jobs():\n    print(job)\n"}
     apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
     jobs = "class Jobs:\n    pass\n"
@@ -216,13 +221,13 @@ def test_a_special_method_reaches_those_who_use_objects_of_its_class() -> None:
     assert any(edge.rule == "special method" for edge in tree.links["run.py"].edges)
 
 
-def test_a_change_that_reaches_most_files_resolves_all() -> None:
+def test_a_change_that_graphs_most_files_resolves_all() -> None:
     tree = Tree(SHOP)
     tree.change({path: text + "\n\ndef more():\n    pass\n" for path, text in SHOP.items()})
     assert tree.resolved == SHOP.keys()
 
 
-def test_a_new_caller_reaches_what_its_arguments_are_called_in() -> None:
+def test_a_new_caller_graphs_what_its_arguments_are_called_in() -> None:
     apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
     texts = apart | {"run.py": "def run(task):\n    task.work()\n", "jobs.py": "class Job:\n    def work(self): ...\n"}
     tree = Tree(texts)
@@ -385,20 +390,19 @@ def test_links_of_all_shapes_after_many_changes_are_those_of_a_build_from_nothin
 def test_a_record_gives_a_file_back_as_it_was() -> None:
     units = Units(extract(read_package()).values())
     project = resolve_project(units)
-    writer, found = LinkWriter(SOURCE, units, project), project.found()
+    writer, found = LinkWriter(SOURCE, units, project), project.find_dependencies()
     for path, unit in units.items():
-        basis = found.describe(path)
-        record = cut_record(add_basis(make_record(writer.write(path), unit), basis).pack())
+        dependencies = found.describe(path)
+        record = cut_record(add_dependencies(make_record(writer.write(path), unit), dependencies).pack())
         assert record is not None
-        assert (read_unit(SOURCE, path, unit.text, record), read_basis(record)) == (unit, basis)
-        assert read_links(path, record) == writer.write(path)
+        assert (unpack_unit(SOURCE, path, unit.text, record), unpack_dependencies(record)) == (unit, dependencies)
 
 
 def test_a_record_without_a_basis_tells_so() -> None:
     (unit,) = extract({"alone.py": SHOP["alone.py"]}).values()
     record = cut_record(make_record(UnitLinks("alone.py"), unit).pack())
     assert record is not None
-    assert read_basis(record) is None
+    assert unpack_dependencies(record) is None
 
 
 @pytest.mark.parametrize("record", [b"", b"\x00" * 40, bytes(16)])
@@ -444,7 +448,7 @@ def test_no_set_grows_when_all_are_computed_again() -> None:
     assert {key: cell.values for key, cell in solver.cells.items()} == before
 
 
-def test_a_class_that_begins_to_answer_an_operator_reaches_who_uses_it() -> None:
+def test_a_class_that_begins_to_answer_an_operator_graphs_who_uses_it() -> None:
     apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
     money = "class Money:\n    pass\n"
     tree = Tree(apart | {"money.py": money, "sum.py": "from money import Money\n\n\nprice = Money()\nprice + price\n"})

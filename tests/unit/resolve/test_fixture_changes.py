@@ -59,6 +59,14 @@ def test_tests_that_ask_for_other_fixtures_are_left_alone() -> None:
     assert "tests/test_plain.py" not in tree.resolved
 
 
+def test_who_asks_for_a_fixture_of_another_name_than_its_function_stands_on_its_file() -> None:
+    text = SUITE["tests/conftest.py"]
+    assert "def door(" in text
+    tree = Tree(SUITE)
+    tree.change(SUITE | {"tests/conftest.py": text.replace("def door(", "def make_key(")})
+    assert tree.links == Tree(tree.texts).links
+
+
 @settings(max_examples=min(30, settings().max_examples // 2), deadline=None)
 @given(st.integers(0, 10**6))
 def test_links_after_changes_of_a_suite_are_those_of_a_build_from_nothing(seed: int) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from unit.resolve.reading import make_classes
 
 from pkg.resolve.hierarchy import ClassFacts, Hierarchy
-from pkg.resolve.model import Binding, Scope
+from pkg.resolve.scope_model import Binding, Scope
 
 NAMES = list("ABCDEFG")
 graphs = st.tuples(
@@ -57,7 +57,7 @@ def test_bases_in_a_circle_are_ordered_each_once(graph: tuple[list[str], ...]) -
 def test_a_class_is_derived_from_all_that_it_is_ordered_after(graph: tuple[list[str], ...]) -> None:
     hierarchy, scopes = order_classes(dict(zip(NAMES, graph, strict=True)))
     for scope in scopes.values():
-        derived = {each for each in scopes.values() if scope in hierarchy.order(each)[1:]}
+        derived = {each for each in scopes.values() if scope in list(hierarchy.order(each))[1:]}
         assert set(hierarchy.list_derived(scope)) == derived
 
 
@@ -80,13 +80,13 @@ def test_a_class_with_a_library_above_it_is_open() -> None:
 
 def test_a_class_that_nothing_is_known_of_stands_alone() -> None:
     (scope,) = make_classes(["Lonely"])
-    assert Hierarchy().order(scope) == (scope,)
+    assert list(Hierarchy().order(scope)) == [scope]
 
 
 def test_what_is_filled_in_replaces_what_was_known() -> None:
     base, derived = make_classes(["Base", "Derived"])
     hierarchy = Hierarchy()
-    assert hierarchy.order(derived) == (derived,)
+    assert list(hierarchy.order(derived)) == [derived]
     hierarchy.fill([ClassFacts(base), ClassFacts(derived, (base,))])
-    assert hierarchy.order(derived) == (derived, base)
-    assert hierarchy.list_derived(base) == (derived,)
+    assert list(hierarchy.order(derived)) == [derived, base]
+    assert hierarchy.list_derived(base) == [derived]

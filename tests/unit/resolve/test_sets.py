@@ -9,13 +9,13 @@ from unit.resolve.resolving import resolve_tree
 
 from pkg.extract.python import extract_unit
 from pkg.model import RelationType
+from pkg.resolve.abstract_values import CONSTANT
 from pkg.resolve.containers import Written
 from pkg.resolve.contents import MAX_PARTS
 from pkg.resolve.parsing import parse_expression
 from pkg.resolve.project import resolve_project
-from pkg.resolve.scopes import read_scopes
-from pkg.resolve.units import Units
-from pkg.resolve.values import CONSTANT
+from pkg.resolve.repository_files import Units
+from pkg.resolve.scopes import build_scopes
 from pkg.units import describe_code
 
 
@@ -113,7 +113,7 @@ def test_a_truth_value_is_told_from_the_number_that_it_equals() -> None:
 
 
 def test_what_is_put_into_a_container_is_the_same_when_it_is_parsed_anew() -> None:
-    scope = read_scopes("mod.py", b"", b"", (), ()).root
+    scope = build_scopes("mod.py", b"", b"", (), ()).root
     first, again = (parse_expression(b"f(1)") for _ in range(2))
     assert first is not None
     assert again is not None

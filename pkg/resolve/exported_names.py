@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from pkg.resolve.model import ModuleScopes, Scope, Store
 from pkg.resolve.requests import is_fixture, name_fixture
+from pkg.resolve.scope_model import ModuleScopes, Scope, Store
 from pkg.units import NAME
 
 ALL = "__all__"
@@ -16,12 +16,12 @@ _QUOTED = re.compile(rb"['\"]([^\W\d]\w*)['\"]")
 Item = tuple[str, ...]
 
 
-def count_statics(module: ModuleScopes | None) -> Counter[Item]:
+def count_exported(module: ModuleScopes | None) -> Counter[Item]:
     """Count what a file defines; the name is the last part of each item."""
-    return Counter(_list_statics(module)) if module is not None else Counter()
+    return Counter(_list_exported(module)) if module is not None else Counter()
 
 
-def _list_statics(module: ModuleScopes) -> Iterator[Item]:
+def _list_exported(module: ModuleScopes) -> Iterator[Item]:
     for scope in module.scopes:
         if scope.kind in ("module", "class"):
             for name in scope.names:
@@ -36,7 +36,7 @@ def _list_statics(module: ModuleScopes) -> Iterator[Item]:
     for name, stores in module.stores.items():
         for store in stores:
             yield "assigns", store.scope.qualname, _describe_foreign(module.text, store), name
-    for text in _read_exported(module):
+    for text in _find_exported(module):
         yield "exports", text
 
 
@@ -47,7 +47,7 @@ def _describe_foreign(text: bytes, store: Store) -> str:
     return "" if receiver in (b"self", b"cls") else f"{receiver!r} {value!r}"
 
 
-def _read_exported(module: ModuleScopes) -> Iterator[str]:
+def _find_exported(module: ModuleScopes) -> Iterator[str]:
     for start, end in list_export_spans(module.root):
         for name in _QUOTED.findall(module.text, start, end):
             yield name.decode("utf-8", "replace")

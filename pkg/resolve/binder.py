@@ -5,23 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from pkg.resolve.basis import Patch
-from pkg.resolve.call_sites import CallSites
+from pkg.resolve.abstract_values import CONTAINER, EMPTY, Values
+from pkg.resolve.call_sites import CallSites, ImplicitCalls
 from pkg.resolve.callees import CalleeFinder
+from pkg.resolve.class_cache import BaseFinder
 from pkg.resolve.containers import Written
+from pkg.resolve.dependency_graph import DependencyGraph
+from pkg.resolve.dependency_record import Patch
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.files import Files
-from pkg.resolve.hierarchy import KnownClasses
-from pkg.resolve.implicit import ImplicitCalls
-from pkg.resolve.lineage import Lineage
-from pkg.resolve.model import Scope, Site, Store
-from pkg.resolve.operators import find_operators
+from pkg.resolve.hierarchy import ClassSnapshot
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound, settle
-from pkg.resolve.properties import Properties
-from pkg.resolve.reach import Reach
-from pkg.resolve.sites import list_sites
-from pkg.resolve.special_calls import SpecialCalls
-from pkg.resolve.values import CONTAINER, EMPTY, Values
+from pkg.resolve.repository_files import Files
+from pkg.resolve.scope_model import Scope, Site, Store
+from pkg.resolve.sites import find_operators, list_sites
+from pkg.resolve.special_methods import Properties, SpecialCalls
 from pkg.units import Code
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
@@ -32,8 +29,8 @@ class Binder(Evaluator):
 
     def __init__(self, modules: Files, is_plain: bool = False) -> None:
         super().__init__(modules, is_plain)
-        self.lineage = Lineage(self.context, self.expressions)
-        self.reaches: list[Reach] = []  # of what was computed to be forgotten
+        self.base_finder = BaseFinder(self.context, self.expressions)
+        self.graphs: list[DependencyGraph] = []  # of what was computed to be forgotten
         self._property_names = frozenset(modules.totals.properties)
         self._operators = find_operators(modules.totals.operators)
         properties = Properties(self)
@@ -58,13 +55,14 @@ class Binder(Evaluator):
         self.solver.add_rule("site", self._bind_site)
         self.solver.add_rule("rest", self._bind_rest)
         self.solver.add_rule("store", self._put_store)
-        self.solver.add_rule("imported", self._read_imported)
+        self.solver.add_rule("imported", self._derive_imported)
 
     def release(self) -> None:
         """Let go of what refers to one another: rules, and what they have computed; nothing can be asked afterwards."""
         super().forget()
-        self.reaches.clear()
-        self.context.deliveries.know(None)
+        self.hierarchy.fill(())
+        self.graphs.clear()
+        self.context.dataflow.know(None)
         self.solver.release()
         self._rules.clear()
         for held in (self.rest, self._sites, self._quiet, self.context.asked):
@@ -81,9 +79,9 @@ class Binder(Evaluator):
                     self._quiet.setdefault(site.scope.top, []).append(site)
         return found
 
-    def order_classes(self, paths: Collection[str], known: KnownClasses | None = None) -> None:
+    def order_classes(self, paths: Collection[str], snapshot: ClassSnapshot | None = None) -> None:
         """Find the bases of the classes of files; of all others it is known."""
-        self.hierarchy.fill(self.lineage.find(paths), known)
+        self.hierarchy.fill(self.base_finder.find(paths), snapshot)
         self.forget()
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
@@ -96,7 +94,7 @@ class Binder(Evaluator):
 
     def forget(self) -> None:
         """Forget what was computed, but for the files behind it: more is known now of classes and of names in them."""
-        self.reaches.append(Reach(self.context))
+        self.graphs.append(DependencyGraph(self.context))
         super().forget()
 
     def _bind_site(self, site: Site) -> Values:
@@ -111,13 +109,13 @@ class Binder(Evaluator):
             self.rest[site] = self.solver.share(self._bind_site(site))
         return EMPTY
 
-    def _read_imported(self, root: Scope, place: int) -> Values:
+    def _derive_imported(self, root: Scope, place: int) -> Values:
         """Give what a name stands for that is imported from a module of the repository."""
         path = root.module.path
         record = root.module.imports[place]
         found = self.map.find_import(path, record)
         is_named = found and record.name not in (None, "*")
-        return self.imports.read_attribute(found, record.name or "") if is_named else EMPTY
+        return self.imports.derive_attribute(found, record.name or "") if is_named else EMPTY
 
     def _put_store(self, store: Store) -> Values:
         """Follow an assignment to an item into the containers that it may be of; nobody reads the set itself."""

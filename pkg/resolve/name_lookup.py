@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pkg.resolve.context import Context
-from pkg.resolve.model import Binding, Scope
-from pkg.resolve.values import Values
+from pkg.resolve.abstract_values import Values
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Binding, Scope
 from pkg.units import Code
 
 NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
@@ -19,19 +19,21 @@ class Names:
     def __init__(self, context: Context) -> None:
         self._solver = context.solver
         self._owners: dict[tuple[Scope, str], Scope] = {}
+        self._final: dict[tuple[Scope, str], Sequence[Binding]] = {}
 
     def forget(self) -> None:
         """Forget the scopes that names belong to, which are found again when they are asked for."""
         self._owners.clear()
+        self._final.clear()
 
     def look_up(self, scope: Scope, name: str) -> Values:
         """Give the values of a name where it stands."""
         owner = self.find_owner(scope, name)
         if owner.parent is None and scope.owner is not owner:
-            return self.read(owner, name)
+            return self.derive(owner, name)
         return self._solver.get(("variable", owner, name))
 
-    def read(self, scope: Scope, name: str) -> Values:
+    def derive(self, scope: Scope, name: str) -> Values:
         """Give the values that a name of a module or class has when its code has run."""
         is_final = scope.stars or len(scope.names.get(name, ())) > 1
         return self._solver.get(("final" if is_final else "variable", scope, name))
@@ -43,6 +45,15 @@ class Names:
         found = self._owners.get((scope, name))
         if found is None:
             found = self._owners[scope, name] = scope.find_owner(name)
+        return found
+
+    def list_final(self, scope: Scope, name: str) -> Sequence[Binding]:
+        """Give the bindings of a name that count when the code of its scope has run; of many, they are known again."""
+        if len(scope.names.get(name, ())) < 2:
+            return list_final(scope, name)
+        found = self._final.get((scope, name))
+        if found is None:
+            found = self._final[scope, name] = list_final(scope, name)
         return found
 
 

@@ -1,16 +1,19 @@
-"""Methods of special names that Python calls for an object: where builtins ask it, in loops, for items (A-12)."""
+"""Methods that Python calls by itself for an object: of special names, and of properties (A-12).
+
+The first where builtins ask the object, in loops, for items; the others when an attribute is read or assigned to.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-from pkg.model import CERTAIN, LIKELY
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolve.abstract_values import FUNCTION, INSTANCE, OBJECTS, SUPER, TYPED, UNKNOWN, Value
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.model import Site
-from pkg.resolve.operators import OPERATIONS, read_sign
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
-from pkg.resolve.values import OBJECTS, TYPED, UNKNOWN, Value
+from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.sites import OPERATIONS, find_sign
 from pkg.units import DOTTED_NAME, NAME, Code
 
 _ITERATING, _ADVANCING = ("__iter__", "__aiter__"), ("__next__", "__anext__")
@@ -45,7 +48,7 @@ class SpecialCalls:
 
     def bind_operator(self, site: Site) -> list[Outcome]:
         """Bind an operator to the method of its left side, else to that of its right side."""
-        methods = OPERATIONS[read_sign(site)]
+        methods = OPERATIONS[find_sign(site)]
         left = self._expressions.evaluate(site.scope, site.start, site.end)
         found = [target for value in left for target in self._operate(value, methods.left)]
         if any(isinstance(each, Target | Unbound) for each in found):
@@ -94,3 +97,45 @@ class SpecialCalls:
 
 def _run(method: Value, owner: Value, rule: str = "special method") -> Target:
     return Target(method[1], rule, LIKELY if owner[0] == TYPED else CERTAIN)
+
+
+class Properties:
+    """Bind reads and assignments of properties to their functions."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._hierarchy = evaluator.hierarchy
+        self._names = evaluator.names
+        self._expressions = evaluator.expressions
+
+    def bind_read(self, site: Site) -> Iterator[Target]:
+        """Bind the read of a property to its function."""
+        receiver, _, name = site.text.rpartition(b".")
+        attribute = name.strip().decode("utf-8", "replace")
+        for value in self._expressions.evaluate(site.scope, site.start, site.start + len(receiver.rstrip())):
+            if value[0] in OBJECTS:
+                yield from self.find(value, attribute)
+            elif value[0] == SUPER:
+                owner = self._hierarchy.find(value[1], attribute, after=value[1])
+                yield from self._find_functions(owner, attribute, CERTAIN)
+
+    def bind_write(self, site: Site) -> Iterator[Target]:
+        """Bind an assignment to a property to the function of its setter."""
+        for value in self._expressions.evaluate(site.scope, site.start, site.end):
+            owner = self._hierarchy.find(value[1], site.name) if value[0] in OBJECTS else None
+            for binding in owner.names[site.name] if owner is not None else ():
+                if binding.scope is not None and "setter" in binding.scope.decorator_names:
+                    yield Target(binding.scope, "property", LIKELY if value[0] == TYPED else CERTAIN)
+
+    def find(self, value: Value, name: str) -> Iterator[Target]:
+        """Find the functions of a property of an object: its own, and those that may take its place."""
+        owner = self._hierarchy.find(value[1], name)
+        yield from self._find_functions(owner, name, LIKELY if value[0] == TYPED else CERTAIN)
+        if value[0] == INSTANCE:
+            return
+        for each in self._hierarchy.find_overrides(value[1], name):
+            yield from self._find_functions(each, name, POSSIBLE)
+
+    def _find_functions(self, owner: Scope | None, name: str, confidence: str) -> Iterator[Target]:
+        for value in self._names.derive(owner, name) if owner is not None else ():
+            if value[0] == FUNCTION and value[1].is_property:
+                yield Target(value[1], "property", confidence)

@@ -1,4 +1,4 @@
-"""What is kept of a file for the next resolution: its facts, its links, and what these were worked out from.
+"""What is kept of a file for the next resolution: its facts, and what its links were worked out from.
 
 A record is a store's to keep and nobody else's to read; one of another version or a damaged one counts as none.
 """
@@ -11,11 +11,11 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pkg.model import Class, Edge, Function, Import, RelationType, Span
-from pkg.units import UnboundCall, UnitLinks, UnitText
+from pkg.model import Class, Function, Import, Span
+from pkg.units import UnitLinks, UnitText, hash_bytes
 
-VERSION = 10
-_HEAD = struct.Struct("<BI5I")  # version, checksum of the parts, bytes of each
+VERSION = 11
+_HEAD = struct.Struct("<BI6I")  # version, checksum of the parts, bytes of each
 _WIDTH = 6  # numbers of a fact
 _BEFORE = [0, 2, 3, 4]  # of the last four, those that they are told from
 _FLAGS = [8, 9, 10, 11]  # bits of the code that say which of these are there
@@ -24,10 +24,11 @@ _FLAGS = [8, 9, 10, 11]  # bits of the code that say which of these are there
 class Record(NamedTuple):
     """The parts of a record, each packed; they are read apart, for few are wanted of most files."""
 
-    links: bytes
+    links: bytes  # a hash of them, by which it is known whether they come out otherwise
     facts: bytes
     definitions: bytes  # and imports
-    basis: bytes = b""  # what the links were worked out from; without it everything is to be resolved next time
+    dependencies: bytes = b""  # what the links were worked out from; without it everything is to be resolved next time
+    reach: bytes = b""  # of that, the files
     taken: bytes = b""  # what the links of other files were worked out from
 
     def pack(self) -> bytes:
@@ -53,25 +54,18 @@ def cut_record(packed: bytes) -> Record | None:
 def make_record(links: UnitLinks, unit: UnitText) -> Record:
     """Make the record of a file as it was extracted, with its links."""
     definitions = [[isinstance(each, Class), *each] for each in unit.definitions]
-    packed_links = pack_json([links.edges, links.unbound, links.libraries])
-    return Record(packed_links, zlib.compress(_spread_facts(unit.facts), 4), pack_json([definitions, unit.imports]))
+    digest = hash_bytes(json.dumps([links.edges, links.unbound, links.libraries]).encode("utf-8", "surrogatepass"))
+    return Record(
+        digest.to_bytes(8, "big"), zlib.compress(_spread_facts(unit.facts), 4), pack_json([definitions, unit.imports])
+    )
 
 
-def read_links(path: str, record: Record) -> UnitLinks:
-    """Give the links of a file."""
-    edges, unbound, libraries = unpack_json(record.links)
-    return UnitLinks(
-        path, tuple(Edge(RelationType(kind), *rest) for kind, *rest in edges),
-        tuple(UnboundCall(*each) for each in unbound), tuple(libraries),
-    )  # fmt: skip
-
-
-def read_unit(source: str, path: str, text: bytes, record: Record) -> UnitText:
+def unpack_unit(source: str, path: str, text: bytes, record: Record) -> UnitText:
     """Give a file as it was extracted."""
     definitions, imports = unpack_json(record.definitions)
     return UnitText(
         source, path, text, _gather_facts(zlib.decompress(record.facts)),
-        tuple(_read_definition(*each) for each in definitions),
+        tuple(_unpack_definition(*each) for each in definitions),
         tuple(Import(Span(*span), *rest) for span, *rest in imports),
     )  # fmt: skip
 
@@ -86,7 +80,7 @@ def unpack_json(packed: bytes) -> Any:
     return json.loads(zlib.decompress(packed))
 
 
-def _read_definition(is_class: bool, name: str, qualname: str, span: list[int], *rest: Any) -> Class | Function:
+def _unpack_definition(is_class: bool, name: str, qualname: str, span: list[int], *rest: Any) -> Class | Function:
     *values, docstring = (tuple(each) if isinstance(each, list) else each for each in rest)
     make: Any = Class if is_class else Function
     found: Class | Function = make(name, qualname, Span(*span), *values, Span(*docstring) if docstring else None)

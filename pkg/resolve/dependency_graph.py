@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import cast
+from itertools import takewhile
+from typing import TYPE_CHECKING, cast
 
-from pkg.resolve.basis import hash_text
-from pkg.resolve.context import Context
-from pkg.resolve.model import ModuleScopes, Scope
-from pkg.resolve.pieces import Piece, find_top, name_piece
-from pkg.resolve.solver import Cell
-from pkg.resolve.values import (  # fmt: skip
+from pkg.resolve.abstract_values import (
     CLASSES,
     CONSTANT,
     CONTAINER,
@@ -23,30 +18,44 @@ from pkg.resolve.values import (  # fmt: skip
     SUPER,
     UNKNOWN,
     Value,
+    Values,
 )
+from pkg.resolve.closure import list_circles
+from pkg.resolve.dependency_record import Piece, find_top, hash_text, name_piece
+from pkg.resolve.lookup_order import Order
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import ModuleScopes, Scope
+from pkg.resolve.solver import Cell
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
 _LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
 
 
-class Reach:
+class DependencyGraph:
     """The files behind every set, as numbers of one bit a file."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._hashes = [hash_text(path) for path in context.modules]
+        self._paths = list(context.modules)
+        self._hashes: NDArray[np.uint32] | None = None  # of the paths; made when the first are asked for
         self._bits = {path: 1 << place for place, path in enumerate(context.modules)}
-        self._orders: dict[Scope, int] = {}
+        self._orders: dict[Order, int] = {}
         self._values: dict[Value, int] = {}
+        self._sets: dict[Values, int] = {}
         self._shared: dict[int, int] = {}  # of equal masks one is kept, for there are few others
-        self._given = self._map_deliveries()
+        self._delivered = self._map_deliveries()
         for cell in context.solver.cells.values():
             cell.top = find_top(cell.key[1], context.modules)
-            cell.mask = self._share(self._mask_cell(cell)) if cell.key[0] not in _LAST or cell in self._given else None
+            cell.mask = (
+                self._share(self._mask_cell(cell)) if cell.key[0] not in _LAST or cell in self._delivered else None
+            )
         self._spread()
         self._files = dict(self._bits)  # by file, those behind its sites, imports and assignments
         self.pieces: dict[str, set[Piece]] = {}  # by file, that other files took
-        self.own: dict[str, set[Piece]] = {}  # that only other parts of the same file took
         self._gather()
         self._clear()
 
@@ -54,26 +63,33 @@ class Reach:
         """Let go of what is known of single sets, whose memory is wanted for the links."""
         for cell in self._context.solver.cells.values():
             cell.mask = cell.top = None
-        self._given.clear()
+        self._delivered.clear()
         self._values.clear()
+        self._sets.clear()
         self._shared.clear()
 
     def _share(self, mask: int) -> int:
         return self._shared.setdefault(mask, mask)
 
-    def list_paths(self, path: str, others: Iterable[str], classes: Iterable[Scope]) -> list[int]:
-        """Give the hashes of the files behind the sites of a file, behind classes, and those of others that exist."""
+    def find_files(self, path: str, others: Iterable[str], classes: Iterable[Scope]) -> int:
+        """Give the bits of the files behind the sites of a file, behind classes, and of others that exist."""
         mask = self._files[path]
         for other in others:
             mask |= self._bits.get(other, 0)
         for scope in classes:
             mask |= self._mask_order(scope)
-        found = []
-        while mask:
-            lowest = mask & -mask
-            found.append(self._hashes[lowest.bit_length() - 1])
-            mask ^= lowest
-        return found
+        return mask
+
+    def pack_hashes(self, mask: int, others: bytes = b"") -> bytes:
+        """Pack the hashes of files by their bits, and others, sorted; bits stay the same as long as files do."""
+        import numpy as np
+
+        if self._hashes is None:
+            self._hashes = np.array([hash_text(path) for path in self._paths], "<u4")
+        packed = np.frombuffer(mask.to_bytes(len(self._paths) // 8 + 1, "little"), "u1")
+        found = self._hashes[np.unpackbits(packed, bitorder="little").nonzero()[0]]
+        joined: bytes = np.union1d(found, np.frombuffer(others, "<u4")).tobytes()
+        return joined
 
     def _gather(self) -> None:
         """Collect what the sets that nobody reads read, by file, and which sets others took; file by file."""
@@ -82,17 +98,15 @@ class Reach:
             if cell.mask is not None:
                 cells.setdefault(cell.top.module if cell.top is not None else None, []).append(cell)
         for home, inside in cells.items():
-            outside, elsewhere = self._find_taken(home, inside)
+            taken = self._find_taken(home, inside)
             if home is not None:
-                self.pieces[home.path] = _name_pieces(outside)
-                self.own[home.path] = _name_pieces(elsewhere) - self.pieces[home.path]
+                self.pieces[home.path] = _name_pieces(taken)
 
-    def _find_taken(self, home: ModuleScopes | None, cells: Iterable[Cell]) -> tuple[set[Cell], set[Cell]]:
-        """Find the sets of a file that those of other files read, and those that other parts of the same file read."""
+    def _find_taken(self, home: ModuleScopes | None, cells: Iterable[Cell]) -> set[Cell]:
+        """Find the sets of a file that those of other files read, at any distance."""
         files = self._files
         read_inside: dict[Cell, list[Cell]] = {}  # by set, what it reads of its own file
-        outside: set[Cell] = set()
-        elsewhere: set[Cell] = set()
+        taken: set[Cell] = set()
         for cell in cells:
             mask, top = cell.mask or 0, cell.top
             if home is not None and (cell.key[0] in _LAST or cell.key[0] == "imported"):
@@ -101,46 +115,43 @@ class Reach:
                 its_top = reader.top
                 is_inside = its_top is top or (its_top is not None and its_top.module is home)
                 if not is_inside:
-                    outside.add(cell)
-                elif its_top is not top:
-                    elsewhere.add(cell)
+                    taken.add(cell)
                 if reader.mask is None:
                     if its_top is not None:
                         files[its_top.module.path] |= mask
                 elif is_inside:
                     read_inside.setdefault(reader, []).append(cell)
-        _spread_to_read(outside, read_inside)
-        _spread_to_read(elsewhere, read_inside)
-        return outside, elsewhere
+        _spread_to_read(taken, read_inside)
+        return taken
 
     def _spread(self) -> None:
-        """Hand the files behind each set on to the sets that read it, until nothing is new."""
-        given = self._given
-        # What was asked for last is read by what was asked for before.
-        cells = reversed(self._context.solver.cells.values())
-        waiting = deque(cell for cell in cells if cell.mask is not None and (cell.readers is not None or cell in given))
-        for cell in waiting:
-            cell.is_queued = True
-        while waiting:
-            cell = waiting.popleft()
-            cell.is_queued = False
-            mask = cell.mask or 0
-            for reader in (*cell.list_readers(), *given.get(cell, ())):
-                before = reader.mask
-                if before is not None and before | mask != before:
-                    reader.mask = self._share(before | mask)
-                    if not reader.is_queued and (reader.readers is not None or reader in given):
-                        reader.is_queued = True
-                        waiting.append(reader)
+        """Hand the files behind each set on to the sets that read it, at any distance."""
+        cells = [cell for cell in self._context.solver.cells.values() if cell.mask is not None]
+        for circle in reversed(list(list_circles(cells, self._list_readers))):
+            mask = 0
+            for cell in circle:
+                mask |= cell.mask or 0
+            mask = self._share(mask)
+            for cell in circle:
+                cell.mask = mask
+            for cell in circle:
+                for reader in self._list_readers(cell):
+                    reader.mask = (reader.mask or 0) | mask
+
+    def _list_readers(self, cell: Cell) -> Iterable[Cell]:
+        """Give the sets that read another, or are made of what its rule delivers."""
+        readers, delivered = cell.list_readers(), self._delivered.get(cell)
+        found = [reader for reader in readers if reader.mask is not None]
+        return found if delivered is None else [*found, *(each for each in delivered if each.mask is not None)]
 
     def _map_deliveries(self) -> dict[Cell, set[Cell]]:
         """Give for each set whose rule delivers what is made of that: it depends on who delivers."""
-        given: dict[Cell, set[Cell]] = {}
-        deliveries = self._context.deliveries
-        for place, readers in deliveries.readers.items():
-            for origin in deliveries.origins.get(place, ()):
-                given.setdefault(origin, set()).update(readers)
-        return given
+        delivered: dict[Cell, set[Cell]] = {}
+        dataflow = self._context.dataflow
+        for place, readers in dataflow.readers.items():
+            for origin in dataflow.origins.get(place, ()):
+                delivered.setdefault(origin, set()).update(readers)
+        return delivered
 
     def _mask_cell(self, cell: Cell) -> int:
         """Give the files that the rule of a set looks into, and those of its values."""
@@ -152,9 +163,17 @@ class Reach:
             mask |= self._mask_order(first)
         elif kind in ("object attribute", "class attribute"):
             mask |= self._mask_value(cast(Value, first))
-        for value in cell.values:
-            mask |= self._mask_value(value)
-        return mask
+        return mask | self._mask_values(cell.values)
+
+    def _mask_values(self, values: Values) -> int:
+        """Give the files that values stand in; of equal sets, which are many, it is found out once."""
+        found = self._sets.get(values)
+        if found is None:
+            found = 0
+            for value in values:
+                found |= self._mask_value(value)
+            self._sets[values] = found
+        return found
 
     def _mask_value(self, value: Value) -> int:
         kind = value[0]
@@ -179,13 +198,13 @@ class Reach:
         return mask | self._mask_value(value[2]) if kind == METHOD else mask
 
     def _mask_order(self, scope: Scope) -> int:
-        found = self._orders.get(scope)
-        if found is None:
-            found = 0
-            for each in self._context.hierarchy.order(scope):
-                found |= self._bits[each.module.path]
-            self._orders[scope] = found
-        return found
+        """Give the files of a class and its bases; what is known of one of these is not looked at again."""
+        order = self._context.hierarchy.order(scope)
+        new = list(takewhile(lambda link: link not in self._orders, order.list_links()))
+        for link in reversed(new):
+            rest = self._orders[link.rest] if link.rest is not None else 0
+            self._orders[link] = self._share(rest | self._bits[link.scope.module.path])
+        return self._orders[order]
 
 
 def _spread_to_read(taken: set[Cell], read: Mapping[Cell, Iterable[Cell]]) -> None:

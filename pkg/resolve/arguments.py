@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from pkg.resolve.abstract_values import EMPTY, Values
 from pkg.resolve.containers import Written
-from pkg.resolve.context import Trees
-from pkg.resolve.model import Scope, Site
-from pkg.resolve.values import EMPTY, Values
+from pkg.resolve.resolution_context import Trees
+from pkg.resolve.scope_model import Scope, Site
 
 Visit = Callable[[Scope, ast.expr, int], Values]
 """Give the values of an expression in a scope; the last is the offset from which its text was parsed."""
 
 
-class Given:
+class Arguments:
     """What a call gives to the function that it calls."""
 
     __slots__ = ("_at", "_call", "_trees", "_visit", "scope")
@@ -50,12 +50,12 @@ class Given:
         span = (call.lineno, call.col_offset, call.end_col_offset) if call is not None else ()
         return (self.scope.module.path, self._at, *span)
 
-    def read(self, place: int) -> Values:
+    def derive(self, place: int) -> Values:
         """Give the values of an argument; nothing where there is none."""
         nodes = self.nodes
         return self._visit(self.scope, nodes[place], self._at) if place < len(nodes) else EMPTY
 
-    def read_node(self, node: ast.expr) -> Values:
+    def derive_node(self, node: ast.expr) -> Values:
         """Give the values of one of the arguments."""
         return self._visit(self.scope, node, self._at)
 

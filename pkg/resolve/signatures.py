@@ -22,26 +22,26 @@ class Parameter(NamedTuple):
     is_keyword_only: bool = False
 
 
-class Head(NamedTuple):
+class Signature(NamedTuple):
     """What the head of a function says."""
 
     parameters: tuple[Parameter, ...] = ()
     returns: ast.expr | None = None
 
 
-def read_head(text: bytes) -> Head:
+def parse_signature(text: bytes) -> Signature:
     """Read the head of a function or lambda, up to its colon; one that this Python does not know has no parameters."""
     if text.startswith(b"lambda"):
         text = b"def _(" + text.removeprefix(b"lambda").rstrip().removesuffix(b":") + b"):"  # all stays in its place
     simple = _SIMPLE.match(text)
     if simple:
         names = simple.group(1).decode("utf-8", "replace").replace(",", " ").split()
-        return Head(tuple(Parameter(name, "", None, None) for name in names))
+        return Signature(tuple(Parameter(name, "", None, None) for name in names))
     tree = parse_quietly(text.rstrip() + b"\n pass", "exec")  # the head may end in a comment
     node = tree.body[0] if isinstance(tree, ast.Module) else None
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return Head()
-    return Head(tuple(_list_parameters(node.args)), node.returns)
+        return Signature()
+    return Signature(tuple(_list_parameters(node.args)), node.returns)
 
 
 def _list_parameters(arguments: ast.arguments) -> Iterator[Parameter]:

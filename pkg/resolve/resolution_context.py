@@ -1,19 +1,70 @@
-"""What all parts of the resolution of a repository share: its modules, classes, sets and parsed pieces."""
+"""What all parts of the resolution of a repository share: its modules, classes, sets, parsed pieces, and the data flow.
+
+A set that is made of deliveries, of arguments to functions or items to containers, depends on the sites that deliver.
+Where only some sites of a repository are resolved again, those are resolved as well that are known, from the last time,
+to deliver to what is read.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from pkg.resolve.deliveries import Deliveries
-from pkg.resolve.files import Files
+from pkg.resolve.abstract_values import Reason, unknown
 from pkg.resolve.hierarchy import Hierarchy
-from pkg.resolve.model import ModuleScopes, Site
 from pkg.resolve.modules import ModuleMap
 from pkg.resolve.parsing import parse_expression
-from pkg.resolve.solver import Cell, Solver
-from pkg.resolve.values import Reason, unknown
+from pkg.resolve.repository_files import Files
+from pkg.resolve.scope_model import ModuleScopes, Site
+from pkg.resolve.solver import Cell, Key, Solver
 from pkg.units import Code
+
+Finder = Callable[[Hashable], Iterator[Key]]
+"""Give the sets whose rules are known to deliver to a place."""
+
+
+class Dataflow:
+    """Who delivers to each place, and which sets are made of what is delivered there."""
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        self._known: Finder | None = None
+        self.origins: dict[Hashable, set[Cell]] = {}  # by place: the sets whose rules deliver
+        self.readers: dict[Hashable, set[Cell]] = {}  # by place: the sets that are computed again after a delivery
+
+    def forget(self) -> None:
+        """Forget all deliveries."""
+        self.origins.clear()
+        self.readers.clear()
+
+    def know(self, finder: Finder | None) -> None:
+        """Take what is known of deliveries by sites that nobody asked for yet."""
+        self._known = finder
+
+    def note_reader(self, place: Hashable) -> None:
+        """Note that the set that is being computed is made of what is delivered to a place."""
+        reader = self._solver.current
+        if reader is None:
+            return
+        readers = self.readers.get(place)
+        if readers is None:
+            readers = self.readers[place] = set()
+            for key in self._known(place) if self._known is not None else ():
+                self._solver.get(key)
+        readers.add(reader)
+
+    def deliver(self, place: Hashable) -> None:
+        """Note that the set that is being computed delivers to a place."""
+        origin = self._solver.current
+        if origin is not None:
+            self.origins.setdefault(place, set()).add(origin)
+
+    def renew(self, place: Hashable) -> None:
+        """Compute again what is made of deliveries to a place, after a new one."""
+        for reader in self.readers.get(place, ()):
+            self._solver.queue(reader)
+
 
 MAX_TREES = 2000  # that are remembered: with a tenth more memory nothing would be parsed twice
 
@@ -26,7 +77,7 @@ class Context:
         self.is_plain = is_plain  # whether arguments and results are not followed, but for annotations
         self.map = ModuleMap(modules)
         self.solver = Solver(unknown(Reason.MANY))
-        self.deliveries = Deliveries(self.solver)
+        self.dataflow = Dataflow(self.solver)
         self.hierarchy = Hierarchy()
         self.trees = Trees()
         self.asked: dict[str, set[Cell]] = {}  # by name, the sets that ask for an attribute by a text

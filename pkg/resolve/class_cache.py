@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pkg.model import Class
-from pkg.resolve.basis import ClassRow
-from pkg.resolve.context import Context
+from pkg.resolve.abstract_values import CLASS, CLASSES, EMPTY, LIBRARY, UNKNOWN, Value, Values
+from pkg.resolve.dependency_record import ClassRow
 from pkg.resolve.expressions import Expressions
-from pkg.resolve.files import Files
 from pkg.resolve.hierarchy import ClassFacts, Hierarchy, place_class
-from pkg.resolve.model import ModuleScopes, Reference, Scope, refer_to
-from pkg.resolve.values import CLASS, CLASSES, EMPTY, LIBRARY, UNKNOWN, Value, Values
+from pkg.resolve.repository_files import Files
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import ModuleScopes, Reference, Scope, refer_to
 
 
-class Lineage:
+class BaseFinder:
     """Find the bases of classes, before anything is known of calls: a base is a name or an attribute of one."""
 
     def __init__(self, context: Context, expressions: Expressions) -> None:
@@ -22,7 +22,7 @@ class Lineage:
         self._expressions = expressions
         self.found: set[str] = set()  # files
         self._facts: dict[Scope, ClassFacts] = {}
-        context.solver.add_rule("bases", self._read_bases)
+        context.solver.add_rule("bases", self._derive_bases)
 
     def find(self, paths: Collection[str]) -> list[ClassFacts]:
         """Find the bases of the classes of files."""
@@ -34,7 +34,7 @@ class Lineage:
         self.found.update(paths)
         return [self._facts[scope] for scope in classes]
 
-    def _read_bases(self, scope: Scope) -> Values:
+    def _derive_bases(self, scope: Scope) -> Values:
         """Follow the bases of a class; nobody reads the set itself."""
         self._facts[scope] = self._find_bases(scope)
         return EMPTY
@@ -86,7 +86,7 @@ def _describe_class(hierarchy: Hierarchy, scope: Scope) -> ClassRow:
     )  # fmt: skip
 
 
-class RecalledClasses:
+class ClassCache:
     """The classes of files that need not be read for it: what they are derived from is known."""
 
     def __init__(self, files: Files, rows: Mapping[str, Sequence[ClassRow]]) -> None:

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from pkg.model import Class, Function, Import
-from pkg.resolve.heads import Head, Parameter, read_head
+from pkg.resolve.signatures import Parameter, Signature, parse_signature
 from pkg.units import Code
 
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
@@ -112,11 +112,11 @@ class Scope:
         return f"<{self.kind} {self.module.path}:{self.qualname}>"
 
     @cached_property
-    def signature(self) -> Head:
+    def signature(self) -> Signature:
         """Read the head; a class or module has no parameters."""
         if self.kind not in _TAKING:
-            return Head()
-        return read_head(self.module.text[slice(*self.head)])
+            return Signature()
+        return parse_signature(self.module.text[slice(*self.head)])
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

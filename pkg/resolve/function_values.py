@@ -1,19 +1,35 @@
-"""Parameters: what their annotation promises, their default, and what the known callers give them (A-12)."""
+"""What goes into functions and comes out of them (A-12).
+
+Parameters: what their annotation promises, their default, and what the known callers give them. Results: what functions
+return, yield, or promise by an annotation.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from pkg.resolve.abstract_values import (
+    CONSTANT,
+    EMPTY,
+    LIBRARY,
+    SELF,
+    SUBCLASS,
+    UNGIVEN,
+    UNKNOWN,
+    Reason,
+    Value,
+    Values,
+    unknown,
+)
 from pkg.resolve.annotations import Annotations, is_silent
+from pkg.resolve.arguments import Arguments
 from pkg.resolve.containers import REST, Containers, Rest
-from pkg.resolve.context import Context
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
-from pkg.resolve.given import Given
-from pkg.resolve.heads import Parameter
 from pkg.resolve.items import Items
-from pkg.resolve.model import CLASS_METHOD, Scope, Site
-from pkg.resolve.values import CONSTANT, EMPTY, SELF, SUBCLASS, UNGIVEN, UNKNOWN, Reason, Value, Values, unknown
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import CLASS_METHOD, Scope, Site
+from pkg.resolve.signatures import Parameter
 
 MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
@@ -45,7 +61,7 @@ class Parameters:
         self._annotations = annotations
         self._containers = containers
         self._items = items
-        self._deliveries = context.deliveries
+        self._dataflow = context.dataflow
         self._callers: dict[Scope, dict[Caller, None]] = {}
         self.uses = context.modules.totals.calls
         self._most = 0 if context.is_plain else MAX_USES
@@ -59,10 +75,10 @@ class Parameters:
         if self.is_used_widely(function) or (caller.site is not None and not caller.site.delivers):
             return
         callers = self._callers.setdefault(function, {})
-        self._deliveries.deliver(function)
+        self._dataflow.deliver(function)
         if caller not in callers:
             callers[caller] = None
-            self._deliveries.renew(function)
+            self._dataflow.renew(function)
 
     def is_used_widely(self, function: Scope) -> bool:
         """Tell whether so many places call something of a function's name that their arguments say little."""
@@ -87,48 +103,48 @@ class Parameters:
             each = each.parent
         return count
 
-    def read(self, scope: Scope, name: str) -> Values:
+    def derive(self, scope: Scope, name: str) -> Values:
         """Give the values of a parameter."""
         if scope.receiver == name:
             is_class = CLASS_METHOD in scope.decorator_names or scope.name in _TAKING_CLASS
             return frozenset({(SUBCLASS if is_class else SELF, scope.parent)})
         place, parameter = next((i, each) for i, each in enumerate(scope.parameters) if each.name == name)
         if parameter.kind:
-            items = self._annotations.read(scope.parent or scope, parameter.annotation)
+            items = self._annotations.derive(scope.parent or scope, parameter.annotation)
             return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
         if parameter.annotation is not None and not is_silent(parameter.annotation):
-            return self._annotations.read(scope.parent or scope, parameter.annotation)
-        given = self._fixtures.read(scope, name)
-        return given if given is not None else self._read_given(scope, place, parameter)
+            return self._annotations.derive(scope.parent or scope, parameter.annotation)
+        found = self._fixtures.derive(scope, name)
+        return found if found is not None else self._derive_given(scope, place, parameter)
 
-    def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
-        self._deliveries.read(scope)
+    def _derive_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
+        self._dataflow.note_reader(scope)
         is_followed = 0 < self._count_uses_of(scope) <= self._most
         found: set[Value] = {UNGIVEN if is_followed else (UNKNOWN, Reason.PARAMETER)}
         if parameter.default is not None and scope.parent is not None:
             found |= self._expressions.visit(scope.parent, parameter.default, scope.head[0] + 1)
         for caller in list(self._callers.get(scope, ())):  # reading may add more
             if caller.site is not None:
-                found |= self._read_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
+                found |= self._derive_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
             elif place == caller.shift:
                 found |= caller.values
         return frozenset(found)
 
-    def _read_argument(self, given: Given, index: int, parameter: Parameter) -> Values:
+    def _derive_argument(self, arguments: Arguments, index: int, parameter: Parameter) -> Values:
         """Give what a call gives a parameter: by name, by position, or out of a starred argument."""
-        for keyword in given.keywords:
+        for keyword in arguments.keywords:
             if keyword.arg == parameter.name:
-                return given.read_node(keyword.value)
+                return arguments.derive_node(keyword.value)
         if parameter.is_keyword_only or index < 0:
             return EMPTY
-        starred = given.find_starred()
+        starred = arguments.find_starred()
         if starred is not None and starred <= index:
-            return self._items.take(given.read(starred), (CONSTANT, index - starred))
-        return given.read(index)
+            return self._items.take(arguments.derive(starred), (CONSTANT, index - starred))
+        return arguments.derive(index)
 
-    def read_rest(self, rest: Rest, key: Value | None) -> Values:
+    def derive_rest(self, rest: Rest, key: Value | None) -> Values:
         """Read what callers give to *args or **kwargs."""
-        self._deliveries.read(rest.scope)
+        self._dataflow.note_reader(rest.scope)
         parameters = rest.scope.parameters
         known = frozenset(each.name for each in parameters)
         is_named = parameters[rest.place].kind == "**"
@@ -136,32 +152,76 @@ class Parameters:
         for caller in list(self._callers.get(rest.scope, ())):
             if caller.site is None:
                 continue
-            given = self._expressions.give(caller.site)
+            arguments = self._expressions.give(caller.site)
             if is_named:
-                found |= _read_named_rest(given, known, key)
+                found |= _derive_named_rest(arguments, known, key)
             else:
-                found |= _read_placed_rest(given, rest.place - caller.shift, key)
+                found |= _derive_placed_rest(arguments, rest.place - caller.shift, key)
         return frozenset(found)
 
 
-def _read_named_rest(given: Given, known: frozenset[str], key: Value | None) -> Values:
+def _derive_named_rest(arguments: Arguments, known: frozenset[str], key: Value | None) -> Values:
     found: set[Value] = set()
-    for keyword in given.keywords:
+    for keyword in arguments.keywords:
         if keyword.arg not in known and (key is None or (CONSTANT, keyword.arg) == key):
-            found |= given.read_node(keyword.value)
+            found |= arguments.derive_node(keyword.value)
     return frozenset(found)
 
 
-def _read_placed_rest(given: Given, start: int, key: Value | None) -> Values:
-    nodes = given.nodes[start:]
+def _derive_placed_rest(arguments: Arguments, start: int, key: Value | None) -> Values:
+    nodes = arguments.nodes[start:]
     if key is not None and isinstance(key[1], int):
         nodes = nodes[key[1] : key[1] + 1 or None]
     found: set[Value] = set()
     for node in nodes:
-        found |= given.read_node(node)
+        found |= arguments.derive_node(node)
     return frozenset(found)
 
 
 def rate_uses(count: int) -> int:
     """Tell calls of a name that count alike: 0 for none, 1 for those whose arguments are followed, 2 for too many."""
     return (count > 0) + (count > MAX_USES)
+
+
+class Results:
+    """Read what functions give back; adds the rules of results and yielded values to the solver."""
+
+    def __init__(self, context: Context, items: Items, annotations: Annotations, expressions: Expressions) -> None:
+        self._items = items
+        self._annotations = annotations
+        self._expressions = expressions
+        self._is_plain = context.is_plain
+        self._solver = context.solver
+        context.solver.add_rule("result", self._derive_returned)
+        context.solver.add_rule("yield", self._derive_yielded)
+
+    def _derive_returned(self, function: Scope) -> Values:
+        if self._is_plain:
+            return self._annotations.derive(function, function.signature.returns) or unknown(Reason.MANY)
+        if function.kind == "lambda":
+            return self._expressions.evaluate(function, function.head[1], function.code_end)
+        found: set[Value] = set()
+        for start, end in function.returns:
+            found |= self._derive_last(function, start, end)
+        annotation = function.signature.returns
+        if annotation is not None and not is_silent(annotation):
+            kept = {value for value in found if value[0] not in (UNKNOWN, LIBRARY)}
+            return self._annotations.derive(function, annotation) | kept
+        return frozenset(found)
+
+    def _derive_last(self, function: Scope, start: int, end: int) -> Values:
+        """Give the values of a returned expression: of a name that was bound anew before, what it stands for last."""
+        name = function.module.text[start:end].decode("utf-8", "replace")
+        bindings = function.names.get(name, ())
+        if len(bindings) < 2 or name in function.parameter_names or any(each.at > start for each in bindings):
+            return self._expressions.evaluate(function, start, end)
+        return self._solver.get(("final", function, name))
+
+    def _derive_yielded(self, function: Scope) -> Values:
+        if self._is_plain:
+            return unknown(Reason.MANY)
+        found: set[Value] = set()
+        for start, end, is_delegating in function.yields:
+            values = self._expressions.evaluate(function, start, end) if end else EMPTY
+            found |= self._items.iterate(values) if is_delegating else values
+        return frozenset(found)
