@@ -25,8 +25,8 @@ from shared_data import read_rows
 
 from pkg.rerank.candidates import STAGES, Name, Ranking, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
-from pkg.sandbox.pool import open_sandbox
 from pkg.sandbox.protocol import Sandbox
+from pkg.sandbox.worker_pool import open_sandbox
 
 SHARES = {"humaneval": 0.70, "mbpp_one_assert": 0.60, "mbpp_text_alone": 0.30}  # of the gap, at least
 PAPER_SHARES = {"humaneval": 0.29, "mbpp": 0.81}  # of the gap to the best single method, in the paper's own tables

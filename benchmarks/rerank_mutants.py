@@ -23,8 +23,8 @@ from mutants import choose_mutants
 
 from pkg.rerank.candidates import STAGES, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
-from pkg.sandbox.pool import open_sandbox
 from pkg.sandbox.protocol import Kind, Limits, Sandbox
+from pkg.sandbox.worker_pool import open_sandbox
 
 WRONG = 3  # mutants a task
 RIGHT = 2  # answers that pass: the canonical one in two layouts would be folded, so a harmless mutant when there is one

@@ -14,14 +14,14 @@ from pathlib import Path
 from hidden_tests import Problem, read_forms
 from measure import Figures, make_parser, read_options, write_result
 
-from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.candidates import Example
 from pkg.rerank.comparison import passes
 from pkg.rerank.examples.find import find_examples
-from pkg.rerank.stages.running import make_step
+from pkg.rerank.stages.sandbox_stages import make_step
+from pkg.rerank.value_requests import Inquiry, ask_all
 from pkg.rerank.wanted import parse_question
-from pkg.sandbox.pool import open_sandbox
 from pkg.sandbox.protocol import Limits, Sandbox
+from pkg.sandbox.worker_pool import open_sandbox
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
 TRUE = 0.99  # of the examples, at least

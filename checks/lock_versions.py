@@ -51,7 +51,7 @@ def split_version(python: str) -> list[int]:
     return [int(part) for part in python.split(".")]
 
 
-def read_version(python: str) -> str:
+def parse_version(python: str) -> str:
     """Ask an interpreter for its version, such as 3.10."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     return subprocess.run([python, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
@@ -87,7 +87,7 @@ def write(name: str, lines: list[str]) -> None:
 
 def main(interpreters: list[str]) -> None:
     """Lock what it takes to build, run, develop and measure PKG, and to test it with servers and with models."""
-    pythons = {read_version(python): python for python in interpreters}
+    pythons = {parse_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
     write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND)))
     write("run.txt", render(run))

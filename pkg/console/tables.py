@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from pkg.evaluation.trace.comparison import Missed, Precision, TraceReport, Unseen
+    from pkg.evaluation.trace.call_comparison import Missed, Precision, TraceReport, Unseen
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.indexing.report import BuildReport

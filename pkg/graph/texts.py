@@ -15,7 +15,7 @@ from pkg.units import format_id, hash_bytes
 _NOWHERE = Span(0, 0, 0, 0)
 
 
-def read_docstring(literal: bytes) -> str:
+def parse_docstring(literal: bytes) -> str:
     """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
     try:
         with silence_warnings():
@@ -24,7 +24,7 @@ def read_docstring(literal: bytes) -> str:
         return literal.decode("utf-8", "replace")
 
 
-def read_import(properties: Mapping[str, Any]) -> Import:
+def parse_import(properties: Mapping[str, Any]) -> Import:
     """Read an import from the properties of its node; where it stands they do not tell."""
     module, name, alias, level = (properties.get(key) for key in ("module", "imported", "alias", "level"))
     return Import(_NOWHERE, module or "", name, alias, level or 0)

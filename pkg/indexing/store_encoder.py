@@ -18,7 +18,7 @@ from pkg.encode.registry import (
     name_encoder,
 )
 from pkg.errors import EncoderMismatchError, UsageError
-from pkg.graph.texts import read_import
+from pkg.graph.texts import parse_import
 from pkg.indexing.build_plan import KnownUnits, compare, is_current
 from pkg.model import EMBEDDED_LABELS, Label, Node, Skip
 from pkg.units import hash_bytes
@@ -161,7 +161,7 @@ def make_text(node: Node, headings: Headings) -> Text:
     if node.label is Label.FUNCTION_NAME:
         text, heading = node.name, ""
     elif node.label is Label.IMPORT:
-        text, heading = read_import(node.properties).statement, ""
+        text, heading = parse_import(node.properties).statement, ""
     else:
         text, heading = node.content, headings.of(node)
     return text.encode("utf-8", "replace"), heading

@@ -12,9 +12,9 @@ from pkg.rerank.candidates import Candidate, Example, Name, Ranked, Ranking, Rer
 from pkg.rerank.case import Case, Contender, list_functions
 from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called, parse_handed, parse_tests
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.stages.reading import Stage, StaticStage, SyntaxStage
-from pkg.rerank.stages.running import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
+from pkg.rerank.stages.sandbox_stages import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
 from pkg.rerank.stages.similarity import SimilarityStage, strip_code
+from pkg.rerank.stages.static_stages import Stage, StaticStage, SyntaxStage
 from pkg.rerank.wanted import parse_question
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Reranker:
 
     def _open(self) -> Sandbox | None:
         """Open the sandbox; where this platform's default is missing only the stages that run nothing are left."""
-        from pkg.sandbox.pool import open_sandbox
+        from pkg.sandbox.worker_pool import open_sandbox
 
         try:
             return open_sandbox(self.options.sandbox, self.options.jobs)

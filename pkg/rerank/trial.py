@@ -6,12 +6,12 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.case import Case, Contender, find_parameters
 from pkg.rerank.forms import Form, equal_forms, make_form
 from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
+from pkg.rerank.inputs.input_values import Pool, make_pool
 from pkg.rerank.inputs.kinds import Profile, guess_kind, list_others
-from pkg.rerank.inputs.values import Pool, make_pool
+from pkg.rerank.value_requests import Inquiry, ask_all
 from pkg.rerank.wanted import Parameter
 from pkg.sandbox.protocol import Kind, Result, Sandbox, Step
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.extract.syntax import find_global_names, find_indent
-from pkg.graph.texts import read_import
+from pkg.graph.texts import parse_import
 from pkg.model import Import, Label, Node
 from pkg.units import format_id, hash_key
 
@@ -48,7 +48,7 @@ class ModuleImports:
         for node_id, unit in units.items():
             wanted[unit] = wanted.get(unit, frozenset()) | names[node_id]
         imports = {
-            unit: [_Found(each, read_import(each.properties)) for each in found]
+            unit: [_Found(each, parse_import(each.properties)) for each in found]
             for unit, found in self._store.imports(wanted).items()
         }
         for node_id, unit in units.items():

@@ -1,8 +1,8 @@
 """Run code that a model wrote where it can do no harm (P-24, A-08); what that does not promise: docs/security.md."""
 
-from pkg.sandbox.pool import BACKENDS, choose_backend, open_sandbox
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox, Step, Verdict
 from pkg.sandbox.values import render_value
+from pkg.sandbox.worker_pool import BACKENDS, choose_backend, open_sandbox
 
 __all__ = [
     "BACKENDS",

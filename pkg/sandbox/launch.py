@@ -23,8 +23,8 @@ from pkg.sandbox.frames import send_bytes
 FOLDER = Path(__file__).resolve().parent
 PACKAGE = "pkg.sandbox"
 MODULES = (
-    "protocol frames values inside inside.libc inside.seccomp inside.rights inside.root inside.faults inside.candidate"
-    " inside.runs inside.start"
+    "protocol frames values inside inside.libc inside.seccomp inside.rights inside.root inside.fault_kinds"
+    " inside.candidate inside.runs inside.start"
 )
 """What is sent, each after what it imports."""
 

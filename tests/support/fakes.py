@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import drop_below, list_nested, read_import
+from pkg.graph.texts import drop_below, list_nested, parse_import
 from pkg.model import (
     EMBEDDED_LABELS,
     UNFOLDED_TYPES,
@@ -375,7 +375,7 @@ class FakeStore:
             edges = self.neighbours([unit], [RelationType.IMPORTS], "out")
             ordered = sorted(edges, key=lambda edge: (edge.line or 0, edge.end))
             nodes = self.get([edge.end for edge in ordered])
-            found[unit] = [node for node in nodes if read_import(node.properties).bound_name in wanted]
+            found[unit] = [node for node in nodes if parse_import(node.properties).bound_name in wanted]
         return found
 
     def neighbours(

@@ -33,7 +33,7 @@ def list_blocks(code: CodeUnit) -> dict[str, str]:
     return {block.path: cut(code, block) for block in code.blocks}
 
 
-def read_docstring(code: CodeUnit, piece: Class | Function) -> str | None:
+def parse_docstring(code: CodeUnit, piece: Class | Function) -> str | None:
     """Give the docstring of a definition as it is written, quotes included."""
     span = piece.docstring
     return None if span is None else code.text[span.start : span.end].decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -57,3 +58,8 @@ def test_functions_do_not_hide_packages_of_their_name() -> None:
     assert isinstance(pkg.rerank.reranker.Reranker, type)
     packages = {path.name for path in (ROOT / "pkg").iterdir() if path.is_dir()}
     assert packages.isdisjoint(pkg.__all__)
+
+
+def test_no_two_modules_have_one_name() -> None:
+    names = Counter(path.name for path in (ROOT / "pkg").rglob("*.py") if path.name != "__init__.py")
+    assert [name for name, count in names.items() if count > 1] == []

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.errors import InputError
-from pkg.evaluation.trace.comparison import TraceReport
+from pkg.evaluation.trace.call_comparison import TraceReport
 
 if TYPE_CHECKING:
     from pkg.evaluation.trace.subject import Subject
@@ -24,7 +24,7 @@ def trace_calls(store: GraphStore, command: str, source: str | None = None, outp
     source: its name; without one the source whose root lies at or above the current folder.
     output: the file descriptor that takes what the command writes.
     """
-    from pkg.evaluation.trace.comparison import compare_calls
+    from pkg.evaluation.trace.call_comparison import compare_calls
     from pkg.evaluation.trace.subject import read_subject
     from pkg.evaluation.trace.traced_run import run_traced, split_command
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pkg.graph.embedded import sql
-from pkg.graph.rows import sign_id
+from pkg.graph.sqlite_rows import sign_id
 from pkg.model import Label
 from pkg.units import hash_bytes, hash_key
 

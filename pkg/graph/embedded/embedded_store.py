@@ -18,10 +18,10 @@ from pkg.graph.embedded.checksums import find_damage, seal_head
 from pkg.graph.embedded.database_file import identify, open_database, remove_empty
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
 from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, Step
+from pkg.graph.embedded.node_reading import NodeReader
 from pkg.graph.embedded.outlines import OutlineReader
-from pkg.graph.embedded.reading import NodeReader
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
-from pkg.graph.rows import parse_id, translate_database_faults, translate_faults, unpack_text
+from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import drop_below, export_edge, export_header, list_nested
 from pkg.model import (

@@ -11,7 +11,7 @@ from pkg.errors import StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_rows, sum_vector
 from pkg.graph.embedded.relations import LinkWriter
-from pkg.graph.rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
+from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
 from pkg.units import Fragment, UnitGraph, UnitLinks, hash_key, name_library
 

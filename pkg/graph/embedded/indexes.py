@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.graph.embedded.reading import NodeReader
+    from pkg.graph.embedded.node_reading import NodeReader
     from pkg.terms.index_segment import StoredTerms, TextSegment
     from pkg.vectors.approximate import Finder
     from pkg.vectors.exact import Columns, Row, Segment

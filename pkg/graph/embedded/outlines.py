@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pkg.graph.embedded import sql
-from pkg.graph.rows import parse_id
+from pkg.graph.sqlite_rows import parse_id
 from pkg.model import Label, Outline
 from pkg.units import find_owner, format_id
 

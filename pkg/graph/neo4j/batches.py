@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
-from pkg.graph.rows import pack_rows, pack_text
-from pkg.graph.texts import read_docstring
+from pkg.graph.sqlite_rows import pack_rows, pack_text
+from pkg.graph.texts import parse_docstring
 from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
 from pkg.units import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library
 
@@ -204,7 +204,7 @@ def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
     own = dict(node.properties or {})
     docstring = own.pop("docstring", None)
     if isinstance(docstring, list):
-        properties["docstring"] = read_docstring(content[docstring[0] : docstring[1]])
+        properties["docstring"] = parse_docstring(content[docstring[0] : docstring[1]])
     if node.label is Label.FUNCTION:
         properties["docstring_source"] = "human" if docstring else "none"
     return properties | own

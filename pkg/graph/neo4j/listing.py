@@ -11,7 +11,7 @@ from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, LINKS, STRUCTURE_TYPES
 from pkg.graph.neo4j.nodes import make_edge, make_node, make_unfolded
 from pkg.graph.neo4j.session import Reader
-from pkg.graph.rows import unpack_text
+from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_node
 from pkg.model import EMBEDDED_LABELS, Edge, Label, Node, RelationType, Skip, Source, Unfolded

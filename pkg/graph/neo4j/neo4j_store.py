@@ -30,7 +30,7 @@ from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.searching import ServerTexts
 from pkg.graph.neo4j.session import AskPassword, Reader, Runner, check_version, open_driver
-from pkg.graph.rows import unpack_text
+from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, order_edge
 from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source, Unfolded

@@ -30,7 +30,7 @@ from pkg.graph.neo4j.batches import (
     name_unit,
 )
 from pkg.graph.neo4j.neo4j_links import cut_links, delete_loose, put_links, put_notes, release_links
-from pkg.graph.rows import check_replaced
+from pkg.graph.sqlite_rows import check_replaced
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
 from pkg.units import UnitGraph, UnitLinks, format_id, hash_key
 

@@ -21,7 +21,7 @@ from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.neo4j_writing import count_key
 from pkg.graph.neo4j.nodes import to_cosine
 from pkg.graph.neo4j.session import Reader, View
-from pkg.graph.rows import parse_id
+from pkg.graph.sqlite_rows import parse_id
 from pkg.graph.texts import drop_below
 from pkg.model import Label, Match, Matches, Node, NodeFilter
 from pkg.terms.index_cache import TextCache

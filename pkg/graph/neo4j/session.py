@@ -88,14 +88,14 @@ def open_driver(address: Address, ask: AskPassword | None = None) -> Driver:
     return driver
 
 
-def read_version(text: str) -> tuple[int, ...]:
+def parse_version(text: str) -> tuple[int, ...]:
     """Read a server's version: 5.26.30 -> (5, 26, 30)."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 
 
 def check_version(address: Address, text: str) -> tuple[int, ...]:
     """Refuse a server that is too old."""
-    version = read_version(text)
+    version = parse_version(text)
     if version < OLDEST:
         raise StoreVersionError(
             f"{address} is Neo4j {text}; expected {'.'.join(map(str, OLDEST))} or newer (5.26 LTS is tested);"

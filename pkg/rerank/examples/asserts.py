@@ -12,8 +12,8 @@ from dataclasses import replace
 from textwrap import dedent
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.examples.chains import chain_statements
 from pkg.rerank.examples.literals import NotLiteral, evaluate, is_value, parse_statements, write_code
+from pkg.rerank.examples.statement_chains import chain_statements
 
 _CLOSE_BY = 1e-6  # where a test says that numbers are close and does not say how close
 

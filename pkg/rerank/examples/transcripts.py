@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.arrows import parse_result
 from pkg.rerank.examples.asserts import parse_condition
-from pkg.rerank.examples.chains import chain_statements
 from pkg.rerank.examples.literals import NotLiteral, parse_statements, write_code
+from pkg.rerank.examples.statement_chains import chain_statements
 
 _PROMPT = re.compile(r"^([ \t]*(?:[rR]?(?:'''|\"{3}))?[ \t]*)>>>[ \t]?(.*)$")
 _CONTINUED = re.compile(r"^[ \t]*\.\.\.[ \t]?(.*)$")

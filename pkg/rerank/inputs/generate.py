@@ -13,9 +13,9 @@ from typing import Any
 from pkg.rerank.candidates import Example
 from pkg.rerank.examples.calls import list_calls
 from pkg.rerank.examples.literals import NotLiteral, evaluate, write_value
+from pkg.rerank.inputs.input_values import Pool, make_value
 from pkg.rerank.inputs.kinds import Profile
 from pkg.rerank.inputs.mutate import mutate_value, relate_arguments
-from pkg.rerank.inputs.values import Pool, make_value
 from pkg.rerank.wanted import Parameter
 
 _TRIES = 20  # for each input that is wanted: most changes of short values have been made before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pieces import cut, extract, find_class, find_function, list_functions, read_docstring
+from pieces import cut, extract, find_class, find_function, list_functions, parse_docstring
 
 from pkg.extract.python import extract_unit
 from pkg.model import Function, Span, Status
@@ -117,8 +117,8 @@ def test_names_of_other_scripts_are_names() -> None:
 @pytest.mark.parametrize("literal", ['"""d"""', "'d'", "r'''\n    d\n    '''", "u'd'", "'a' \"b\""])
 def test_a_plain_string_that_comes_first_is_the_docstring(literal: str) -> None:
     code = extract(f"class A:\n    {literal}\n    def f(self):\n        # first\n        {literal}; return 1\n")
-    assert read_docstring(code, find_class(code, "A")) == literal
-    assert read_docstring(code, find_function(code, "A.f")) == literal
+    assert parse_docstring(code, find_class(code, "A")) == literal
+    assert parse_docstring(code, find_function(code, "A.f")) == literal
 
 
 @pytest.mark.parametrize("literal", ["f'd'", "b'd'", "rb'd'", "'a' f'{b}'", "'d'.strip()", "('a', 'b')", "1"])

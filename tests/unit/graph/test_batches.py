@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pkg.graph.neo4j.batches import Batch, make_name, measure_unit, name_fragment, name_source, name_unit
 from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, PIECE_LABELS, STRUCTURE, UNIT_LABELS
-from pkg.graph.rows import unpack_text
+from pkg.graph.sqlite_rows import unpack_text
 from pkg.model import EMBEDDED_LABELS, Label
 from pkg.units import Part, UnitGraph
 

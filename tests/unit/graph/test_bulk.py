@@ -18,7 +18,7 @@ from trees import SHOP, open_graph_at, write_rows, write_tree
 from pkg.errors import PathError, StoreError, StoreFullError, StoreMissingError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j.bulk_import import ARRAY_DELIMITER, BulkWriter, CsvFiles
-from pkg.graph.rows import unpack_text
+from pkg.graph.sqlite_rows import unpack_text
 from pkg.indexing.build import build
 from pkg.indexing.bulk_export import export_bulk
 from pkg.model import Edge, Label, RelationType, Source

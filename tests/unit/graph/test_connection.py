@@ -16,7 +16,7 @@ from pkg.cli import main
 from pkg.errors import StoreError, StoreVersionError, UsageError
 from pkg.graph.neo4j import session
 from pkg.graph.neo4j.address import SCHEMES, Address, is_exposed, parse_address
-from pkg.graph.neo4j.session import check_version, open_driver, read_version
+from pkg.graph.neo4j.session import check_version, open_driver, parse_version
 from pkg.graph.opening import open_store
 
 HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
@@ -104,7 +104,7 @@ def test_an_exposed_server_brings_a_warning(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(("text", "version"), [("5.26.30", (5, 26, 30)), ("2026.08.1", (2026, 8, 1)), ("5.9", (5, 9))])
 def test_a_version_is_read(text: str, version: tuple[int, ...]) -> None:
-    assert read_version(text) == version
+    assert parse_version(text) == version
 
 
 @pytest.mark.parametrize("text", ["4.4.40", "5.9.0", "5.12", "5.22.0"])
@@ -119,7 +119,7 @@ def test_a_server_that_is_too_old_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["5.23.0", "5.26.30", "2025.01.0", "2026.08.1"])
 def test_a_server_that_is_new_enough_is_taken(text: str) -> None:
-    assert check_version(SERVER, text) == read_version(text)
+    assert check_version(SERVER, text) == parse_version(text)
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])

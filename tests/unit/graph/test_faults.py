@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from pkg.errors import StoreCorruptError, StoreError, StoreFullError, StoreLockedError
-from pkg.graph.rows import translate_database_faults, translate_faults
+from pkg.graph.sqlite_rows import translate_database_faults, translate_faults
 
 ADDRESS = "sqlite:///graph.db"
 FAULTS: list[tuple[Exception, type[StoreError], str]] = [

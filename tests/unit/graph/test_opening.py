@@ -41,7 +41,7 @@ def change(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def read_version(path: Path) -> int:
+def parse_version(path: Path) -> int:
     with closing(sqlite3.connect(path)) as connection:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
@@ -136,7 +136,7 @@ def test_an_older_schema_is_migrated_with_all_it_holds(path: Path, monkeypatch: 
         sql, "MIGRATIONS", (*sql.MIGRATIONS, "CREATE TABLE extra (x); CREATE INDEX extra_x ON extra(x)")
     )
     assert export(path) == before
-    assert read_version(path) == len(sql.MIGRATIONS)
+    assert parse_version(path) == len(sql.MIGRATIONS)
     change(path, "INSERT INTO extra VALUES (1)")
     assert export(path) == before
 
@@ -183,7 +183,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.
         patch.setattr(sql, "MIGRATIONS", (*sql.MIGRATIONS, "CREATE TABLE extra (x); DROP TABLE missing"))
         with pytest.raises(StoreError, match="missing"):
             EmbeddedStore(path)
-    assert read_version(path) == len(sql.MIGRATIONS)
+    assert parse_version(path) == len(sql.MIGRATIONS)
     assert export(path) == before
 
 

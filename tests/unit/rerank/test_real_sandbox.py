@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.reranker import Reranker
+from pkg.rerank.value_requests import Inquiry, ask_all
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox, Step
 
 QUERY = 'def add(xs):\n    """Add numbers.\n\n    >>> add([1, 2])\n    3\n    >>> add([])\n    0\n    """\n'

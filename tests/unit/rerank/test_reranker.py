@@ -10,7 +10,7 @@ from fake_sandbox import FakeSandbox
 from pkg.errors import InputError, MissingExtraError, PkgError, SandboxError, UsageError
 from pkg.rerank.candidates import Candidate, Ranked, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker
-from pkg.sandbox import pool
+from pkg.sandbox import worker_pool
 
 QUERY = '''\
 def add(xs):
@@ -203,7 +203,7 @@ def test_where_a_platform_has_no_sandbox_only_the_static_stages_run_and_it_is_sa
     def refuse(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(pool, "open_sandbox", refuse)
+    monkeypatch.setattr(worker_pool, "open_sandbox", refuse)
     monkeypatch.setattr("sys.platform", "darwin")
     ranking = Reranker().rerank(QUERY, [BROKEN, UNDEFINED, RIGHT])
     assert (ranking.chosen, ranking.sandbox) == (2, None)

@@ -13,7 +13,7 @@ from hostile_code import HIDE, LIMITS, Case
 from traces import find_family
 
 from pkg.sandbox import Kind, Limits, Program, open_sandbox
-from pkg.sandbox.pool import Pool
+from pkg.sandbox.worker_pool import Pool
 
 ROOM = 96 << 20  # bytes that a run may have beyond its limit before the supervisor looks
 GROUPS = Path("/sys/fs/cgroup/memory")  # of version 1, which charges the buffers of sockets and pipes too

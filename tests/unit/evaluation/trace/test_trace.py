@@ -16,7 +16,7 @@ from trees import write_tree
 
 from pkg.errors import InputError, PathError, QueryError, UsageError
 from pkg.evaluation.trace import TraceReport, trace_calls
-from pkg.evaluation.trace.comparison import CACHED, CHANGED, CHANGED_EDGES, NOT_RUN, SUSPENDING, Missed, Unseen
+from pkg.evaluation.trace.call_comparison import CACHED, CHANGED, CHANGED_EDGES, NOT_RUN, SUSPENDING, Missed, Unseen
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 
 INTERPRETERS = find_interpreters()

@@ -9,8 +9,8 @@ from hypothesis import strategies as some
 
 from pkg.rerank.examples.literals import parse_literal
 from pkg.rerank.inputs.generate import guess_inputs, vary_inputs
+from pkg.rerank.inputs.input_values import Pool
 from pkg.rerank.inputs.mutate import mutate_value
-from pkg.rerank.inputs.values import Pool
 from pkg.rerank.wanted import Parameter
 
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pkg.rerank.inputs.values import make_pool
+from pkg.rerank.inputs.input_values import make_pool
 
 CODE = """
 def translate(text, deep=False):

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from pkg.rerank.inputs.values import Pool, make_value
+from pkg.rerank.inputs.input_values import Pool, make_value
 
 
 @pytest.mark.parametrize(

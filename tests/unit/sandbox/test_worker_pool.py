@@ -13,7 +13,7 @@ from traces import find_family, wait_for_end
 
 from pkg.errors import SandboxError
 from pkg.sandbox import Kind, Limits, Program, Step, open_sandbox
-from pkg.sandbox.pool import Pool
+from pkg.sandbox.worker_pool import Pool
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from fake_sandbox import FakeSandbox
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pkg.rerank.batches import MOST_HANGS, Inquiry, ask_all
+from pkg.rerank.value_requests import MOST_HANGS, Inquiry, ask_all
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 
 

@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any
 
 from pkg.graph.embedded import sql
-from pkg.graph.rows import fetch_known, parse_id, unpack_rows, unpack_text
-from pkg.graph.texts import export_node, make_call, read_docstring, read_import
+from pkg.graph.sqlite_rows import fetch_known, parse_id, unpack_rows, unpack_text
+from pkg.graph.texts import export_node, make_call, parse_docstring, parse_import
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 from pkg.units import format_id
 
@@ -89,7 +89,7 @@ class NodeReader:
     def read_imports(self, unit: Node, names: Collection[str]) -> list[Node]:
         """Read the imports of a file or row that bind any of the names, ordered by line and id."""
         found = self._run(sql.LIST_IMPORTS, (parse_id(unit.id),)).fetchall()
-        return [self._make(row) for row in found if read_import(json.loads(row[-1])).bound_name in names]
+        return [self._make(row) for row in found if parse_import(json.loads(row[-1])).bound_name in names]
 
     def _text(self, fragment: int) -> bytes:
         text = self._texts.get(fragment)
@@ -150,7 +150,7 @@ class NodeReader:
         if label is Label.FUNCTION:
             properties["docstring_source"] = "human" if docstring else "none"
         if isinstance(docstring, list):
-            properties["docstring"] = read_docstring(text[start + docstring[0] : start + docstring[1]])
+            properties["docstring"] = parse_docstring(text[start + docstring[0] : start + docstring[1]])
         return properties
 
     def _make_unit(self, row: tuple[Any, ...]) -> Node:

@@ -24,7 +24,7 @@ _SORTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What values are made of, beside what stands in pkg.rerank.inputs.values."""
+    """What values are made of, beside what stands in pkg.rerank.inputs.input_values."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pkg.errors import shorten
-from pkg.rerank.batches import Inquiry, ask_all
 from pkg.rerank.candidates import Check, Example, Verdict
 from pkg.rerank.case import Case, Contender, choose_main, count_names
 from pkg.rerank.comparison import Rating, rate_step, rate_word
 from pkg.rerank.conditions import split_expression
 from pkg.rerank.trial import Agreement, Trial, measure_agreement
+from pkg.rerank.value_requests import Inquiry, ask_all
 from pkg.sandbox import protocol
 from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Sandbox, Step
