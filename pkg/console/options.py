@@ -327,7 +327,10 @@ def _name_databases(stores: tuple[str, ...], database: str | None, expected: int
 
 
 def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove: bool) -> None:
-    """Refuse options of `pkg build` that exclude each other."""
+    """Refuse options of `pkg build` that exclude each other.
+
+    A UsageError names the two.
+    """
     if remove and from_export:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
     if is_watched and (remove or from_export):
@@ -339,7 +342,10 @@ def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove:
 def choose_question(
     name: str | None, ends: tuple[str, str] | None, options: dict[str, Any]
 ) -> tuple[QuestionKind, str | None, str | None]:
-    """Give the one question that was asked, what it is about, and the end of a path."""
+    """Give the one question that was asked, what it is about, and the end of a path.
+
+    A UsageError where several were asked, or a path has a third name.
+    """
     flags: tuple[QuestionKind, ...] = ("impact", "cycles", "unused", "imports")
     asked: list[QuestionKind] = [each for each in flags if options.pop(each)]
     asked += ["path"] if ends else []
@@ -353,7 +359,10 @@ def choose_question(
 
 
 def open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any]]:
-    """Open the file to export to; the store itself would be lost before it is read."""
+    """Open the file to export to; the store itself would be lost before it is read.
+
+    A UsageError where it is the store, a PathError where it cannot be written.
+    """
     scheme, _, place = store.partition(":///")
     if output and scheme == "sqlite" and _is_same_file(Path(output), Path(place)):
         raise UsageError(f"{output} is the store {store} itself; expected another file to export to")

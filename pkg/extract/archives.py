@@ -54,7 +54,7 @@ _ENCRYPTED = 0x1  # bit of the general purpose flags
 def list_zip(place: str, max_file_size: int) -> list[Member]:
     """List the files of a zip or wheel from its directory; contents stay packed until they are asked for.
 
-    The archive stays open as long as one of the members lives.
+    The archive stays open as long as one of the members lives. A PathError says what is wrong with it.
     """
     try:
         archive = zipfile.ZipFile(place)
@@ -110,7 +110,10 @@ _TAR_DAMAGE = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, Over
 
 
 def list_tar(place: str, max_file_size: int) -> list[Member]:
-    """List the files of a .tar, .tar.gz or .tar.bz2; the compression is known by its first bytes."""
+    """List the files of a .tar, .tar.gz or .tar.bz2; the compression is known by its first bytes.
+
+    A PathError says what is wrong with it.
+    """
     spool = _Spool()
     try:
         with _open_packed(place) as packed:

@@ -54,7 +54,10 @@ def is_corpus(path: str) -> bool:
 
 
 def open_records(path: str) -> Generator[Item, None, None]:
-    """Choose the reader of a corpus by its name; gzip is recognised by its first byte."""
+    """Choose the reader of a corpus by its name; gzip is recognised by its first byte.
+
+    A PathError names what cannot be opened or is no corpus.
+    """
     if path == "-":
         return _read_stream(nullcontext(sys.stdin.buffer), _read_json_lines)
     if not is_corpus(path):

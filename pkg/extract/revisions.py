@@ -47,7 +47,10 @@ class Object:
 
 
 def resolve_commit(folder: str, revision: str) -> str:
-    """Find the full commit id of a branch, tag or other name."""
+    """Find the full commit id of a branch, tag or other name.
+
+    A PathError where git knows no such commit.
+    """
     result = _run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if result.returncode == 0:
         return result.stdout.decode("ascii").strip()
@@ -64,7 +67,10 @@ def resolve_commit(folder: str, revision: str) -> str:
 
 
 def list_tree(folder: str, commit: str) -> Iterator[Object]:
-    """List every file of a commit below a folder, paths relative to it; bytes that are not UTF-8 become surrogates."""
+    """List every file of a commit below a folder, paths relative to it; bytes that are not UTF-8 become surrogates.
+
+    A PathError where the commit cannot be read.
+    """
     result = _run_git(folder, "ls-tree", "-r", "-z", "--long", commit)
     if result.returncode != 0:
         raise PathError(

@@ -15,7 +15,10 @@ dump = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def fetch_known(connection: sqlite3.Connection, statement: str, *parameters: object) -> tuple[Any, ...]:
-    """Fetch the row that another row refers to."""
+    """Fetch the row that another row refers to.
+
+    A sqlite3.DatabaseError where it is missing: that is damage.
+    """
     row: tuple[Any, ...] | None = connection.execute(statement, parameters).fetchone()
     if row is None:
         raise sqlite3.DatabaseError("malformed: a row that others refer to is missing")
@@ -32,7 +35,10 @@ def pack_text(text: bytes) -> bytes:
 
 
 def unpack_text(packed: bytes) -> bytes:
-    """Expand a text."""
+    """Expand a text.
+
+    A sqlite3.DatabaseError where it is damaged.
+    """
     try:
         return zlib.decompress(packed)
     except (zlib.error, TypeError) as fault:
@@ -66,14 +72,20 @@ _CORRUPT = ("malformed", "not a database", "corrupt", "no such table", "no such 
 
 
 def check_replaced(replaced: int, total: int) -> None:
-    """Refuse to end a change of the encoder with vectors of two encoders."""
+    """Refuse to end a change of the encoder with vectors of two encoders.
+
+    The refusal is a StoreError.
+    """
     if replaced != total:
         raise StoreError(f"{replaced:,} of {total:,} vectors are of the new encoder; expected all; run the build again")
 
 
 @contextmanager
 def translate_faults(address: str) -> Iterator[None]:
-    """Raise a StoreError in the place of sqlite3 and OS errors; the message names the store."""
+    """Raise a StoreError in the place of sqlite3 and OS errors; the message names the store.
+
+    A full disk is a StoreFullError.
+    """
     try:
         with translate_database_faults(address):
             yield

@@ -224,7 +224,7 @@ class GraphStore(Protocol):
         """List the files of the store that others on this machine may read or write."""
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4).
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md).
 
         Raises StoreCorruptError where the store notices that what it holds is not what was written.
         """

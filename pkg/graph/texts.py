@@ -60,7 +60,7 @@ def export_header(encoder: str, dimension: int) -> dict[str, Any]:
 
 
 def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]:
-    """Make the line of a node (DESIGN section 4)."""
+    """Make the line of a node (docs/schema.md)."""
     line: dict[str, Any] = {"type": "node", "label": node.label.value, "id": node.id, "source": node.source}
     for name in ("path", "name", "qualname", "kind", "content_hash"):
         if getattr(node, name):
@@ -76,7 +76,7 @@ def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]
 
 
 def export_edge(edge: Edge) -> dict[str, Any]:
-    """Make the line of a relationship (DESIGN section 4)."""
+    """Make the line of a relationship (docs/schema.md)."""
     line = {"type": "relation", "name": edge.type.value, "start": edge.start, "end": edge.end}
     facts = {"line": edge.line, "rule": edge.rule, "confidence": edge.confidence}
     return line | {name: value for name, value in facts.items() if value is not None}

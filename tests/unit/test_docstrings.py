@@ -12,10 +12,6 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COVERED = ("", "console", "encode", "evaluation", "generation", "indexing", "retrieval", "terms", "vectors")
-"""The packages below pkg, with those inside of them; "" is pkg's own modules."""
-LEFT_OUT = ("console/options.py",)
-
 DTYPE = re.compile(r"\b(?:u?int(?:8|16|32|64)|float(?:16|32|64)|bool|any (?:d?type|float))\b")
 SHAPE = re.compile(r"\[[a-z0-9][^\]`]*\]|\bas many as\b")  # [n, dimension]
 ARRAY = "NDArray"
@@ -38,11 +34,9 @@ class Public(NamedTuple):
         return f"{self.module.relative_to(ROOT)}: {self.name}"
 
 
-def list_modules(package: str) -> list[Path]:
-    folder = ROOT / "pkg" / package
-    found = folder.rglob("*.py") if package else folder.glob("*.py")
-    kept = (path for path in found if path.relative_to(ROOT / "pkg").as_posix() not in LEFT_OUT)
-    return sorted(path for path in kept if path.name == "__init__.py" or not path.name.startswith("_"))
+def list_modules() -> list[Path]:
+    found = (ROOT / "pkg").rglob("*.py")
+    return sorted(path for path in found if path.name == "__init__.py" or not path.name.startswith("_"))
 
 
 @cache
@@ -69,8 +63,8 @@ def is_command(function: Function) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr == "command" for each in made)
 
 
-def list_covered(packages: tuple[str, ...] = COVERED) -> list[Public]:
-    return [each for package in packages for path in list_modules(package) for each in list_public(path)]
+def list_covered() -> list[Public]:
+    return [each for path in list_modules() for each in list_public(path)]
 
 
 @cache

@@ -27,7 +27,8 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
     """Open the file of a store at the present schema version; with create, make it when there is none.
 
     Raises StoreMissingError without create where there is none, StoreCorruptError for a file that is no store,
-    StoreVersionError for one of a newer PKG, and sqlite3.Error or OSError where the place cannot be used.
+    StoreVersionError for one of a newer PKG, and sqlite3.Error or OSError where the place cannot be used. So is an
+    OperationalError where others make and remove the file all the time.
     """
     if not create and not path.exists():
         raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")

@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file, with files of vector codes and of terms beside it (DESIGN section 3)."""
+"""The embedded store: the contract of pkg/graph/store.py on one SQLite file, with files of codes and terms by it."""
 
 from __future__ import annotations
 
@@ -238,7 +238,10 @@ class EmbeddedStore:
         where: NodeFilter | None = None,
         floor: float = -1.0,
     ) -> Matches:
-        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17)."""
+        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17).
+
+        vector: float32 [dimension].
+        """
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
             return drop_below(self._vectors.search(label, vector, k, where), floor)
@@ -265,7 +268,10 @@ class EmbeddedStore:
         k: int,
         where: NodeFilter | None = None,
     ) -> tuple[Matches, Matches]:
-        """Search a label by a vector, and functions by terms."""
+        """Search a label by a vector, and functions by terms.
+
+        vector: float32 [dimension].
+        """
         from pkg.terms.word_search import search_functions
 
         with translate_faults(self.address), self.snapshot():
@@ -309,7 +315,10 @@ class EmbeddedStore:
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
+        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in.
+
+        vector: float32 [dimension]. Cosines with it are part of an outline.
+        """
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
             return self._outlines.read(ids, blocks_of, vector, self._meta.get("stamp") if self._meta else None)
@@ -404,9 +413,10 @@ class EmbeddedStore:
             return [*self._vectors.mend(), *self._terms.mend()] if self.generation() else []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4).
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md).
 
-        Raises StoreCorruptError before the first line when a byte is not as it was written.
+        Raises StoreCorruptError before the first line when a byte is not as it was written. It is a DatabaseError of
+        sqlite3 before it is translated.
         """
         encoder, dimension = self.encoder()
         with translate_faults(self.address), self.snapshot():

@@ -111,7 +111,10 @@ class EmbeddedWriter:
         return [name for (name,) in self._run(sql.MISSING_NAMES, (number, first, limit))]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Add the FunctionName nodes that are missing, with their vectors."""
+        """Add the FunctionName nodes that are missing, with their vectors.
+
+        vectors: by name, each float16 [dimension].
+        """
         number = self._find_source(source)
         for name, data in _pack(vectors):
             self._add_name(Label.FUNCTION_NAME, number, source, name)
@@ -131,7 +134,10 @@ class EmbeddedWriter:
         self._replaced, self.changed = 0, True
 
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Put the vectors of nodes of a label, by id, in the place of those that they have."""
+        """Put the vectors of nodes of a label, by id, in the place of those that they have.
+
+        vectors: each float16 [dimension].
+        """
         number = sql.LABEL_NUMBERS[label]
         rows = [(data, sum_vector(data), parse_id(each), number) for each, data in _pack(vectors)]
         done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
@@ -151,7 +157,8 @@ class EmbeddedWriter:
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
 
-        Links that are equal to what is stored, their order included, make no new generation.
+        Links that are equal to what is stored, their order included, make no new generation. A StoreError names a unit
+        that the store does not have.
         """
         number = self._find_source(source)
         self._complete_indexes()
@@ -164,7 +171,10 @@ class EmbeddedWriter:
             self._has_links = True
 
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
-        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
+        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation.
+
+        A StoreError names a unit that the store does not have.
+        """
         number = self._find_source(source)
         for path, text in notes.items():
             unit = self._run(sql.FIND_UNIT, (number, path)).fetchone()
@@ -299,7 +309,7 @@ class EmbeddedWriter:
         self._connection.executemany(sql.DELETE_NODES, ((number, number) for number in numbers))
 
     def _delete_loose_relations(self) -> None:
-        """Delete the relationships of what is gone; those of an id that came again are kept (DESIGN section 2)."""
+        """Delete the relationships of what is gone; those of an id that came again are kept (docs/schema.md)."""
         kept = {identity for (identity,) in self._run(sql.LIST_UNIT_IDS)} if self._gone_units else set()
         self._links.delete_loose(sorted(self._gone_nodes) + sorted(self._gone_units - kept))
 

@@ -62,14 +62,20 @@ class EmbeddedVectors:
         return self.path, *self._approximate.values()
 
     def search(self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
-        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17)."""
+        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17).
+
+        vector: float32 [dimension].
+        """
         segment = self._open_segment(label)
         keep = self._mask(segment, where)
         found = self._search_near(label, segment, vector, k) if keep is None else None
         return found or segment.search(vector, k, keep)
 
     def score(self, label: Label, numbers: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
-        """Compute the cosines of nodes of a label, by their numbers; those without a vector are left out."""
+        """Compute the cosines of nodes of a label, by their numbers; those without a vector are left out.
+
+        vector: float32 [dimension].
+        """
         return self._open_segment(label).score(numbers, vector)
 
     def _search_near(self, label: Label, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:

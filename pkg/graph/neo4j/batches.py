@@ -1,4 +1,4 @@
-"""Turn units into the parameters of one batch: nodes by label, relationships by type (DESIGN section 2)."""
+"""Turn units into the parameters of one batch: nodes by label, relationships by type (docs/schema.md)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def describe_build(fingerprint: str, skipped: Sequence[Skip], stages: Mapping[st
 def list_vectors(matrix: npt.NDArray[np.float16], packed: bool) -> list[Any]:
     """Give the rows of a matrix as a server takes them: packed as its vector type, else as lists of floats.
 
-    A list takes nine bytes for each float and the driver a step of its own; packed, the client needs a tenth.
+    A list takes nine bytes for each float and the driver a step of its own; packed, the client needs a tenth. matrix:
+    float16 [rows, dimension].
     """
     if not packed:
         return list(matrix.astype(np.float32).tolist())

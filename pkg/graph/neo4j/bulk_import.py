@@ -298,7 +298,10 @@ class BulkWriter:
         self._sources[source.name] = describe_source(source) | notes | {"state": READY}
 
     def replace_file(self, unit: UnitGraph) -> None:
-        """Write one file or row; each path of a source comes once."""
+        """Write one file or row; each path of a source comes once.
+
+        A StoreError names a fragment that was announced as written, and is not.
+        """
         keys = {name_fragment(unit.source, part.key) for part in unit.parts} if unit.label is Label.ROW else set()
         batch = Batch([unit], {key for key in keys if self._notes.execute(_IS_HELD, (key,)).fetchone()})
         if batch.missing:
@@ -361,7 +364,10 @@ class BulkWriter:
         return [name for (name,) in self._notes.execute(_MISSING, (source, first, limit))]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Write FunctionName nodes with their vectors."""
+        """Write FunctionName nodes with their vectors.
+
+        vectors: by name, each float16 [dimension].
+        """
         names = [make_name(source, name, vector.astype("f4").tolist()) for name, vector in vectors.items()]
         if names:
             self._files.put_nodes(Label.FUNCTION_NAME.value, names)
@@ -369,7 +375,10 @@ class BulkWriter:
             self._notes.executemany(_PUT_NAME, ((source, name["name"], name["id"]) for name in names))
 
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
-        """Write what units refer to, each unit once; libraries and calls that several refer to are written once."""
+        """Write what units refer to, each unit once; libraries and calls that several refer to are written once.
+
+        A StoreError names a unit that was not written.
+        """
         for each in links:
             unit = self._notes.execute(_GET_UNIT, (source, each.path)).fetchone()
             if unit is None:

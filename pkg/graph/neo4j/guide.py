@@ -139,7 +139,10 @@ def render_text(guide: Guide) -> str:
 
 
 def export_guide(folder: Path) -> list[Path]:
-    """Write the queries, the style sheet and the page about them into a folder; give the files in their order."""
+    """Write the queries, the style sheet and the page about them into a folder; give the files in their order.
+
+    A PathError where it cannot be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in _list_files():
@@ -164,7 +167,10 @@ def _write_archive(path: Path) -> None:
 
 
 def open_page(address: str) -> None:
-    """Open an address in the system's browser."""
+    """Open an address in the system's browser.
+
+    A PkgError where the system has no browser to open.
+    """
     import webbrowser
 
     if not webbrowser.open(address):

@@ -101,7 +101,10 @@ class Neo4jStore:
         self._driver.close()
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
-        """Create what is missing; refuse a store made with another encoder or dimension."""
+        """Create what is missing; refuse a store made with another encoder or dimension.
+
+        The refusal is an EncoderMismatchError.
+        """
         view = self._reader.view
         if 0 < view.version < SCHEMA_VERSION:
             self._schema.upgrade()
@@ -250,7 +253,8 @@ class Neo4jStore:
     ) -> Matches:
         """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17).
 
-        Exact up to some thousand nodes; above, the index is approximate and gives k of k all the same.
+        Exact up to some thousand nodes; above, the index is approximate and gives k of k all the same. vector: float32
+        [dimension].
         """
         with self._reader.snapshot():
             return self._open_search(label, vector, where).find(vector, k, floor)
@@ -275,7 +279,10 @@ class Neo4jStore:
         k: int,
         where: NodeFilter | None = None,
     ) -> tuple[Matches, Matches]:
-        """Search a label by a vector, and functions by terms, which this process does while the server is busy."""
+        """Search a label by a vector, and functions by terms, which this process does while the server is busy.
+
+        vector: float32 [dimension].
+        """
         with self._reader.snapshot():
             near = self._open_search(label, vector, where).begin(vector, k)
             worded = search_functions(self._terms, terms, k, where)
@@ -333,7 +340,10 @@ class Neo4jStore:
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in."""
+        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in.
+
+        vector: float32 [dimension]. Cosines with it are part of an outline.
+        """
         with self._reader.snapshot() as view:
             asked = {"functions": list(blocks_of), "vector": vector.tolist(), "ready": view.ready}
             records = self._reader.run(cypher.LIST_OUTLINES, **self._reader.name(ids), **asked)
@@ -436,7 +446,7 @@ class Neo4jStore:
         return []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (DESIGN section 4)."""
+        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md)."""
         with self._reader.snapshot() as view:
             yield export_header(view.encoder, view.dimension)
             for label in Label:

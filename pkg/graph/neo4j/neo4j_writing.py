@@ -77,7 +77,10 @@ class Neo4jWriter:
         skipped: Sequence[Skip] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
-        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
+        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage.
+
+        A StoreError where it was removed in the same write.
+        """
         if source.name in self.deleted:
             raise StoreError(f"source '{source.name}' was removed in this very write; build it in another")
         state = self._find_state(source.name)
@@ -177,7 +180,10 @@ class Neo4jWriter:
         return [record["name"] for record in self._fetch(source, cypher.MISSING_NAMES, parameters)]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Add the FunctionName nodes that are missing, with their vectors."""
+        """Add the FunctionName nodes that are missing, with their vectors.
+
+        vectors: by name, each float16 [dimension].
+        """
         self._check_source(source)
         if not vectors:
             return
@@ -197,7 +203,10 @@ class Neo4jWriter:
         self.dimension, self._replaced, self.changed = dimension, 0, True
 
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Put the vectors of nodes of a label, by id, in the place of those that they have."""
+        """Put the vectors of nodes of a label, by id, in the place of those that they have.
+
+        vectors: each float16 [dimension].
+        """
         if not vectors:
             return
         statement = cypher.PUT_PACKED_VECTORS if self._packed else cypher.PUT_VECTORS

@@ -83,7 +83,10 @@ class VectorSearch:
         self._of_sources = sum(int(view.sources[name].get(count_key(label), 0)) for name in self._names)
 
     def begin(self, vector: Vector, k: int) -> Callable[[], Matches]:
-        """Have the server begin, and give what waits for the k best: of distinct content, by cosine, ties by id."""
+        """Have the server begin, and give what waits for the k best: of distinct content, by cosine, ties by id.
+
+        vector: float32 [dimension].
+        """
         return self._begin(self._plan(vector, k))
 
     def find(self, vector: Vector, k: int, floor: float) -> Matches:
@@ -91,7 +94,7 @@ class VectorSearch:
 
         Few are above a high one. An index that cannot filter is asked for the nearest of all sources then: where the
         source is small, it would have to give many more to hold k of it. Of 1,572 names above .99, this misses one that
-        a look at ten times as many finds.
+        a look at ten times as many finds. vector: float32 [dimension].
         """
         asked = self._plan(vector, k)
         if floor > -1 and k > 0 and not asked.is_exact and not self._has_filters:

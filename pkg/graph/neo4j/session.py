@@ -94,7 +94,10 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 def check_version(address: Address, text: str) -> tuple[int, ...]:
-    """Refuse a server that is too old."""
+    """Refuse a server that is too old.
+
+    The refusal is a StoreVersionError.
+    """
     version = parse_version(text)
     if version < OLDEST:
         raise StoreVersionError(
