@@ -52,15 +52,20 @@ def _find_answer(text: str, question: Question) -> Extracted:
     kept = Extracted("")
     for take in (lambda: _take_whole(text, question.entry), *ways):
         found = take()
-        tree = parse_code(found.code) if found.code else None
+        tree = _parse(found.code)
         if tree is not None and _defines(tree, question.entry):
             return found
         kept = kept if kept.code else found
     return kept
 
 
+def _parse(code: str) -> ast.Module | None:
+    """Parse what may be code; None where there is none, or Python does not take it."""
+    return parse_code(code) if code.strip() else None
+
+
 def _take_whole(text: str, entry: str | None) -> Extracted:
-    tree = parse_code(text)
+    tree = _parse(text)
     if tree is None or not _defines(tree, entry):
         return Extracted("")
     return Extracted(text.strip("\n"))
@@ -116,7 +121,7 @@ def _take_fence(text: str, question: Question) -> Extracted:
     tagged = ["\n".join(line.decode("utf-8") for line in lines)] if "[PYTHON]" in text else []
     fences = [fence for fence in find_fences(lines) if fence.is_python or not fence.label]
     for code in (*("\n".join(line.decode("utf-8") for line in fence.lines) for fence in fences), *tagged):
-        tree = parse_code(code)
+        tree = _parse(code)
         if tree is not None and _defines(tree, question.entry) and not _list_lacking(code, tree, question):
             return Extracted(code.strip("\n"), "taken from a fence")
     return Extracted("")
@@ -130,7 +135,7 @@ def _take_found(text: str) -> Extracted:
     code = found.code.decode("utf-8", "replace").strip("\n")
     if not code.strip() or (found.reason and _BEGIN.search(code) is None):
         return Extracted("")
-    tree = parse_code(code)
+    tree = _parse(code)
     if tree is None or not list_defined(tree):
         return Extracted("")
     return Extracted(code, f"taken out of prose{f' ({found.reason})' if found.reason else ''}")
@@ -145,7 +150,7 @@ def _take_start(text: str) -> Extracted:
     for piece in (*pieces, text):
         begin = _BEGIN.search(piece)
         code = cut_tail(piece[begin.start() :]) if begin else ""
-        tree = parse_code(code) if code.strip() else None
+        tree = _parse(code)
         if tree is not None and any(isinstance(each, Definition) for each in tree.body):
             return Extracted(code.rstrip("\n"), "its broken end is left out", is_cut=True)
     return Extracted("")
@@ -158,13 +163,13 @@ def _list_lacking(code: str, tree: ast.Module, question: Question) -> set[str]:
 
 def _list_brought(question: Question) -> set[str]:
     """List the names that the code around a query binds."""
-    tree = parse_code(question.context) if question.context else None
+    tree = _parse(question.context)
     return set() if tree is None else {*list_defined(tree), *_list_modules(tree)}
 
 
 def _add_context(found: Extracted, question: Question) -> Extracted:
     """Put the imports and definitions of the query before code that lacks them."""
-    tree = parse_code(found.code) if question.context and "__future__" not in found.code else None
+    tree = _parse(found.code) if question.context and "__future__" not in found.code else None
     if tree is None or not {name for name, _ in find_undefined(found.code, tree)} & _list_brought(question):
         return found
     note = "; ".join(filter(None, (found.note, "with the imports and definitions of the query")))
