@@ -54,6 +54,7 @@ def test_a_shared_server_is_of_its_version_and_is_started_once(version: str) -> 
 def test_an_emptied_database_holds_nothing_and_keeps_its_schema_unless_told(version: str) -> None:
     indexes = "SHOW INDEXES YIELD type WHERE type <> 'LOOKUP' RETURN count(*) AS number"
     with open_server(version).connect() as driver:
+        empty_database(driver, drop_schema=True)
         driver.execute_query("CREATE CONSTRAINT `odd ``name` FOR (n:A) REQUIRE n.id IS UNIQUE")
         driver.execute_query("CREATE INDEX plain FOR (n:A) ON n.name")
         driver.execute_query("UNWIND range(1, 25000) AS id CREATE (:A {id: id})-[:R]->(:B)")
