@@ -29,7 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 settings.register_profile("quick", max_examples=25, deadline=None)
 settings.register_profile("default", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=10_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
