@@ -227,10 +227,13 @@ browser_options = combine(
 """The options of `pkg browser`, but for the store."""
 
 
+_store_setting = setting("--store", default=default_store, metavar="ADDRESS", help=_STORE_HELP)
+
+
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --store and --database; the command takes `store`, the address with the database in it."""
 
-    @setting("--store", default=default_store, metavar="ADDRESS", help=_STORE_HELP)
+    @_store_setting
     @click.option("--database", metavar="NAME", help=_DATABASE_HELP)
     @wraps(command)
     def run(*words: Any, store: str, database: str | None, **options: Any) -> Any:
