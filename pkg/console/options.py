@@ -55,7 +55,7 @@ def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None
     A flag with a slash is a pair of switches.
     """
     name = flag.partition("/")[0].strip("-").replace("-", "_")
-    is_switch = "/" in flag or more.get("is_flag", False)
+    is_switch = "/" in flag
     kind = bool if is_switch else int if isinstance(type, click.IntRange) else str
     assert SETTINGS.setdefault(name, kind) is kind, f"the setting {name} has two types"
     is_shown = not is_switch and isinstance(more.get("default"), str | int)
