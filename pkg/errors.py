@@ -17,6 +17,11 @@ PkgError                       anything below; the command line prints it as one
 ├── EncoderError               the model behind an encoder cannot be used
 │   ├── EncoderBusyError       its service limits, times out or cannot be reached (transient: try again)
 │   └── EncoderAnswerError     it gave back too few vectors, or what is no vector
+├── ModelError                 a text model cannot be used
+│   ├── ModelBusyError         its service limits, times out or cannot be reached (transient: try again)
+│   ├── ModelAnswerError       it gave back what is no answer, such as a page of HTML or half a stream
+│   ├── ModelUnfitError        it cannot do what is asked, such as fill a hole
+│   └── ContextLengthError     prompt and answer do not fit into its window
 ├── QueryError                 the question cannot be searched for
 ├── WeightsError               what was learned is missing or damaged
 ├── SandboxError               code cannot be run safely here
@@ -103,6 +108,30 @@ class EncoderBusyError(EncoderError):
 
 class EncoderAnswerError(EncoderError):
     """Say that a model gave back too few vectors, or what is no vector."""
+
+
+class ModelError(PkgError):
+    """Say that a text model cannot be used."""
+
+
+class ModelBusyError(ModelError):
+    """Say that a service limits, times out or cannot be reached; trying again may help."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait  # seconds that the service asks for
+
+
+class ModelAnswerError(ModelError):
+    """Say that a model gave back what is no answer."""
+
+
+class ModelUnfitError(ModelError):
+    """Say that a model cannot do what is asked of it."""
+
+
+class ContextLengthError(ModelError):
+    """Say that prompt and answer do not fit into the window of a model."""
 
 
 class QueryError(PkgError):

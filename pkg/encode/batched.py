@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from pkg.encode.embedding_model import TextModel, TooLongError, call_patiently, check_answer
+from pkg.encode.embedding_model import EmbeddingModel, TooLongError, call_patiently, check_answer
 from pkg.encode.encoder import Vectors
 from pkg.encode.vector_cache import VectorCache, find_cache_path, make_key
 from pkg.errors import EncoderError
@@ -36,7 +36,7 @@ class BatchedEncoder:
     """Encode texts with a model, in batches of like length, and only those that it has not seen before (P-09, P-13)."""
 
     def __init__(
-        self, model: TextModel, cache: VectorCache | None = None, sleep: Callable[[float], None] = time.sleep
+        self, model: EmbeddingModel, cache: VectorCache | None = None, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         self.model = model
         self.counts = EncodingCounts()
@@ -149,7 +149,7 @@ class BatchedEncoder:
         return vectors
 
 
-def make_caching_encoder(model: TextModel) -> BatchedEncoder:
+def make_caching_encoder(model: EmbeddingModel) -> BatchedEncoder:
     """Make the encoder around a model, with the vectors that this user has from earlier runs."""
     return BatchedEncoder(model, VectorCache(find_cache_path()))
 

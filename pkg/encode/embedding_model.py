@@ -15,7 +15,7 @@ from pkg.errors import EncoderAnswerError, EncoderBusyError, PkgError
 WORST_BYTES_A_TOKEN = 3  # of code: identifiers and signs split finer than prose, which has four
 
 
-class TextModel(Protocol):
+class EmbeddingModel(Protocol):
     """A model that turns texts into vectors, a batch at a time; BatchedEncoder does the rest."""
 
     @property

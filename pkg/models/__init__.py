@@ -1,0 +1,1 @@
+"""Text models, one file a provider, behind one protocol."""
