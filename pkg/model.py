@@ -147,6 +147,17 @@ class Call(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Docstring:
+    """A docstring that was written for a function that has none of its own, and how it came about (P-07, A-13)."""
+
+    text: str  # without quotes and indentation, as inspect.cleandoc gives it
+    source: Literal["fim", "template"]  # written by a model, or put together from what the code says of itself
+    model: str  # name of the text model, such as gguf:coder.gguf; template
+    prompt: str  # form of the prompt and its version, such as hole/1
+    date: str  # day it was written on, such as 2026-01-31
+
+
+@dataclass(frozen=True, slots=True)
 class CodeUnit:
     """Everything that extraction found in one file or row."""
 
