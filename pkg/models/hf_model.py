@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -94,13 +97,14 @@ def _tell_why(detail: str, fault: Exception) -> str:
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """Keep what the packages tell while they load from the terminal, and keep them from asking a hub."""
+    """Keep bars and advice that the packages print while they load from the terminal; faults are raised as ever."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()
     logging.set_verbosity_error()
-    logging.disable_progress_bar()
     try:
-        yield
+        with redirect_stderr(StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         logging.set_verbosity(before)
 
@@ -251,7 +255,7 @@ class HfModel:
         padded = torch.tensor([[fill] * (longest - len(each)) + each for each in ids], device=device)
         mask = torch.tensor([[0] * (longest - len(each)) + [1] * len(each) for each in ids], device=device)
         generator = torch.Generator(device).manual_seed(decoding.seed)
-        cache: Any = None
+        cache = self._new_cache()
         tokens, positions = padded, mask.cumsum(1).sub(1).clamp(min=0)
         with torch.inference_mode():
             for _ in range(decoding.max_tokens):
@@ -259,11 +263,10 @@ class HfModel:
                     input_ids=tokens,
                     attention_mask=mask,
                     position_ids=positions,
-                    past_key_values=cache,
+                    **cache,
                     use_cache=True,
                     logits_to_keep=1,
                 )
-                cache = out.past_key_values
                 chosen = self._choose(out.logits[:, -1].float(), decoding, generator)
                 for row, token in zip(rows, chosen.tolist(), strict=True):
                     self._take(row, token, ends)
@@ -271,6 +274,13 @@ class HfModel:
                     return
                 tokens, positions = chosen[:, None], positions[:, -1:] + 1
                 mask = torch.cat((mask, mask.new_ones(len(rows), 1)), dim=1)
+
+    def _new_cache(self) -> dict[str, Any]:
+        """Make what the model keeps of the tokens before, which it adds to; the argument has two names."""
+        from transformers import DynamicCache
+
+        name = "cache" if "cache" in signature(self._model.forward).parameters else "past_key_values"
+        return {name: DynamicCache(config=self._model.config)}
 
     def _choose(self, logits: Any, decoding: Decoding, generator: Any) -> Any:
         """Choose the next token of each row, from logits float32 [rows, words]."""
