@@ -1,0 +1,109 @@
+"""The nouns of generation: what may be asked for, one attempt at an answer, and what comes of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from pkg.errors import UsageError
+from pkg.generation.linking import Piece
+from pkg.models.text_model import Decoding, Finish, Usage
+
+ContextChoice = Literal["auto", "none", "signatures", "code"]
+CONTEXTS: tuple[ContextChoice, ...] = get_args(ContextChoice)
+
+Tests = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """How an answer is written; the defaults harm no model that was measured."""
+
+    form: str = "auto"  # of the prompt (P-20): auto, paper, or the name of one
+    frame: str = "code"  # what is asked for: code, explain, edit, plain
+    context: ContextChoice = "auto"  # what the prompt shows of the graph
+    samples: int = 0  # answers among which to choose; 0 writes one, and more while a visible example fails
+    rerank: bool = True  # whether one of several is chosen; else all are given in their order
+    attempts: int = 1  # tries at most, each told what was wrong with those before (U-10)
+    link: bool = True  # whether helpers that the answer calls are put into it
+    max_tokens: int = 512  # of one answer (P-22)
+    temperature: float = 0.8  # of repeated samples; the first of each form is the likeliest one
+    seed: int = 0
+    tests: Tests = ()  # hidden ones that feedback may quote, for research: the outcome is worth nothing as a measurement
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant, with a UsageError."""
+        if self.context not in CONTEXTS:
+            raise UsageError(f"no context '{self.context}'; expected one of: {', '.join(CONTEXTS)}")
+        for name, value, least in (
+            ("samples", self.samples, 0),
+            ("attempts", self.attempts, 1),
+            ("max_tokens", self.max_tokens, 1),
+            ("temperature", self.temperature, 0),
+        ):
+            if value < least:
+                raise UsageError(f"{name} is {value}; expected {least} or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to ask for an answer."""
+
+    form: str
+    context: ContextChoice
+    decoding: Decoding
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        shown = {"none": "without context", "signatures": "with signatures", "code": "with code"}
+        heat = f", temperature {self.decoding.temperature:g}" if self.decoding.temperature else ""
+        return f"form {self.form} {shown.get(self.context, self.context)}{heat}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One answer of the model, as it was asked for, written, read and judged (U-10)."""
+
+    variant: Variant
+    hop: int  # from 1; those above it were told what was wrong before
+    prompt: str  # all that was sent, as text
+    prompt_hash: str
+    text: str  # as the model wrote it
+    code: str  # what is run: read out of the text, helpers put in; "" for an answer that is no program
+    finish: Finish
+    usage: Usage
+    note: str = ""  # what was done to read it
+    linked: tuple[Piece, ...] = ()
+    missing: tuple[str, ...] = ()  # names that nothing binds
+    passed: int = 0  # examples that hold
+    examples: int = 0  # that were run
+    feedback: str = ""  # what was wrong, in the words that the next attempt reads
+    shown: tuple[str, ...] = ()  # places of the code that the prompt showed
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether every example holds, and there is one."""
+        return 0 < self.examples == self.passed
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswer:
+    """The answer to a question, and how it came about."""
+
+    question: str
+    model: str
+    text: str  # as the model wrote it
+    code: str
+    chosen: int  # index of the attempt
+    attempts: tuple[Attempt, ...]
+    decisions: tuple[str, ...]  # what was done and why, in words
+    usage: Usage  # of all attempts
+    examples: tuple[str, ...] = ()  # what the question shows, as it was read
+    ranking: Mapping[str, Any] = field(default_factory=dict)  # the reranker's line, where it chose
+    oracle: bool = False  # hidden tests were seen
+
+    @property
+    def best(self) -> Attempt:
+        """Give the attempt that was chosen."""
+        return self.attempts[self.chosen]
