@@ -18,6 +18,7 @@ CODE_NOTE = "Code of the project:"
 ATTEMPTS_START, ATTEMPTS_END = "Earlier attempts failed, the oldest first:", "End of attempts."
 PROBLEM_START, PROBLEM_END = "Problem:", "End of problem."
 RESULT = "What happened:"
+ATTEMPTS_ADVICE = "Find out why they failed, and write code that does not."
 
 _LINES = (
     *(HELPERS_START, HELPERS_END, HELPERS_NOTE, CODE_NOTE),

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pkg.generation.forms.prompt_form import Attempt, HelperText, PromptTask
-from pkg.generation.forms.quoting import ATTEMPTS_END, ATTEMPTS_START, RESULT, choose_fence, comment, quote, quote_place
+from pkg.generation.forms.quoting import (
+    ATTEMPTS_ADVICE,
+    ATTEMPTS_END,
+    ATTEMPTS_START,
+    RESULT,
+    choose_fence,
+    comment,
+    quote,
+    quote_place,
+)
 
 
 def choose_task_fence(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]) -> str:
@@ -39,6 +48,7 @@ def list_attempt_lines(attempts: Sequence[Attempt], fence: str) -> Iterator[str]
         yield quote(attempt.feedback).strip("\r\n")
         yield fence
     yield ATTEMPTS_END
+    yield ATTEMPTS_ADVICE
 
 
 def list_helper_comments(helpers: Sequence[HelperText]) -> Iterator[str]:
@@ -60,3 +70,4 @@ def list_attempt_comments(attempts: Sequence[Attempt]) -> Iterator[str]:
         yield f"# {RESULT}"
         yield comment(attempt.feedback.strip("\r\n"))
     yield f"# {ATTEMPTS_END}"
+    yield f"# {ATTEMPTS_ADVICE}"
