@@ -52,10 +52,15 @@ def list_missing(code: str) -> list[str]:
     return [] if tree is None else [name for name, _ in find_undefined(code, tree)]
 
 
-def explain_unusable(piece: Piece, others: Sequence[Piece]) -> str:
-    """Say why a piece is of no use to anybody: not of this Python, or it needs what nothing gives; "" if it is."""
+def explain_unusable(piece: Piece, others: Sequence[Piece], needs_all: bool = True) -> str:
+    """Say why a piece is of no use to an answer; "" if it is of use.
+
+    needs_all: whether each name that it reads must come from it, its imports or the other pieces.
+    """
     if parse_code(piece.code) is None:
         return "Python 3 does not take it"
+    if not needs_all:
+        return ""
     names = {each.name: each for each in others if each is not piece}
     linked = link_pieces("\n".join((*piece.imports, piece.code)), list(names.values()))
     return f"nothing gives {', '.join(linked.missing)}" if linked.missing else ""

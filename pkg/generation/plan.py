@@ -6,12 +6,16 @@ question shows examples, an answer without context comes first, and others are w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 
 from pkg.generation.answers import ContextChoice, GenerateOptions, Variant
-from pkg.models.text_model import Decoding
+from pkg.generation.forms.choice import AUTO, choose_form
+from pkg.generation.forms.prompt_form import PromptTask
+from pkg.models.text_model import Decoding, TextModel
 
+_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")
 MOST_VARIANTS = 4  # asked for where the number of samples is left open
 SMALL = 3.0  # billions of parameters; smaller models copy code that they are shown instead of using it
 
@@ -56,3 +60,17 @@ def _choose_decoding(options: GenerateOptions, number: int, ways: int) -> Decodi
     """Take the likeliest answer the first time that a way is asked, and another sample each time after it."""
     heat = options.temperature if number >= ways else 0.0
     return Decoding(options.max_tokens, heat, seed=options.seed + number // ways)
+
+
+def list_forms(name: str, model: TextModel, task: PromptTask) -> tuple[str, ...]:
+    """List the forms of prompts for a model, best first: the one that is named alone, or those that serve any."""
+    best = choose_form(name, model).name
+    if name != AUTO or task.frame != "code":
+        return (best,)
+    return tuple(dict.fromkeys((best, "brief", *(("raw",) if task.stub is not None else ()))))
+
+
+def is_small(model: TextModel) -> bool:
+    """Tell whether a model is known to be small, by the size that its name tells, such as 0.5B."""
+    sizes = [float(found) for found in _SIZE.findall(model.name)]
+    return bool(sizes) and sizes[-1] < SMALL
