@@ -1,49 +1,15 @@
-"""The nouns of generation: what may be asked for, one sample of an answer, and what comes of all of them."""
+"""The nouns of generation: one way to ask, one sample of an answer, and what comes of all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
-from pkg.errors import UsageError
+from pkg.generation.generate_options import ContextChoice
 from pkg.generation.linking import Piece
+from pkg.model import QueryResult
 from pkg.models.text_model import Decoding, Usage
-
-ContextChoice = Literal["auto", "none", "signatures", "code"]
-CONTEXTS: tuple[ContextChoice, ...] = get_args(ContextChoice)
-
-Tests = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GenerateOptions:
-    """How an answer is written; the defaults harm no model that was measured."""
-
-    form: str = "auto"  # of the prompt (P-20): auto, paper, or the name of one
-    frame: str = "code"  # what is asked for: code, explain, edit, plain
-    context: ContextChoice = "auto"  # what the prompt shows of the graph
-    samples: int = 0  # answers among which to choose; 0 writes one, and more while a visible example fails
-    rerank: bool = True  # whether one of several is chosen; else all are given in their order
-    attempts: int = 1  # tries at most, each told what was wrong with those before (U-10)
-    link: bool = True  # whether helpers that the answer calls are put into it
-    max_tokens: int = 512  # of one answer (P-22)
-    temperature: float = 0.8  # of repeated samples; the first of each form is the likeliest one
-    seed: int = 0
-    tests: Tests = ()  # hidden ones that feedback may quote, for research: the outcome is worth nothing as a measurement
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be meant, with a UsageError."""
-        if self.context not in CONTEXTS:
-            raise UsageError(f"no context '{self.context}'; expected one of: {', '.join(CONTEXTS)}")
-        for name, value, least in (
-            ("samples", self.samples, 0),
-            ("attempts", self.attempts, 1),
-            ("max_tokens", self.max_tokens, 1),
-            ("temperature", self.temperature, 0),
-        ):
-            if value < least:
-                raise UsageError(f"{name} is {value}; expected {least} or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +79,7 @@ class WrittenAnswer:
     examples: tuple[str, ...] = ()  # what the question shows, as it was read
     ranking: Mapping[str, Any] = field(default_factory=dict)  # the reranker's line, where it chose
     oracle: bool = False  # hidden tests were seen
+    result: QueryResult | None = None  # what the graph gave; None where it was not asked
 
     @property
     def best(self) -> Sample:

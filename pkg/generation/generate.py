@@ -9,37 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
-from pkg.generation.answers import GenerateOptions, Sample, WrittenAnswer
+from pkg.generation.answers import Sample, WrittenAnswer
 from pkg.generation.forms.prompt_form import Attempt, make_task
+from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.plan import is_small, list_forms, plan_variants
 from pkg.generation.sample_writer import Context, SampleWriter
 from pkg.models.text_model import Listen, TextModel, Usage
 from pkg.rerank.candidates import Candidate, Ranking, Task
 from pkg.rerank.reranker import Reranker
 
-if TYPE_CHECKING:
-    from pkg.sandbox.protocol import Sandbox
 
-
-def generate_answer(
+def write_answer(
     text: str,
     model: TextModel,
     context: Context,
     options: GenerateOptions,
-    sandbox: Sandbox | None,
+    reranker: Reranker,
     *,
     listen: Listen | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> WrittenAnswer:
     """Write the answer to a question.
 
-    sandbox: None runs nothing. listen: told the text piece by piece, where nothing can replace it. say: told each
-    decision. Raises ModelError for a model that cannot be used, and ContextLengthError for a question that does not fit
-    into its window.
+    reranker: tries examples and chooses. listen: told the text piece by piece, where nothing can replace it. say: told
+    each decision. Raises ModelError for a model that cannot be used, and ContextLengthError for a question that does
+    not fit into its window.
     """
-    writer = SampleWriter(make_task(text, options.frame), model, context, options, sandbox, say)
+    writer = SampleWriter(make_task(text, options.frame), model, context, options, reranker, say)
     for note in context.notes:
         writer.decide(note)
     write_samples(writer, listen)
@@ -85,7 +82,7 @@ def choose_sample(writer: SampleWriter) -> tuple[int, Ranking | None]:
         return eligible[0], None
     candidates = tuple(Candidate(index, writer.samples[index].code) for index in eligible)
     task = Task(writer.task.text, candidates, writer.options.tests)
-    ranking = Reranker(sandbox=writer.sandbox).rank(task)
+    ranking = writer.reranker.rank(task)
     return int(ranking.chosen), ranking
 
 

@@ -1,4 +1,4 @@
-"""Write one sample of an answer, and judge it: the code is read, helpers that it calls are put in, examples are tried."""
+"""Write one sample of an answer, and judge it: its code is read, helpers that it calls put in, examples tried."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pkg.generation.answers import GenerateOptions, Sample, Variant
+from pkg.generation.answers import Sample, Variant
 from pkg.generation.forms.budget import FittedPrompt, fit_prompt
 from pkg.generation.forms.choice import FORMS
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
+from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece, link_pieces
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
-from pkg.rerank.diagnosis import Diagnosis, check_answer, list_examples
+from pkg.rerank.candidates import RerankOptions
+from pkg.rerank.case import make_case
+from pkg.rerank.diagnosis import Diagnosis, check_answer, show_example
 
 if TYPE_CHECKING:
-    from pkg.sandbox.protocol import Sandbox
+    from pkg.rerank.reranker import Reranker
 
 HASH_DIGITS = 16  # of the hash that names a prompt in a trace
 
@@ -44,15 +47,18 @@ class SampleWriter:
     model: TextModel
     context: Context
     options: GenerateOptions
-    sandbox: Sandbox | None  # None runs nothing
+    reranker: Reranker  # whose sandbox tries the examples; without one nothing is run
     say: Callable[[str], None] = lambda text: None  # told each decision as it is taken
     samples: list[Sample] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
 
     @cached_property
     def examples(self) -> tuple[str, ...]:
-        """Give what the question shows of the wanted code, and the hidden tests that were handed over."""
-        return list_examples(self.task.text, self.options.tests) if self.task.frame == "code" else ()
+        """Give what is tried: what the question shows of the wanted code, and hidden tests that were handed over."""
+        if self.task.frame != "code" or self.reranker.sandbox is None:
+            return ()
+        case = make_case(self.task.text, self.options.tests, RerankOptions(), None)
+        return tuple(map(show_example, case.examples))
 
     def decide(self, text: str) -> None:
         """Note a decision."""
@@ -82,15 +88,15 @@ class SampleWriter:
             note=found.note,
             linked=linked.added,
             missing=linked.missing,
-            passed=found.held,
-            examples=len(found.examples),
+            passed=found.held if self.examples else 0,
+            examples=len(self.examples),
             is_wanted=not found.lacks_entry,
             is_cut=found.is_cut or sample.is_cut,
             feedback=found.render(),
         )
 
     def _check(self, text: str) -> Diagnosis:
-        return check_answer(text, self.task.text, self.options.tests, sandbox=self.sandbox)
+        return check_answer(text, self.task.text, self.options.tests, sandbox=self.reranker.sandbox)
 
 
 def run_prompt(model: TextModel, prompt: Prompt, decoding: Decoding, listen: Listen | None = None) -> Generation:

@@ -115,7 +115,12 @@ class Diagnosis:
 
 
 def check_answer(
-    text: str, query: str, examples: Sequence[Any] = (), *, sandbox: Sandbox, options: RerankOptions | None = None
+    text: str,
+    query: str,
+    examples: Sequence[Any] = (),
+    *,
+    sandbox: Sandbox | None,
+    options: RerankOptions | None = None,
 ) -> Diagnosis:
     """Find the code of an answer and try on it all that the query shows, and what is handed over beside it.
 

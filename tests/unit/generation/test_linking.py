@@ -6,7 +6,7 @@ from typing import Any
 
 from pkg.generation.linking import Piece, explain_unusable, link_pieces
 
-SPLIT = Piece("split", "dates.py:1", 'def split(text):\n    return SIGN.split(text)', ("from signs import SIGN",))
+SPLIT = Piece("split", "dates.py:1", "def split(text):\n    return SIGN.split(text)", ("from signs import SIGN",))
 PLAIN_SPLIT = Piece("split", "dates.py:9", "def split(text):\n    return re.split('-', text)", ("import re",))
 TOTAL = Piece("total", "dates.py:5", "def total(text):\n    return sum(map(int, split(text)))")
 
