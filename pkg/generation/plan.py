@@ -7,7 +7,7 @@ question shows examples, an answer without context comes first, and others are w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import cycle, islice
 
 from pkg.generation.answers import Variant
@@ -29,7 +29,7 @@ def plan_variants(
     forms: those that serve the model, best first. has_context: whether the graph gave anything to show.
     """
     contexts = _order_contexts(options.context, has_examples, has_context, is_small)
-    ways = [(form, context) for form, context in _mix(forms, contexts)]
+    ways = [(form, context) for form in forms for context in contexts]
     count = options.samples or (MOST_VARIANTS if has_examples else 1)
     if not options.samples:
         count = min(count, len(ways))  # the likeliest answer of each way, and no second one
@@ -52,11 +52,6 @@ def _order_contexts(
     return (shown,)
 
 
-def _mix(forms: Sequence[str], contexts: Sequence[ContextChoice]) -> Iterator[tuple[str, ContextChoice]]:
-    """Give each pair once: the best form with each context, then the next form."""
-    return ((form, context) for form in forms for context in contexts)
-
-
 def _choose_decoding(options: GenerateOptions, number: int, ways: int) -> Decoding:
     """Take the likeliest answer the first time that a way is asked, and another sample each time after it."""
     heat = options.temperature if number >= ways else 0.0
@@ -68,7 +63,9 @@ def list_forms(name: str, model: TextModel, task: PromptTask) -> tuple[str, ...]
     best = choose_form(name, model).name
     if name != AUTO or task.frame != "code":
         return (best,)
-    return tuple(dict.fromkeys((best, "brief", *(("raw",) if task.stub is not None else ()))))
+    if task.stub is None:  # nothing breaks off that an answer could go on with
+        return ("brief",)
+    return tuple(dict.fromkeys((best, "brief", "raw")))
 
 
 def is_small(model: TextModel) -> bool:
