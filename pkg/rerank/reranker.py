@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, SandboxError
 from pkg.rerank.candidates import Candidate, Example, Name, Ranked, Ranking, RerankOptions, Task
-from pkg.rerank.case import Case, Contender, list_functions
-from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called, parse_handed, parse_tests
+from pkg.rerank.case import Case, Contender, list_functions, make_case
+from pkg.rerank.examples.find import list_called
 from pkg.rerank.extraction import extract_code
 from pkg.rerank.stages.sandbox_stages import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
 from pkg.rerank.stages.similarity import SimilarityStage, strip_code
 from pkg.rerank.stages.static_stages import Stage, StaticStage, SyntaxStage
-from pkg.rerank.wanted import parse_question
 
 if TYPE_CHECKING:
     from pkg.sandbox.protocol import Sandbox
@@ -123,23 +122,14 @@ class Reranker:
         """
         if not task.candidates:
             raise InputError("no candidates; expected at least one, as a text or an object with the field text")
-        case = self._make_case(task, tests)
+        case = make_case(task.query, task.examples, self.options, self.sandbox, tests)
+        case.notes += [self.note] if self.note else []
         contenders = fold_candidates(task, case)
         run_filters(case, contenders)
         settle_doubts(case, contenders)
         finalists = choose_finalists(contenders)
         run_comparisons(case, contenders, finalists)
         return make_ranking(task, case, order_contenders(case, contenders))
-
-    def _make_case(self, task: Task, tests: Any) -> Case:
-        question = parse_question(task.query)
-        handed = parse_handed(task.examples, question)
-        examples = keep_consistent([*handed, *find_examples(question)])
-        hidden = parse_tests(tests) if tests is not None else ()
-        entry = find_entry(question, examples)
-        notes = [self.note] if self.note else []
-        is_oracle = tests is not None
-        return Case(question, tuple(examples), entry, self.options, self.sandbox, hidden, is_oracle, notes=notes)
 
 
 def make_candidates(given: Iterable[str | Mapping[str, Any] | Candidate]) -> tuple[Candidate, ...]:

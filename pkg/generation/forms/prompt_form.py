@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
+from pkg.generation.generate_options import Frame
 from pkg.models.text_model import Finish, Message
 from pkg.rerank.wanted import parse_question
-
-Frame = Literal["code", "explain", "edit", "plain"]
-"""What is asked for: a program, an answer in words, changed code, or what the text alone says."""
-FRAMES: tuple[Frame, ...] = get_args(Frame)
 
 
 @dataclass(frozen=True, slots=True)
