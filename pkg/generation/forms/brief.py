@@ -27,7 +27,7 @@ class Words(NamedTuple):
 
 WORDS: dict[Frame, Words] = {
     "code": Words(HELPERS_NOTE, "Write Python code for this task. Answer with one Python code block."),
-    "explain": Words(CODE_NOTE, "Answer this question in words, by the code that is shown; say what it does not tell."),
+    "explain": Words(CODE_NOTE, "Answer this question in words, and say what you cannot tell."),
     "edit": Words(CODE_NOTE, "Change the code as asked. Answer with the whole changed code in one Python code block."),
     "plain": Words(CODE_NOTE, ""),
 }

@@ -47,8 +47,8 @@ def _quote_line(line: str) -> str:
 
 
 def quote_place(place: str) -> str:
-    """Put a place on one line, whatever its path holds, and break special tokens."""
-    return break_tokens(" ".join(place.split()))
+    """Put a place on one line, whatever its path holds, and quote it."""
+    return quote(" ".join(place.split()))
 
 
 def choose_fence(texts: Iterable[str]) -> str:
