@@ -104,11 +104,14 @@ def write_units(
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
     records = dict(store.link_notes(found.source.name)) if is_resolved else {}  # gone when their files are put anew
+    docstrings = dict(store.docstrings(found.source.name)) | dict(found.docstrings)  # of functions that come again
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 
     units = session.load(plan.units)
-    for unit in prepare_all(found.source.name, units, encoder, options.jobs, plan.size, clock.seconds):
+    for unit in prepare_all(
+        found.source.name, units, encoder, options.jobs, plan.size, clock.seconds, docstrings
+    ):
         with clock.stage("store"):
             session.put(unit)
     with clock.stage("store"):

@@ -204,8 +204,10 @@ def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
         properties["caption"] = f"{node.kind} line {node.start_line}"
     own = dict(node.properties or {})
     docstring = own.pop("docstring", None)
-    if isinstance(docstring, list):
+    if isinstance(docstring, list):  # its place; one that was written for the function is a text
         properties["docstring"] = parse_docstring(content[docstring[0] : docstring[1]])
+    elif docstring is not None:
+        properties["docstring"] = docstring
     if node.label is Label.FUNCTION:
         properties["docstring_source"] = "human" if docstring else "none"
     return properties | own
