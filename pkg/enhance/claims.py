@@ -16,12 +16,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _GIVES = re.compile(r"(?:(?:it|this (?:function|method)) )?(?:returns?|yields?)\b", re.IGNORECASE)
 _AND_GIVES = re.compile(r",? and (?:then )?(?:returns?|yields?) [^.]*", re.IGNORECASE)
 _RAISES = re.compile(r"\b(?:raises?|throws?)\b(?P<rest>[^.]*)", re.IGNORECASE)
-_ERROR_NAME = re.compile(
-    r"\b[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration)\b|\bexceptions?\b|\berrors?\b"
-)
-_NOTHING = re.compile(
-    r"\W*(?:\w+\s*:\s*)?(?:none|nothing|no value|null)\b(?!.*\b(?:if|when|else|otherwise|or)\b)", re.I
-)
+_ERROR_NAME = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration)\b|\b(?:exception|error)s?\b")
+_NOTHING = re.compile(r"\W*(?:\w+\s*:\s*)?(?:none|nothing|no value)\b(?!.*\b(?:if|when|else|otherwise|or)\b)", re.I)
 _MENTIONS_NOTHING = re.compile(r"\b(?:none|nothing|no value)\b", re.IGNORECASE)
 _DEFAULT = re.compile(
     r"[,;]?\s*\(?(?:the )?\bdefaults?(?: value)?(?: to| is|:)?\s+[`'\"]?(?P<value>[\w.+-]*\w)[`'\"]?\)?\.?",

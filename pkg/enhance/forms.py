@@ -1,4 +1,4 @@
-"""The ways to ask a model for the docstring of a function, each with what it sends and how its answer is read (P-07, A-14).
+"""The ways to ask a model for the docstring of a function: what is sent, and how the answer is read (P-07, A-14).
 
 hole       the place between the quotes is to be filled, with the closing quotes behind it, as in the paper
 open-hole  the same without closing quotes: the model writes them, and they end the text
@@ -27,9 +27,7 @@ QUOTES = '"""'
 _RETRY_TEMPERATURE = 0.7  # a second try at zero would say the same
 
 _MARK = "docstring-goes-here"
-_SYSTEM = (
-    "You document Python code. You write precise docstrings, and nothing about a function that its code does not show."
-)
+_SYSTEM = "You document Python code. Your docstrings are precise and say nothing that the code does not show."
 _TASK = (
     "Write the docstring of the function below in the style of Google: one sentence about its purpose, then Args with"
     " each parameter, Returns, and Raises where it raises. Leave out sections that have nothing to say. Add no example."

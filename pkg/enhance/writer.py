@@ -71,9 +71,7 @@ def open_writer(name: str, model: TextModel | None = None, form: str | None = No
             raise UsageError(f"the writer 'template' asks no model, so it has no form '{form}'; leave the form out")
         return TemplateWriter()
     if model is None:
-        raise UsageError(
-            f"a text model was expected for the writer '{name}', or the writer 'template', which needs none"
-        )
+        raise UsageError(f"the writer '{name}' needs a text model, and none was given; 'template' needs none")
     forms = list_forms(model)
     if form is not None and form not in FORMS:
         raise UsageError(f"no form '{form}' of a docstring's prompt; choose one of: {', '.join(FORMS)}")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from pkg.extract.syntax import is_python
-from pkg.models.special_tokens import break_tokens
 from pkg.model import Hit, QueryResult
+from pkg.models.special_tokens import break_tokens
 
 ROLE = "You are an experienced Python programmer."
 TASK = "Write Python code that solves the following problem."
