@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from pkg.extract.syntax import is_python
-from pkg.generation.special_tokens import break_tokens
 from pkg.model import Hit, QueryResult
+from pkg.models.special_tokens import break_tokens
 
 ROLE = "You are an experienced Python programmer."
 TASK = "Write Python code that solves the following problem."
@@ -29,7 +29,7 @@ def render_prompt(result: QueryResult) -> str:
     Each helper code stands in a fence, headed by a comment with its place; the fence is longer than any run of
     backticks in what is quoted. A line of the problem or of the code that reads like one of the prompt's own marker
     lines is quoted with ``> ``, so every marker at the start of a line is the prompt's. Words that a tokenizer takes
-    for control tokens are broken, in the problem too (pkg.generation.special_tokens).
+    for control tokens are broken, in the problem too (pkg.models.special_tokens).
     """
     problem = _quote(result.text.strip("\r\n"))
     pieces = list(_list_pieces(result.hits))
