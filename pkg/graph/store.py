@@ -88,7 +88,6 @@ class StoreWriter(Protocol):
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
         """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
 
-
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
         """Let functions have docstrings that were written for them, or none any more; their ids and links stay.
 

@@ -164,9 +164,7 @@ def test_a_docstring_that_a_person_wrote_is_never_written_over(store: GraphStore
 
 
 @pytest.mark.parametrize(("key", "identity"), [(7, None), (None, "0" * 16)])
-def test_a_fragment_or_function_that_is_gone_is_named(
-    store: GraphStore, key: int | None, identity: str | None
-) -> None:
+def test_a_fragment_or_function_that_is_gone_is_named(store: GraphStore, key: int | None, identity: str | None) -> None:
     fill(store, FILES)
     known = find_id(store, Label.FUNCTION, "find_settings")
     (fragment,) = store.fragments([known, "0" * 16])
@@ -183,7 +181,13 @@ def test_a_fragment_is_given_with_the_text_and_the_place_that_it_was_stored_with
     ((source, key, path, text, terms),) = store.fragments(ids)
     (part,) = prepare("demo", FILES)[0].parts
     assert part.fragment is not None
-    assert (source, key, path, text, terms) == ("demo", part.key, "pack/reader.py", READER.encode(), part.fragment.terms)
+    assert (source, key, path, text, terms) == (
+        "demo",
+        part.key,
+        "pack/reader.py",
+        READER.encode(),
+        part.fragment.terms,
+    )
     with store.write() as writer:
         writer.put_source(Source("rows", "corpus", "-"))
         writer.replace_file(prepare("rows", {"row-1": READER}, Label.ROW)[0])
