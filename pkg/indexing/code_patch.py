@@ -6,7 +6,6 @@ import difflib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -107,9 +106,15 @@ def _find_edit(text: bytes, node: Node, docstring: str) -> Edit | None:
     filled = fill_function(content, docstring, node.start_col)
     if filled is None:
         return None
-    same = len(commonprefix([content, filled]))
-    rest = len(commonprefix([content[same:][::-1], filled[same:][::-1]]))
+    same = _count_same(content, filled)
+    rest = _count_same(content[same:][::-1], filled[same:][::-1])
     return node.start + same, node.end - rest, filled[same : len(filled) - rest]
+
+
+def _count_same(one: bytes, other: bytes) -> int:
+    """Count the bytes that two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def apply_edits(text: bytes, edits: Iterable[Edit]) -> bytes:

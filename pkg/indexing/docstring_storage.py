@@ -1,4 +1,4 @@
-"""Put written docstrings into a graph, some at a time, or take them out again: each time one write, whole or not at all."""
+"""Put written docstrings into a graph, some in each write, or take them out again."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ AT_ONCE = 2_000  # functions of one write: few enough that an undo of 100,000 st
 class DocstringStorage:
     """Store docstrings of one source by the code that they are of.
 
-    What the source has is kept in memory, because a fragment is drafted with all docstrings of its functions; it is read
-    again when somebody else has written.
+    What the source has is kept in memory, because a fragment is drafted with all docstrings of its functions; it is
+    read again when somebody else has written.
     """
 
     def __init__(self, store: GraphStore, source: str, encoder: Encoder) -> None:
@@ -40,7 +40,8 @@ class DocstringStorage:
         with self._store.write() as writer:
             if self._generation != self._store.generation():
                 self._known = dict(self._store.docstrings(self._source))
-            after = {hashed: each for hashed, each in (self._known | docstrings).items() if each is not None}
+            chosen: dict[int, Docstring | None] = {**self._known, **docstrings}
+            after = {hashed: each for hashed, each in chosen.items() if each is not None}
             fragments = self._store.fragments(sorted(ids))
             changes = list_changes(fragments, after, docstrings.keys(), self._encoder)
             writer.put_docstrings(self._source, changes)

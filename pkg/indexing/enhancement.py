@@ -3,24 +3,199 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.writer import TEMPLATE, Failure
+from pkg.indexing.budget import Budget
 from pkg.indexing.docstring_storage import DocstringStorage
-from pkg.indexing.undocumented import Census, Target, Undocumented
+from pkg.indexing.standin_writing import DocstringCache, write_all
+from pkg.indexing.undocumented import Target, Undocumented
 from pkg.model import Docstring, Skip
 from pkg.models.text_model import Usage
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
+    from pkg.enhance.function_facts import FunctionText
     from pkg.enhance.writer import DocstringWriter
     from pkg.graph.store import GraphStore
 
 STORE_SECONDS = 30.0
 """How long what was written waits to be stored: each write makes the files beside the database anew, a second for
-40,000 functions, and until then a kill leaves it in the cache alone."""
+40,000 functions. What a kill finds unstored is in the cache."""
 STORE_AT_ONCE = 2_000  # codes of one write, where they come faster than a model writes
-SAMPLE = 20  # functions that an estimate has written for it
+
+NO_LIMIT = Budget()
+
+
+class Written(NamedTuple):
+    """What became of a code, which one or more functions have."""
+
+    target: Target
+    result: Docstring | Failure
+    is_cached: bool  # an earlier run asked for it, and it cost nothing now
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    done: int  # codes, failed ones included
+    total: int  # that the budget allows, as far as it counts functions
+    seconds: float
+    usage: Usage
+    cost: float | None
+
+
+Listen = Callable[[Written, Progress], None]
+"""Told of each code when it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnhanceReport:
+    """What one run did for a source."""
+
+    source: str
+    store: str
+    generation: int
+    model: str
+    prompt: str
+    written: int = 0  # codes that got a docstring
+    functions: int = 0  # that have these codes
+    cached: int = 0  # of the codes, those that an earlier run had asked for
+    failed: tuple[Skip, ...] = ()
+    left: int = 0  # codes that the budget did not reach
+    stopped: str = ""  # the limit that was reached
+    human: int = 0  # functions that a person has documented
+    documented: int = 0  # functions that had a written docstring before
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None  # where a price is known
+    seconds: float = 0.0
+
+
+def enhance(
+    store: GraphStore,
+    source: str,
+    writer: DocstringWriter,
+    encoder: Encoder,
+    budget: Budget = NO_LIMIT,
+    listen: Listen = lambda written, progress: None,
+    *,
+    cache: DocstringCache | None = None,
+    is_stored: bool = True,
+) -> EnhanceReport:
+    """Write docstrings for the functions of a source that have none, the most called first, and store them (P-07).
+
+    Functions of equal code get the same docstring. What is written is stored every half minute, and when the run ends
+    for whatever reason; without is_stored it goes into the cache alone. Raises what model, store and encoder raise.
+    """
+    with closing(Undocumented(store, source, partial(needs_writing, writer))) as missing:
+        run = _Run(store, source, writer, encoder, budget, listen, missing, is_stored)
+        run.write(cache)
+        return run.report()
+
+
+def needs_writing(writer: DocstringWriter, found: Docstring | None) -> bool:
+    """Tell whether a function is to be written for: it has no docstring, a template's, or one of an older prompt."""
+    if found is None or (found.source == "template" and writer.name != TEMPLATE):
+        return True
+    return found.model == writer.name and _find_version(found.prompt) != _find_version(writer.prompt)
+
+
+def _find_version(prompt: str) -> str:
+    """Give the version of a prompt: a second try may have taken another form, but is of the same version."""
+    return prompt.rpartition("/")[2]
+
+
+class _Run:
+    """One run over the functions of a source: what is handed out, what has come back, and what waits to be stored."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        source: str,
+        writer: DocstringWriter,
+        encoder: Encoder,
+        budget: Budget,
+        listen: Listen,
+        missing: Undocumented,
+        is_stored: bool,
+    ) -> None:
+        self._store, self._source, self._writer, self._budget, self._listen = store, source, writer, budget, listen
+        self._missing = missing
+        self._storage = DocstringStorage(store, source, encoder) if is_stored else None
+        self._total, _ = missing.count()
+        self._handed: deque[Target] = deque()  # out to be written, in their order
+        self._waiting: dict[int, Docstring] = {}  # written, not stored
+        self._start = self._stored = time.monotonic()
+        self._done = self._written = self._functions = self._cached = 0
+        self._failed: list[Skip] = []
+        self._stopped = ""
+
+    def write(self, cache: DocstringCache | None) -> None:
+        """Write until all is done or the budget is spent; what was written is stored whatever ends it."""
+        try:
+            for result, is_cached in write_all(self._writer, self._hand_out(), cache):
+                self._take(Written(self._handed.popleft(), result, is_cached))
+                if len(self._waiting) >= STORE_AT_ONCE or time.monotonic() - self._stored >= STORE_SECONDS:
+                    self._put_waiting()
+        finally:
+            self._put_waiting()
+
+    def _hand_out(self) -> Iterator[FunctionText]:
+        """Give functions to be written, the most called first, until the budget ends."""
+        for handed, target in enumerate(self._missing.list_called()):
+            self._stopped = self._budget.find_end(handed - self._cached, self._seconds, self._writer.usage)
+            if self._stopped:
+                return
+            self._handed.append(target)
+            yield target.text
+
+    def _take(self, written: Written) -> None:
+        target, result, is_cached = written
+        self._done += 1
+        self._cached += is_cached
+        if isinstance(result, Failure):
+            self._failed.append(Skip(f"{target.path} {target.qualname}", result.reason))
+        else:
+            self._written += 1
+            self._functions += target.functions
+            self._waiting[target.hash] = result
+        total = min(self._total, self._budget.limit or self._total)
+        usage = self._writer.usage
+        self._listen(written, Progress(self._done, total, self._seconds, usage, self._budget.count_cost(usage)))
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def _put_waiting(self) -> None:
+        if self._waiting and self._storage is not None:
+            ids = [identity for hashed in self._waiting for identity in self._missing.list_ids(hashed)]
+            self._storage.put(self._waiting, ids)
+        self._waiting, self._stored = {}, time.monotonic()
+
+    def report(self) -> EnhanceReport:
+        """Sum up the run."""
+        usage, census = self._writer.usage, self._missing.census
+        return EnhanceReport(
+            self._source,
+            self._store.address,
+            self._store.generation(),
+            self._writer.name,
+            self._writer.prompt,
+            self._written,
+            self._functions,
+            self._cached,
+            tuple(self._failed),
+            self._total - self._done,
+            self._stopped,
+            census.human,
+            census.written,
+            usage,
+            self._budget.count_cost(usage),
+            round(self._seconds, 3),
+        )

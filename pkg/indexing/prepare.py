@@ -223,7 +223,8 @@ def prepare_all(
     """Prepare all units, in their order whatever the number of workers; CPU seconds are added to `seconds` by stage.
 
     jobs: worker processes; 0 takes one for each processor where there is enough to do. size: bytes of the units, 0 when
-    that is not known. docstrings: those that were written for functions of the source before. A heavy encoder works alone, for each copy takes memory. A UsageError for fewer than 0 jobs.
+    that is not known. A heavy encoder works alone, for each copy takes memory. docstrings: those that were written for
+    functions of the source before. A UsageError for fewer than 0 jobs.
     """
     workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, size)
     batches = cut_batches(units)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.function_facts import FunctionText
 from pkg.graph.texts import find_docstring
-from pkg.model import Label, Node, RelationType
+from pkg.model import Docstring, Label, Node, RelationType
 from pkg.resources import open_scratch
 from pkg.units import format_id
 
@@ -59,9 +59,10 @@ class Census:
 class Undocumented:
     """The functions of a source without a docstring, on disk: memory does not grow with them."""
 
-    def __init__(self, store: GraphStore, source: str, replaces_templates: bool = False) -> None:
-        """Look through a source; one whose docstring came from a template counts as without one, where that is wanted.
+    def __init__(self, store: GraphStore, source: str, needs_writing: Callable[[Docstring | None], bool]) -> None:
+        """Look through a source.
 
+        needs_writing: tells by the docstring that was written for a function, if any, whether it counts as undocumented.
         Raises what reading a store raises.
         """
         self._scratch = open_scratch(_CREATE)
@@ -72,7 +73,7 @@ class Undocumented:
                 found = find_docstring(node.properties)
                 if found is None and node.properties.get("docstring_source") == "human":
                     human += 1
-                elif found is None or (replaces_templates and found.source == "template"):
+                elif needs_writing(found):
                     missing += 1
                     self._put(node, calls[node.id])
                 else:

@@ -1,7 +1,7 @@
-"""Docstrings that were written for functions: known by the code that they are of, and put into it to be encoded (P-07).
+"""Docstrings that were written for functions: known by the code that they are of, and encoded in its midst (P-07).
 
-What a function is in the graph stays the code that a person wrote. What is encoded of it is that code with the docstring
-in its place, and the words of the docstring count as such in a search.
+What a function is in the graph stays the code that a person wrote. What is encoded of it is that code with the
+docstring in its place, and the words of the docstring count as such in a search.
 """
 
 from __future__ import annotations

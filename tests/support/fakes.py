@@ -289,7 +289,7 @@ class FakeStore:
                     yield node.content_hash, docstring
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
-        asked, files = set(ids), {}
+        asked, files = set(ids), dict[tuple[str, int], str]()
         for unit in self._now.units.values():
             files |= {(unit.source, part.key): unit.path for part in unit.parts if unit.label is Label.FILE}
         for key, fragment in sorted(self._now.fragments.items(), key=lambda item: item[0]):
