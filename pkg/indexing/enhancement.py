@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from pkg.enhance.batch import write_all
 from pkg.enhance.writer import TEMPLATE, Failure
 from pkg.indexing.budget import Budget
 from pkg.indexing.docstring_storage import DocstringStorage
-from pkg.indexing.standin_writing import DocstringCache, write_all
 from pkg.indexing.undocumented import Target, Undocumented
 from pkg.model import Docstring, Skip
 from pkg.models.text_model import Usage
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
+    from pkg.enhance.docstring_cache import DocstringCache
     from pkg.enhance.function_facts import FunctionText
     from pkg.enhance.writer import DocstringWriter
     from pkg.graph.store import GraphStore
@@ -32,12 +32,12 @@ STORE_AT_ONCE = 2_000  # codes of one write, where they come faster than a model
 NO_LIMIT = Budget()
 
 
-class Written(NamedTuple):
+class Outcome(NamedTuple):
     """What became of a code, which one or more functions have."""
 
     target: Target
     result: Docstring | Failure
-    is_cached: bool  # an earlier run asked for it, and it cost nothing now
+    is_new: bool  # asked for now; else an earlier run was, and it cost nothing
 
 
 class Progress(NamedTuple):
@@ -50,7 +50,7 @@ class Progress(NamedTuple):
     cost: float | None
 
 
-Listen = Callable[[Written, Progress], None]
+Listen = Callable[[Outcome, Progress], None]
 """Told of each code when it is done."""
 
 
@@ -82,9 +82,10 @@ def enhance(
     writer: DocstringWriter,
     encoder: Encoder,
     budget: Budget = NO_LIMIT,
-    listen: Listen = lambda written, progress: None,
+    listen: Listen = lambda outcome, progress: None,
     *,
     cache: DocstringCache | None = None,
+    retry_failed: bool = False,
     is_stored: bool = True,
 ) -> EnhanceReport:
     """Write docstrings for the functions of a source that have none, the most called first, and store them (P-07).
@@ -94,7 +95,7 @@ def enhance(
     """
     with closing(Undocumented(store, source, partial(needs_writing, writer))) as missing:
         run = _Run(store, source, writer, encoder, budget, listen, missing, is_stored)
-        run.write(cache)
+        run.write(cache, retry_failed)
         return run.report()
 
 
@@ -128,18 +129,18 @@ class _Run:
         self._missing = missing
         self._storage = DocstringStorage(store, source, encoder) if is_stored else None
         self._total, _ = missing.count()
-        self._handed: deque[Target] = deque()  # out to be written, in their order
+        self._handed: dict[int, Target] = {}  # out to be written, by their place in the order
         self._waiting: dict[int, Docstring] = {}  # written, not stored
         self._start = self._stored = time.monotonic()
         self._done = self._written = self._functions = self._cached = 0
         self._failed: list[Skip] = []
         self._stopped = ""
 
-    def write(self, cache: DocstringCache | None) -> None:
+    def write(self, cache: DocstringCache | None, retry_failed: bool) -> None:
         """Write until all is done or the budget is spent; what was written is stored whatever ends it."""
         try:
-            for result, is_cached in write_all(self._writer, self._hand_out(), cache):
-                self._take(Written(self._handed.popleft(), result, is_cached))
+            for each in write_all(self._hand_out(), self._writer, cache, retry_failed=retry_failed):
+                self._take(Outcome(self._handed.pop(each.index), each.result, each.is_new))
                 if len(self._waiting) >= STORE_AT_ONCE or time.monotonic() - self._stored >= STORE_SECONDS:
                     self._put_waiting()
         finally:
@@ -147,17 +148,17 @@ class _Run:
 
     def _hand_out(self) -> Iterator[FunctionText]:
         """Give functions to be written, the most called first, until the budget ends."""
-        for handed, target in enumerate(self._missing.list_called()):
-            self._stopped = self._budget.find_end(handed - self._cached, self._seconds, self._writer.usage)
+        for place, target in enumerate(self._missing.list_called()):
+            self._stopped = self._budget.find_end(place - self._cached, self._seconds, self._writer.usage)
             if self._stopped:
                 return
-            self._handed.append(target)
+            self._handed[place] = target
             yield target.text
 
-    def _take(self, written: Written) -> None:
-        target, result, is_cached = written
+    def _take(self, outcome: Outcome) -> None:
+        target, result, is_new = outcome
         self._done += 1
-        self._cached += is_cached
+        self._cached += not is_new
         if isinstance(result, Failure):
             self._failed.append(Skip(f"{target.path} {target.qualname}", result.reason))
         else:
@@ -166,7 +167,7 @@ class _Run:
             self._waiting[target.hash] = result
         total = min(self._total, self._budget.limit or self._total)
         usage = self._writer.usage
-        self._listen(written, Progress(self._done, total, self._seconds, usage, self._budget.count_cost(usage)))
+        self._listen(outcome, Progress(self._done, total, self._seconds, usage, self._budget.count_cost(usage)))
 
     @property
     def _seconds(self) -> float:

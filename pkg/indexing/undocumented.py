@@ -62,7 +62,7 @@ class Undocumented:
     def __init__(self, store: GraphStore, source: str, needs_writing: Callable[[Docstring | None], bool]) -> None:
         """Look through a source.
 
-        needs_writing: tells by the docstring that was written for a function, if any, whether it counts as undocumented.
+        needs_writing: tells by the docstring that was written for a function, if any, whether it is to be written for.
         Raises what reading a store raises.
         """
         self._scratch = open_scratch(_CREATE)
