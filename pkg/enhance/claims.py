@@ -30,8 +30,13 @@ _RULE = re.compile(r"[-=~]{3,}")
 
 def drop_false_claims(text: str, facts: FunctionFacts) -> str:
     """Give a docstring without the lines and sentences that claim what does not hold of the function."""
-    lines = [line for section in split_sections(text) for line in _mend(section, facts)]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    mended = [(section, "\n".join(_mend(section, facts)).strip("\n")) for section in split_sections(text)]
+    text, was_field = "", False
+    for section, part in mended:
+        if part:
+            text += ("\n" if was_field and section.is_field else "\n\n") * bool(text) + part
+            was_field = section.is_field
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
 def states_inputs(text: str, facts: FunctionFacts) -> bool:
@@ -93,7 +98,10 @@ def _mend_entry(entry: Entry, parameters: list[Parameter]) -> list[str]:
     defaults = {(each.default or "").strip("'\"") for each in parameters}
 
     def mend(found: re.Match[str]) -> str:
-        return found.group() if found["value"] in defaults else "." if found.group().endswith(".") else ""
+        if found["value"] in defaults:
+            return found.group()
+        is_end = found.group().endswith(".") and not found.string[: found.start()].endswith(".")
+        return "." if is_end else ""
 
     return [_DEFAULT.sub(mend, line).rstrip() for line in (first, *rest)]
 

@@ -10,7 +10,7 @@ from typing import Literal
 Kind = Literal["inputs", "output", "yield", "errors", "example", "text"]
 
 _TITLES: dict[str, Kind] = {
-    **dict.fromkeys(("args", "arguments", "parameters", "params", "parameter", "inputs", "input", "kwargs"), "inputs"),
+    **dict.fromkeys(("args", "arguments", "parameters", "params", "parameter", "inputs", "input"), "inputs"),
     **dict.fromkeys(("keyword args", "keyword arguments", "other parameters"), "inputs"),
     **dict.fromkeys(("returns", "return", "return value", "outputs", "output"), "output"),
     **dict.fromkeys(("yields", "yield"), "yield"),
@@ -25,7 +25,10 @@ _FIELDS: dict[str, Kind] = {
     **dict.fromkeys(("yield", "yields"), "yield"),
     **dict.fromkeys(("raise", "raises", "except", "exception"), "errors"),
 }
-_TITLE = re.compile(r"[*#]* *(?P<title>[A-Za-z][A-Za-z ]{2,20}?) *(?P<colon>[*]*:)?[*]*(?: +(?P<rest>\S.*))?")
+# A title begins with a capital letter, where names of parameters do not: input, usage.
+_TITLE = re.compile(
+    r"(?:\*\*|#+ +)?(?P<title>[A-Z][A-Za-z ]{2,20}?)(?P<colon>(?:\*\*)? *:)?(?:\*\*)?(?: +(?P<rest>\S.*))?"
+)
 _RULE = re.compile(r"\s*[-=~]{3,}\s*")
 _FIELD = re.compile(rf":(?P<word>{'|'.join(_FIELDS)})\b(?P<names>[^:]*):(?P<rest>.*)")
 _ENTRY = re.compile(
@@ -42,6 +45,11 @@ class Section:
     head: tuple[str, ...]  # the lines of the title
     body: tuple[str, ...]
     names: str = ""  # what a field is about
+
+    @property
+    def is_field(self) -> bool:
+        """Tell whether it is a field of Sphinx."""
+        return bool(self.head) and self.head[0].lstrip().startswith(":")
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -68,9 +76,19 @@ def split_sections(text: str) -> list[Section]:
         end = at + used
         while end < len(lines) and not _ends(section, lines, end):
             end += 1
-        sections.append(Section(section.kind, section.head, (*section.body, *lines[at + used : end]), section.names))
+        body = (*section.body, *lines[at + used : end])
+        sections.append(Section(section.kind, section.head, tuple(_indent(section, body)), section.names))
         at = end
     return sections
+
+
+def _indent(section: Section, body: tuple[str, ...]) -> Iterator[str]:
+    """Put what belongs to a title of Google's style behind white space, where a model has forgotten that."""
+    is_titled = section.kind != "text" and len(section.head) == 1 and not section.is_field
+    least = min((find_indent(line) for line in body if line.strip()), default=0)
+    is_flat = is_titled and least <= find_indent(section.head[0])
+    for line in body:
+        yield f"    {line}" if is_flat and line.strip() else line
 
 
 def _read_head(lines: Sequence[str], at: int) -> tuple[Section, int]:
