@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from pathlib import Path
@@ -19,6 +19,7 @@ from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
 from pkg.retrieval.query_options import BLOCK_CHOICES, MODES, RANKINGS, QueryOptions
+from pkg.services import conceal_name
 
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
@@ -72,16 +73,42 @@ jobs_setting = partial(setting, "--jobs", type=click.IntRange(0), default=0)
 
 def _check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
     """Let no settings file that is a part of what is built ask for this: a cloned repository could bring one."""
-    by_file = ctx.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.DEFAULT_MAP
-    file = find_settings(Path.cwd()) if value and by_file else None
-    built = Path(str(ctx.params.get("path"))).resolve()
-    work_tree = next((each for each in (built, *built.parents) if (each / ".git").exists()), built)
-    if file is not None and not {built, work_tree}.isdisjoint(file.resolve().parents):
+    file = _find_own_settings([str(ctx.params.get("path"))]) if value and is_by_file(ctx, str(parameter.name)) else None
+    if file is not None:
         raise UsageError(
             f"setting 'follow_links' in {file} is a part of the repository that is built, which may not ask for it"
             " itself; give --follow-links or --no-follow-links"
         )
     return value
+
+
+def is_by_file(ctx: click.Context, name: str) -> bool:
+    """Tell whether the value of an option comes from a settings file."""
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT_MAP
+
+
+def _find_own_settings(roots: Iterable[str]) -> Path | None:
+    """Find the settings file of the current folder, if it is a part of one of these repositories."""
+    file = find_settings(Path.cwd())
+    for root in roots if file else ():
+        built = Path(root).resolve()
+        work_tree = next((each for each in (built, *built.parents) if (each / ".git").exists()), built)
+        if file is not None and not {built, work_tree}.isdisjoint(file.resolve().parents):
+            return file
+    return None
+
+
+def check_settings(model: str, roots: Iterable[str]) -> None:
+    """Let no settings file that is a part of the code name the model that the code is given to, or that is loaded.
+
+    A UsageError where it does.
+    """
+    file = _find_own_settings(roots)
+    if file is not None:
+        raise UsageError(
+            f"setting 'model' in {file} is a part of the code that '{conceal_name(model)}' would get, which may not"
+            " choose it itself; give --model"
+        )
 
 
 build_options = combine(
@@ -112,6 +139,46 @@ build_options = combine(
     click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead."),
 )
 """The options of `pkg build`, but for the store."""
+
+model_setting = partial(
+    setting,
+    "--model",
+    metavar="MODEL",
+    callback=decode_option,
+)
+"""Which text model is meant; help says for what."""
+
+_ENHANCE = (
+    model_setting(
+        help="Who writes: gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which asks no model and puts together"
+        " what the code says of itself."
+    ),
+    click.option("--form", metavar="FORM", help="Form of the prompt; default: what serves the model best."),
+    click.option("--limit", type=click.IntRange(0), help="Functions to write for, the most called first."),
+    click.option("--minutes", type=click.FloatRange(0), help="Minutes to write for."),
+    click.option("--max-cost", type=click.FloatRange(0), help="What writing may cost; needs --price."),
+    setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
+    click.option("--retry-failed", is_flag=True, help="Ask again for functions at which the model has failed before."),
+)
+"""Who writes docstrings, and what that may take."""
+
+enhance_options = combine(
+    source_setting(help="Write for one source only."),
+    *_ENHANCE,
+    click.option("--yes", is_flag=True, help="Agree beforehand that code is sent to another machine."),
+    click.option("--estimate", is_flag=True, help="Tell what it takes, from 20 functions that are really written."),
+    click.option("--dry-run", is_flag=True, help="Show as a diff what would be stored, and store nothing."),
+    click.option("--list", is_flag=True, help="List what was written by which model; with --model, its failures too."),
+    click.option("--diff", is_flag=True, help="Show what was written as a diff of the code."),
+    click.option("--undo", metavar="MODEL", callback=decode_option, help="Take out what a model has written."),
+    click.option(
+        "--export-patch",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Write a patch that puts the docstrings into the files, which are not touched; - for standard output.",
+    ),
+)
+"""The options of `pkg enhance`, but for the store."""
 
 query_options = combine(
     setting(
@@ -361,7 +428,7 @@ def choose_question(
     return "path", decode_word(ends[0]), decode_word(ends[1])
 
 
-def open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any]]:
+def open_output(output: str | None, store: str, is_binary: bool = False) -> AbstractContextManager[IO[Any]]:
     """Open the file to export to; the store itself would be lost before it is read.
 
     A UsageError where it is the store, a PathError where it cannot be written.
@@ -370,7 +437,8 @@ def open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any
     if output and scheme == "sqlite" and _is_same_file(Path(output), Path(place)):
         raise UsageError(f"{output} is the store {store} itself; expected another file to export to")
     try:
-        return click.open_file(output or "-", "w", encoding="utf-8", atomic=output is not None)
+        mode, encoding = ("wb", None) if is_binary else ("w", "utf-8")
+        return click.open_file(output or "-", mode, encoding=encoding, atomic=output not in (None, "-"))
     except OSError as fault:
         raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pkg.errors import UsageError
 from pkg.models.text_model import Usage
@@ -51,6 +51,15 @@ class Budget:
         """Tell what a usage costs; None where no price is known."""
         return None if self.price is None else self.price.count_cost(usage.prompt_tokens, usage.completion_tokens)
 
+    def take(self, asked: int, seconds: float, cost: float | None) -> Budget:
+        """Give what is left of it after something was taken."""
+        return replace(
+            self,
+            limit=None if self.limit is None else max(0, self.limit - asked),
+            seconds=None if self.seconds is None else max(0.0, self.seconds - seconds),
+            max_cost=None if self.max_cost is None else max(0.0, self.max_cost - (cost or 0.0)),
+        )
+
     def find_end(self, asked: int, seconds: float, usage: Usage) -> str:
         """Name the limit that is reached; "" where there is none."""
         cost = self.count_cost(usage)
@@ -61,3 +70,6 @@ class Budget:
         if self.max_cost is not None and cost is not None and cost >= self.max_cost:
             return f"--max-cost {self.max_cost:g}"
         return ""
+
+
+NO_LIMIT = Budget()

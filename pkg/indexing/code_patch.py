@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from pkg.errors import UsageError
 from pkg.extract.files import SUFFIXES, decode_source
 from pkg.graph.texts import find_docstring
+from pkg.indexing.enhancement_session import list_sources
 from pkg.indexing.written_docstrings import fill_function
 from pkg.model import Label, Node, Skip, Source
 
@@ -29,6 +31,25 @@ class FilePatch:
     path: str
     diff: bytes
     docstrings: int
+
+
+def list_all_patches(
+    store: GraphStore, source: str | None, fresh: Mapping[str, str] | None = None
+) -> Iterator[FilePatch | Skip]:
+    """Give the diffs of a repository, or of all, against the files on disk; a corpus has none.
+
+    fresh is that of list_patches. Raises UsageError for a source that is unknown or has no files, and what reading a
+    store raises.
+    """
+    known = {each.name: each for each in store.sources()}
+    names = list_sources(store, source)
+    chosen = [known[name] for name in names if known[name].kind != "corpus"]
+    if not chosen:
+        raise UsageError(
+            f"{', '.join(names) or store.address} has no files to patch; expected the source of a repository"
+        )
+    for each in chosen:
+        yield from list_patches(store, each, choose_reader(each), fresh)
 
 
 def list_patches(

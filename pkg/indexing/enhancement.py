@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.batch import write_all
 from pkg.enhance.writer import TEMPLATE, Failure
-from pkg.indexing.budget import Budget
+from pkg.indexing.budget import NO_LIMIT, Budget
 from pkg.indexing.docstring_storage import DocstringStorage
 from pkg.indexing.undocumented import Target, Undocumented
 from pkg.model import Docstring, Skip
@@ -28,8 +28,6 @@ STORE_SECONDS = 30.0
 """How long what was written waits to be stored: each write makes the files beside the database anew, a second for
 40,000 functions. What a kill finds unstored is in the cache."""
 STORE_AT_ONCE = 2_000  # codes of one write, where they come faster than a model writes
-
-NO_LIMIT = Budget()
 
 
 class Outcome(NamedTuple):
@@ -65,8 +63,8 @@ class EnhanceReport:
     prompt: str
     written: int = 0  # codes that got a docstring
     functions: int = 0  # that have these codes
-    cached: int = 0  # of the codes, those that an earlier run had asked for
     failed: tuple[Skip, ...] = ()
+    asked: int = 0  # of the codes, those that this run asked for
     left: int = 0  # codes that the budget did not reach
     stopped: str = ""  # the limit that was reached
     human: int = 0  # functions that a person has documented
@@ -93,17 +91,20 @@ def enhance(
     Functions of equal code get the same docstring. What is written is stored every half minute, and when the run ends
     for whatever reason; without is_stored it goes into the cache alone. Raises what model, store and encoder raise.
     """
-    with closing(Undocumented(store, source, partial(needs_writing, writer))) as missing:
+    with closing(Undocumented(store, source, partial(needs_writing, writer.name, writer.prompt))) as missing:
         run = _Run(store, source, writer, encoder, budget, listen, missing, is_stored)
         run.write(cache, retry_failed)
         return run.report()
 
 
-def needs_writing(writer: DocstringWriter, found: Docstring | None) -> bool:
-    """Tell whether a function is to be written for: it has no docstring, a template's, or one of an older prompt."""
-    if found is None or (found.source == "template" and writer.name != TEMPLATE):
+def needs_writing(model: str, prompt: str | None, found: Docstring | None) -> bool:
+    """Tell whether a function is to be written for: it has no docstring, a template's, or one of an older prompt.
+
+    prompt: that of the model now; without one any of its prompts will do.
+    """
+    if found is None or (found.source == "template" and model != TEMPLATE):
         return True
-    return found.model == writer.name and _find_version(found.prompt) != _find_version(writer.prompt)
+    return found.model == model and prompt is not None and _find_version(found.prompt) != _find_version(prompt)
 
 
 def _find_version(prompt: str) -> str:
@@ -132,7 +133,8 @@ class _Run:
         self._handed: dict[int, Target] = {}  # out to be written, by their place in the order
         self._waiting: dict[int, Docstring] = {}  # written, not stored
         self._start = self._stored = time.monotonic()
-        self._done = self._written = self._functions = self._cached = 0
+        self._before = writer.usage
+        self._done = self._written = self._functions = self._asked = 0
         self._failed: list[Skip] = []
         self._stopped = ""
 
@@ -149,7 +151,8 @@ class _Run:
     def _hand_out(self) -> Iterator[FunctionText]:
         """Give functions to be written, the most called first, until the budget ends."""
         for place, target in enumerate(self._missing.list_called()):
-            self._stopped = self._budget.find_end(place - self._cached, self._seconds, self._writer.usage)
+            known = self._done - self._asked  # they cost nothing
+            self._stopped = self._budget.find_end(place - known, self._seconds, self._usage)
             if self._stopped:
                 return
             self._handed[place] = target
@@ -158,7 +161,7 @@ class _Run:
     def _take(self, outcome: Outcome) -> None:
         target, result, is_new = outcome
         self._done += 1
-        self._cached += not is_new
+        self._asked += is_new
         if isinstance(result, Failure):
             self._failed.append(Skip(f"{target.path} {target.qualname}", result.reason))
         else:
@@ -166,8 +169,15 @@ class _Run:
             self._functions += target.functions
             self._waiting[target.hash] = result
         total = min(self._total, self._budget.limit or self._total)
-        usage = self._writer.usage
+        usage = self._usage
         self._listen(outcome, Progress(self._done, total, self._seconds, usage, self._budget.count_cost(usage)))
+
+    @property
+    def _usage(self) -> Usage:
+        """Tell what this run has cost; the writer may have served others before."""
+        now, before = self._writer.usage, self._before
+        counts = now.requests - before.requests, now.prompt_tokens - before.prompt_tokens
+        return Usage(*counts, now.completion_tokens - before.completion_tokens, now.seconds - before.seconds)
 
     @property
     def _seconds(self) -> float:
@@ -181,7 +191,7 @@ class _Run:
 
     def report(self) -> EnhanceReport:
         """Sum up the run."""
-        usage, census = self._writer.usage, self._missing.census
+        usage, census = self._usage, self._missing.census
         return EnhanceReport(
             self._source,
             self._store.address,
@@ -190,8 +200,8 @@ class _Run:
             self._writer.prompt,
             self._written,
             self._functions,
-            self._cached,
             tuple(self._failed),
+            self._asked,
             self._total - self._done,
             self._stopped,
             census.human,

@@ -1,4 +1,4 @@
-"""What documenting functions would take, before it begins: from sizes alone, or from a sample that is really written."""
+"""What documenting functions would take: from their sizes alone, or from a sample that is really written."""
 
 from __future__ import annotations
 
@@ -56,9 +56,10 @@ def estimate_by_size(model: str, sources: Sequence[Undocumented], budget: Budget
 def estimate_by_sample(
     writer: DocstringWriter, sources: Sequence[Undocumented], budget: Budget, cache: DocstringCache | None = None
 ) -> EnhanceEstimate:
-    """Let a sample be written, which goes into the cache, and take the rest for as long; raises what the model raises."""
+    """Let a sample be written, which stays in the cache, and take the rest for alike; raises what the model raises."""
     plain = estimate_by_size(writer.name, sources, budget)
-    texts = [target.text for each in sources for target in each.list_sample(SAMPLE)][:SAMPLE]
+    share = max(1, SAMPLE // max(1, len(sources)))
+    texts = [target.text for each in sources for target in each.list_sample(share)]
     if not texts or not plain.codes:
         return plain
     before, start = writer.usage, time.monotonic()

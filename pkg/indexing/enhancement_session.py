@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.enhance.docstring_cache import DocstringCache, find_docstring_cache_path
 from pkg.enhance.writer import TEMPLATE, open_writer
 from pkg.errors import StoreMissingError, UsageError
-from pkg.indexing.budget import Budget
+from pkg.indexing.budget import NO_LIMIT, Budget
+from pkg.indexing.docstring_counts import list_failures
+from pkg.indexing.docstring_storage import remove_docstrings
 from pkg.indexing.enhancement import EnhanceReport, Listen, enhance, needs_writing
 from pkg.indexing.enhancement_estimate import EnhanceEstimate, estimate_by_sample, estimate_by_size
-from pkg.indexing.undocumented import Undocumented
+from pkg.indexing.undocumented import Target, Undocumented
 from pkg.models.registry import open_model, split_name
-from pkg.models.text_model import Usage
 from pkg.services import OPENAI, is_here, split_address
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class EnhanceOptions:
 
     model: str  # such as gguf:FILE, or template
     form: str | None = None  # of the prompt; else the best that the model can be asked in
-    budget: Budget = Budget()
+    budget: Budget = NO_LIMIT
     retry_failed: bool = False
     is_stored: bool = True  # else what is written goes into the cache alone
     listen: Listen = lambda outcome, progress: None
@@ -47,16 +48,15 @@ def run_enhancement(store: GraphStore, source: str | None, options: EnhanceOptio
     """
     names, encoder = list_sources(store, source), open_encoder(store)
     _check_consent(store, names, options, encoder)
-    budget, before = options.budget, Usage()
+    budget = options.budget
     with _open_writer(options) as writer, _open_cache() as cache:
         for name in names:
             report = enhance(
                 store, name, writer, encoder, budget, options.listen, cache=cache,
                 retry_failed=options.retry_failed, is_stored=options.is_stored,
             )  # fmt: skip
-            spent = writer.usage
-            yield replace(report, usage=spent - before, cost=budget.count_cost(spent - before))
-            budget, before = budget.take(report.asked, report.seconds), spent
+            yield report
+            budget = budget.take(report.asked, report.seconds, report.cost)
 
 
 def estimate_enhancement(store: GraphStore, source: str | None, options: EnhanceOptions) -> EnhanceEstimate:
@@ -81,6 +81,27 @@ def list_sources(store: GraphStore, source: str | None) -> list[str]:
     if source is not None and source not in known:
         raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
     return known if source is None else [source]
+
+
+def undo_enhancement(store: GraphStore, source: str | None, model: str) -> dict[str, int]:
+    """Take the docstrings of a model out of a source, or of all; give how many by source.
+
+    Raises UsageError, with the models that there are, where none is by that one, and what writing to a store raises.
+    """
+    names, encoder = list_sources(store, source), open_encoder(store)
+    models = {docstring.model for name in names for _, docstring in store.docstrings(name)}
+    if model not in models:
+        known = ", ".join(sorted(models)) or "none"
+        raise UsageError(f"no docstring of model '{model}' in {store.address}; expected one of: {known}")
+    return {name: remove_docstrings(store, name, model, encoder) for name in names}
+
+
+def list_known_failures(store: GraphStore, source: str | None, options: EnhanceOptions) -> Iterator[tuple[Target, str]]:
+    """Give the functions that a model has failed at before, and why; nothing is asked of it."""
+    with _open_writer(options) as writer, _open_cache() as cache:
+        for name in list_sources(store, source):
+            with _look(store, name, options) as missing:
+                yield from ((target, failure.reason) for target, failure in list_failures(missing, writer, cache))
 
 
 def open_encoder(store: GraphStore) -> Encoder:
@@ -134,9 +155,7 @@ def _is_agreed(options: EnhanceOptions, message: str) -> bool:
 @contextmanager
 def _look(store: GraphStore, source: str, options: EnhanceOptions) -> Iterator[Undocumented]:
     """Look through a source for what is to be written, before there is a writer."""
-    from pkg.enhance.writer import TemplateWriter
-
-    with closing(Undocumented(store, source, partial(needs_writing, options.model))) as found:
+    with closing(Undocumented(store, source, partial(needs_writing, options.model, None))) as found:
         yield found
 
 

@@ -40,6 +40,11 @@ class Target(NamedTuple):
     functions: int  # of this code
 
     @property
+    def content_hash(self) -> str:
+        """Give the hash as nodes have it."""
+        return format_id(self.hash)
+
+    @property
     def text(self) -> FunctionText:
         """Give the function as a writer of docstrings takes it."""
         is_method = self.kind == "method"
