@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import islice
 
 from pkg.enhance.docstring_cache import DocstringCache, make_key
 from pkg.enhance.function_facts import FunctionText
@@ -31,7 +30,7 @@ def write_all(
     cache: DocstringCache | None = None,
     parallel: int | None = None,
     retry_failed: bool = False,
-) -> Iterator[Written]:
+) -> Generator[Written, None, None]:
     """Write docstrings, several at once, and give each as soon as it is there, with its place among the functions.
 
     What the cache knows is not written again, and of equal functions one is; failures are, where it is wanted. Whoever
@@ -64,14 +63,14 @@ class _Run:
         self, pool: ThreadPoolExecutor, numbered: Iterator[tuple[int, FunctionText]], most: int
     ) -> Iterator[Written]:
         """Keep up to a number of functions in work until all are written, or one meets a fault."""
-        while True:
-            for index, function in islice(numbered, most - len(self._futures) if self._fault is None else 0):
-                yield from self._begin(pool, index, function)
-            if not self._futures:
+        for index, function in numbered:
+            yield from self._begin(pool, index, function)
+            while len(self._futures) >= most:
+                yield from self._wait()
+            if self._fault is not None:
                 break
-            done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield from self._finish(future)
+        while self._futures:
+            yield from self._wait()
         if self._fault is not None:
             raise self._fault
 
@@ -96,6 +95,11 @@ class _Run:
         if self._cache is not None:
             self._cache.put(key, result)
         return result
+
+    def _wait(self) -> Iterator[Written]:
+        done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield from self._finish(future)
 
     def _finish(self, future: Future[Docstring | Failure]) -> Iterator[Written]:
         key = self._futures.pop(future)
