@@ -21,6 +21,7 @@ import click
 from pkg import __version__
 from pkg.config import read_settings
 from pkg.console.options import (
+    ENHANCE_NAMES,
     SETTINGS,
     browser_options,
     build_options,
@@ -124,7 +125,15 @@ def _read_settings() -> dict[str, Any]:
 @build_options
 @json_option
 def build(
-    path: str, store: str, is_watched: bool, poll: bool, from_export: bool, remove: bool, as_json: bool, **options: Any
+    path: str,
+    store: str,
+    is_watched: bool,
+    poll: bool,
+    from_export: bool,
+    remove: bool,
+    is_enhanced: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Build or update the graph of PATH.
 
@@ -134,11 +143,13 @@ def build(
     """
     from pkg.console.build_command import run_build, run_watch
 
-    check_build_options(is_watched, poll, from_export, remove)
+    check_build_options(is_watched, poll, from_export, remove, is_enhanced)
+    wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
+    wanted["is_by_file"] = is_by_file(click.get_current_context(), "model")
     if is_watched:
         run_watch(path, store, poll, as_json, options)
     else:
-        run_build(path, store, from_export, remove, as_json, options)
+        run_build(path, store, from_export, remove, as_json, options, wanted if is_enhanced else None)
 
 
 @main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -13,7 +13,7 @@ import click
 
 from pkg.api import Listener, enhance_graph, estimate_enhancement, list_failures, open_graph, remove_docstrings
 from pkg.console import enhance_tables
-from pkg.console.options import check_settings, open_output
+from pkg.console.options import ENHANCE_NAMES, check_settings, open_output
 from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.streams import choose_ask, emit, show_controls
 from pkg.errors import UsageError
@@ -46,6 +46,23 @@ def run_enhance(store: str, as_json: bool, options: dict[str, Any]) -> None:
     }[action]()
 
 
+def check_model(options: dict[str, Any], roots: Sequence[str]) -> str:
+    """Give the model; a UsageError where none is named, or where the code itself names whom it is given to."""
+    model: str | None = options["model"]
+    if model is None:
+        raise UsageError(
+            "no model is named; give --model gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which needs none"
+        )
+    if model != TEMPLATE and options["is_by_file"]:
+        check_settings(model, roots)
+    return model
+
+
+def run_writing(store: str, as_json: bool, options: dict[str, Any]) -> None:
+    """Write docstrings and store them, after a build; a UsageError where no model is named."""
+    _Command(store, as_json, options).write()
+
+
 class _Command:
     """One call of the command."""
 
@@ -56,14 +73,13 @@ class _Command:
 
     def write(self) -> None:
         """Write docstrings and store them; each is told in a pipe as soon as it is there."""
+        self._check_model()
         reports = self._run(_tell if self._as_json or not sys.stdout.isatty() else None)
         lines = map(enhance_tables.report_line, reports)
         emit(self._as_json, lines, lambda: (part for each in reports for part in enhance_tables.view_report(each)))
 
     def _run(self, tell: Callable[[Outcome], None] | None, is_stored: bool = True) -> list[EnhanceReport]:
-        model = self._require_model()
-        names = ("form", "limit", "minutes", "max_cost", "price", "retry_failed")
-        wanted = {name: self._options[name] for name in names}
+        wanted = {name: self._options[name] for name in ENHANCE_NAMES}
         with closing(ProgressBar()) as bar:
             follow = bar.enhance if sys.stderr.isatty() else None
 
@@ -74,7 +90,7 @@ class _Command:
                     tell(outcome)
 
             reports = enhance_graph(
-                model, store=self._store, source=self._source, is_stored=is_stored, listen=listen,
+                store=self._store, source=self._source, is_stored=is_stored, listen=listen,
                 listener=self._listener(), **wanted,
             )  # fmt: skip
         for report in reports:
@@ -84,23 +100,15 @@ class _Command:
     def _listener(self) -> Listener:
         return Listener(say=say, agree=Consent(self._options["yes"]), ask=self._ask)
 
-    def _require_model(self) -> str:
-        """Give the model; a UsageError where none is named, or where the code itself names whom it is sent to."""
-        model: str | None = self._options["model"]
-        if model is None:
-            raise UsageError(
-                "no model is named; give --model gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which needs none"
-            )
-        if model != TEMPLATE and self._options["is_by_file"]:
-            with open_graph(self._store, ask=self._ask) as graph:
-                sources = [each for each in graph.store.sources() if self._source in (None, each.name)]
-            check_settings(model, [each.root for each in sources])
-        return model
+    def _check_model(self) -> str:
+        with open_graph(self._store, ask=self._ask) as graph:
+            sources = [each for each in graph.store.sources() if self._source in (None, each.name)]
+        return check_model(self._options, [each.root for each in sources])
 
     def estimate(self) -> None:
         """Tell what writing takes."""
         wanted = {name: self._options[name] for name in ("form", "limit", "price")}
-        model = self._require_model()
+        model = self._check_model()
         found = estimate_enhancement(
             model, store=self._store, source=self._source, listener=self._listener(), **wanted
         )  # fmt: skip
@@ -112,7 +120,7 @@ class _Command:
             counts = graph.docstrings(self._source)
         failures: list[tuple[str, str, str]] = []
         if self._options["model"] is not None:
-            model = self._require_model()
+            model = self._check_model()
             failures = list_failures(model, store=self._store, source=self._source, form=self._options["form"])
         emit(
             self._as_json,
@@ -142,6 +150,7 @@ class _Command:
             if isinstance(outcome.result, Docstring):
                 fresh[outcome.target.content_hash] = outcome.result.text
 
+        self._check_model()
         self._run(keep, is_stored=False)
         with open_graph(self._store, ask=self._ask) as graph:
             self._show(graph.patches(self._source, fresh))

@@ -111,35 +111,6 @@ def check_settings(model: str, roots: Iterable[str]) -> None:
         )
 
 
-build_options = combine(
-    source_setting(help="Name of the source; default: the name of the folder or file."),
-    setting("--field", callback=decode_option, help="Field of a corpus row that holds code, such as output."),
-    setting(
-        "--encoder",
-        metavar="NAME",
-        help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that"
-        " of the graph. Another one than before encodes the whole graph anew.",
-    ),
-    click.option(
-        "--yes", is_flag=True, help="Agree beforehand that code is sent to the service of --encoder, whatever it costs."
-    ),
-    jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do."),
-    setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out."),
-    setting(
-        "--follow-links/--no-follow-links",
-        default=False,
-        callback=_check_follow_links,
-        help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
-    ),
-    click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C."),
-    click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes."),
-    click.option(
-        "--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again."
-    ),
-    click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead."),
-)
-"""The options of `pkg build`, but for the store."""
-
 model_setting = partial(
     setting,
     "--model",
@@ -161,6 +132,41 @@ _ENHANCE = (
     click.option("--retry-failed", is_flag=True, help="Ask again for functions at which the model has failed before."),
 )
 """Who writes docstrings, and what that may take."""
+
+build_options = combine(
+    source_setting(help="Name of the source; default: the name of the folder or file."),
+    setting("--field", callback=decode_option, help="Field of a corpus row that holds code, such as output."),
+    setting(
+        "--encoder",
+        metavar="NAME",
+        help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that"
+        " of the graph. Another one than before encodes the whole graph anew.",
+    ),
+    click.option(
+        "--yes",
+        is_flag=True,
+        help="Agree beforehand that code is sent to the service of --encoder or of --model, whatever it costs.",
+    ),
+    jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do."),
+    setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out."),
+    setting(
+        "--follow-links/--no-follow-links",
+        default=False,
+        callback=_check_follow_links,
+        help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
+    ),
+    click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C."),
+    click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes."),
+    click.option(
+        "--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again."
+    ),
+    click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead."),
+    click.option(
+        "--enhance", "is_enhanced", is_flag=True, help="Write docstrings after the build, as pkg enhance does."
+    ),
+    *_ENHANCE,
+)
+"""The options of `pkg build`, but for the store."""
 
 enhance_options = combine(
     source_setting(help="Write for one source only."),
@@ -350,6 +356,10 @@ def _check_verify_options(ctx: click.Context, traced: bool, vectors: bool) -> No
         raise UsageError("--source narrows --trace; two stores are compared whole")
 
 
+ENHANCE_NAMES = ("model", "form", "limit", "minutes", "max_cost", "price", "retry_failed")
+"""The names of the options that tell who writes docstrings, and what that may take."""
+
+
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Write JSON lines even to a terminal.")(command)
@@ -396,7 +406,7 @@ def _name_databases(stores: tuple[str, ...], database: str | None, expected: int
     return tuple(name_database(each, database) if each in lacking else each for each in stores)
 
 
-def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove: bool) -> None:
+def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove: bool, is_enhanced: bool) -> None:
     """Refuse options of `pkg build` that exclude each other.
 
     A UsageError names the two.
@@ -405,6 +415,8 @@ def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
     if is_watched and (remove or from_export):
         raise UsageError("--watch excludes --remove and --from-export; it follows a folder or file that changes")
+    if is_enhanced and (is_watched or remove):
+        raise UsageError("--enhance excludes --watch and --remove; run pkg enhance whenever docstrings are wanted")
     if poll and not is_watched:
         raise UsageError("--poll tells how --watch looks for changes; give both, or neither")
 

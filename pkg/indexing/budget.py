@@ -38,7 +38,7 @@ def parse_price(text: str) -> Price:
 class Budget:
     """What a run may take; None is without limit. What is being written when it ends is still finished."""
 
-    limit: int | None = None  # functions to be written; those that an earlier run has written cost nothing
+    limit: int | None = None  # functions to be written for, but for those at which an earlier run has failed
     seconds: float | None = None
     max_cost: float | None = None
     price: Price | None = None
@@ -51,19 +51,19 @@ class Budget:
         """Tell what a usage costs; None where no price is known."""
         return None if self.price is None else self.price.count_cost(usage.prompt_tokens, usage.completion_tokens)
 
-    def take(self, asked: int, seconds: float, cost: float | None) -> Budget:
+    def take(self, functions: int, seconds: float, cost: float | None) -> Budget:
         """Give what is left of it after something was taken."""
         return replace(
             self,
-            limit=None if self.limit is None else max(0, self.limit - asked),
+            limit=None if self.limit is None else max(0, self.limit - functions),
             seconds=None if self.seconds is None else max(0.0, self.seconds - seconds),
             max_cost=None if self.max_cost is None else max(0.0, self.max_cost - (cost or 0.0)),
         )
 
-    def find_end(self, asked: int, seconds: float, usage: Usage) -> str:
+    def find_end(self, functions: int, seconds: float, usage: Usage) -> str:
         """Name the limit that is reached; "" where there is none."""
         cost = self.count_cost(usage)
-        if self.limit is not None and asked >= self.limit:
+        if self.limit is not None and functions >= self.limit:
             return f"--limit {self.limit}"
         if self.seconds is not None and seconds >= self.seconds:
             return f"--minutes {self.seconds / 60:g}"

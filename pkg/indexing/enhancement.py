@@ -65,6 +65,7 @@ class EnhanceReport:
     functions: int = 0  # that have these codes
     failed: tuple[Skip, ...] = ()
     asked: int = 0  # of the codes, those that this run asked for
+    known_failures: int = 0  # of the failed, those at which an earlier run had failed
     left: int = 0  # codes that the budget did not reach
     stopped: str = ""  # the limit that was reached
     human: int = 0  # functions that a person has documented
@@ -134,7 +135,7 @@ class _Run:
         self._waiting: dict[int, Docstring] = {}  # written, not stored
         self._start = self._stored = time.monotonic()
         self._before = writer.usage
-        self._done = self._written = self._functions = self._asked = 0
+        self._done = self._written = self._functions = self._asked = self._known_failures = 0
         self._failed: list[Skip] = []
         self._stopped = ""
 
@@ -151,8 +152,7 @@ class _Run:
     def _hand_out(self) -> Iterator[FunctionText]:
         """Give functions to be written, the most called first, until the budget ends."""
         for place, target in enumerate(self._missing.list_called()):
-            known = self._done - self._asked  # they cost nothing
-            self._stopped = self._budget.find_end(place - known, self._seconds, self._usage)
+            self._stopped = self._budget.find_end(place - self._known_failures, self._seconds, self._usage)
             if self._stopped:
                 return
             self._handed[place] = target
@@ -163,6 +163,7 @@ class _Run:
         self._done += 1
         self._asked += is_new
         if isinstance(result, Failure):
+            self._known_failures += not is_new
             self._failed.append(Skip(f"{target.path} {target.qualname}", result.reason))
         else:
             self._written += 1
@@ -202,6 +203,7 @@ class _Run:
             self._functions,
             tuple(self._failed),
             self._asked,
+            self._known_failures,
             self._total - self._done,
             self._stopped,
             census.human,

@@ -56,7 +56,8 @@ def run_enhancement(store: GraphStore, source: str | None, options: EnhanceOptio
                 retry_failed=options.retry_failed, is_stored=options.is_stored,
             )  # fmt: skip
             yield report
-            budget = budget.take(report.asked, report.seconds, report.cost)
+            done = report.written + len(report.failed) - report.known_failures
+            budget = budget.take(done, report.seconds, report.cost)
 
 
 def estimate_enhancement(store: GraphStore, source: str | None, options: EnhanceOptions) -> EnhanceEstimate:
