@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from contract.units import FILES, READER, encoder, fill, find_id, prepare, put, put_edges
 
+from pkg.enhance.writer import open_writer
 from pkg.errors import StoreError
 from pkg.graph.store import GraphStore
+from pkg.indexing.docstring_storage import remove_docstrings
+from pkg.indexing.enhancement import enhance
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
 from pkg.indexing.redrafting import list_changes
@@ -197,3 +200,14 @@ def test_a_fragment_is_given_with_the_text_and_the_place_that_it_was_stored_with
 
 def find_row_function(store: GraphStore, source: str) -> str:
     return next(node.id for node in store.nodes([Label.FUNCTION], source) if node.name == "find_settings")
+
+
+def test_functions_are_enhanced_and_undone_in_every_store(store: GraphStore) -> None:
+    fill(store, FILES)
+    before = export(store)
+    report = enhance(store, "demo", open_writer("template"), encoder())
+    assert (report.written, report.human, report.left) == (3, 1, 0)
+    assert {docstring.model for _, docstring in store.docstrings("demo")} == {"template"}
+    assert store.check() == []
+    assert remove_docstrings(store, "demo", "template", encoder()) == 3
+    assert export(store) == before
