@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pkg.extract.syntax import parse_code
 from pkg.generation.aligned_code import align_code
-from pkg.generation.forms.helper_text import list_helpers
-from pkg.generation.forms.prompt_form import HelperText
+from pkg.generation.forms.helper_text import read_helpers
 from pkg.generation.linking import Piece, explain_unusable
 from pkg.generation.sample_writer import Context
 from pkg.model import Hit, Node, QueryResult
@@ -35,8 +32,8 @@ def read_context(store: GraphStore, code: QueryResult, functions: QueryResult) -
     notes = dict(_list_unusable(pieces, reader.standing_alone))
     shown = [hit for hit in functions.hits if hit.id not in notes][:MOST_SIGNATURES]
     return Context(
-        list_helpers(_leave_out(code, notes)),
-        tuple(filter(None, (_render_signature(hit, reader.docstrings.get(hit.id, "")) for hit in shown))),
+        read_helpers(store, _leave_out(code, notes)),
+        read_helpers(store, replace(functions, hits=tuple(shown)), "signature"),
         tuple(piece for name, piece in pieces.items() if name not in notes),
         tuple(notes.values()),
     )
@@ -49,7 +46,6 @@ class _PieceReader:
         self._store, self._corpora = store, corpora
         self._imports = ModuleImports(store, corpora)
         self.standing_alone: set[str] = set()  # ids of pieces of corpora: nothing stands around them
-        self.docstrings: dict[str, str] = {}  # by the id of a function
 
     def read(self, hits: Sequence[Hit]) -> dict[str, Piece]:
         """Give the pieces by the id of the hit or helper; what stands in a class or function is none."""
@@ -57,7 +53,6 @@ class _PieceReader:
         owners = {node.id: find_owner(node.id, node.label, node.name) for node in shown}
         nodes = {node.id: node for node in self._store.get(sorted({*owners.values()}))}
         self._imports.read(nodes.values())
-        self.docstrings = {name: str(node.properties.get("docstring") or "") for name, node in nodes.items()}
         found: dict[str, Piece] = {}
         for hit in hits:
             found[hit.id] = self._make_piece(nodes[owners[hit.id]])
@@ -95,16 +90,3 @@ def _leave_out(result: QueryResult, ids: Mapping[str, str]) -> QueryResult:
         if hit.id not in ids
     )
     return replace(result, hits=tuple(hits))
-
-
-def _render_signature(hit: Hit, docstring: str) -> HelperText | None:
-    """Write a function as its header and the first line of its docstring; None where Python does not take it."""
-    tree = parse_code(align_code(hit.content))
-    definition = tree.body[0] if tree is not None and tree.body else None
-    if not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
-        return None
-    line = next((line for line in docstring.splitlines() if line.strip()), "")
-    definition.body = [ast.Expr(ast.Constant(line.strip()))] if line else []
-    definition.body.append(ast.Expr(ast.Constant(...)))
-    definition.decorator_list = []
-    return HelperText(f"{hit.path}:{hit.start_line}-{hit.end_line} {hit.qualname}", ast.unparse(definition))

@@ -11,8 +11,9 @@ from scripted_model import ScriptedModel
 
 from pkg.errors import UsageError
 from pkg.generation.forms.choice import FORM_NAMES, FORMS, choose_form, find_family
-from pkg.generation.forms.prompt_form import FRAMES, Attempt, Frame, HelperText, Prompt, PromptTask, make_task
+from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask, make_task
 from pkg.generation.forms.quoting import MARKER
+from pkg.generation.generate_options import FRAMES, Frame
 from pkg.generation.special_tokens import SPECIAL_TOKENS
 
 STUB = 'def f(x):\n    """Say {}."""\n'
