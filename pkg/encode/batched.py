@@ -13,10 +13,11 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from pkg.encode.embedding_model import EmbeddingModel, TooLongError, call_patiently, check_answer
+from pkg.encode.embedding_model import EmbeddingModel, TooLongError, check_answer
 from pkg.encode.encoder import Vectors
 from pkg.encode.vector_cache import VectorCache, find_cache_path, make_key
 from pkg.errors import EncoderError
+from pkg.services import call_patiently
 
 PROBE = "def probe(): pass"  # what a service is asked for, so that it shows the length of its vectors
 SHORTEST = 64  # characters: a service that refuses even this refuses for another reason than length

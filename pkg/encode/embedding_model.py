@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.encoder import Vectors
-from pkg.errors import EncoderAnswerError, EncoderBusyError, PkgError
-
-WORST_BYTES_A_TOKEN = 3  # of code: identifiers and signs split finer than prose, which has four
+from pkg.errors import EncoderAnswerError, PkgError
 
 
 class EmbeddingModel(Protocol):
@@ -54,38 +51,6 @@ class EmbeddingModel(Protocol):
 
 class TooLongError(PkgError):
     """Say that a service refuses a batch for its length; it is halved, and so is a text that is too long alone."""
-
-
-def estimate_tokens(texts: Sequence[str]) -> list[int]:
-    """Estimate the tokens of texts from their bytes, rather too many than too few."""
-    return [-(-len(text.encode("utf-8", "replace")) // WORST_BYTES_A_TOKEN) for text in texts]
-
-
-TRIES = 7  # with the waits below about two minutes: limits are mostly by the minute
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds
-
-Found = TypeVar("Found")
-
-
-def call_patiently(call: Callable[[], Found], sleep: Callable[[float], None] = time.sleep) -> Found:
-    """Call until it works; wait as long as the service asks for, else twice as long as before."""
-    wait = FIRST_WAIT
-    for _ in range(TRIES - 1):
-        try:
-            return call()
-        except EncoderBusyError as fault:
-            sleep(min(wait if fault.wait is None else max(fault.wait, 0.0), LONGEST_WAIT))
-            wait *= 2
-    return call()
-
-
-def parse_wait(headers: Mapping[str, str]) -> float | None:
-    """Read from the headers of an answer how many seconds a service asks to wait; None where it does not say."""
-    lowered = {str(name).lower(): value for name, value in headers.items()}
-    try:
-        return float(lowered["retry-after"])
-    except (KeyError, ValueError):
-        return None
 
 
 def check_answer(answer: object, count: int, dimension: int | None, name: str) -> Vectors:

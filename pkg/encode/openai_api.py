@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.embedding_model import TooLongError, estimate_tokens, parse_wait
-from pkg.encode.service import SERVICES, TIMEOUT_SECONDS, find_prefix
+from pkg.encode.embedding_model import TooLongError
+from pkg.encode.service import DIMENSIONS, find_prefix
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
+from pkg.services import OPENAI, TIMEOUT_SECONDS, estimate_tokens, judge_refusal, parse_wait
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
@@ -23,7 +24,7 @@ _REFUSALS = (400, 413, 422, 500)  # what servers answer to a text that is too lo
 
 def make_encoder(name: str, model: str, url: str | None) -> BatchedEncoder:
     """Make the encoder of a model behind a service."""
-    return make_caching_encoder(OpenAIModel(name, model, SERVICES["openai"].choose_url(url)))
+    return make_caching_encoder(OpenAIModel(name, model, OPENAI.choose_url(url)))
 
 
 class OpenAIModel:
@@ -35,7 +36,7 @@ class OpenAIModel:
     def __init__(self, name: str, model: str, url: str) -> None:
         self.name = name
         self.identity = f"openai {model} {url}"
-        self.dimension = SERVICES["openai"].dimensions.get(model)
+        self.dimension = DIMENSIONS["openai"].get(model)
         self.window: int | None = None  # estimates do not cut: the service says what is too long
         self._model, self._url = model, url
 
@@ -45,12 +46,12 @@ class OpenAIModel:
             from openai import OpenAI
         except ImportError:
             raise MissingExtraError("openai", "openai", f"the encoder '{self.name}'") from None
-        key = SERVICES["openai"].read_key(self._url)
+        key = OPENAI.read_key(self._url, EncoderError)
         return OpenAI(api_key=key, base_url=self._url, timeout=TIMEOUT_SECONDS, max_retries=0)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Estimate the tokens of each text."""
-        return estimate_tokens(texts)
+        return [estimate_tokens(text) for text in texts]
 
     def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
         """Embed texts in one request.
@@ -84,16 +85,23 @@ class OpenAIModel:
         status, message = fault.status_code, _read_message(fault)
         if status in _REFUSALS and _TOO_LONG.search(message):
             return TooLongError(message)
-        if getattr(fault, "code", None) == "insufficient_quota":
-            return EncoderError(f"{self._url} gives no more vectors ({status}: {message}); what came before is kept")
-        if status in (408, 409, 429) or status >= 500:
-            return EncoderBusyError(
-                f"{self._url} is busy ({status}: {message}); try again later", parse_wait(fault.response.headers)
-            )
-        if status in (401, 403):
-            return EncoderError(f"{self._url} refuses the key ({status}: {message}); set OPENAI_API_KEY to a valid one")
-        if status == 404:
-            return EncoderError(f"{self._url} has no embeddings of '{self._model}' (404: {message}); check both names")
+        match judge_refusal(status, getattr(fault, "code", None)):
+            case "spent":
+                return EncoderError(
+                    f"{self._url} gives no more vectors ({status}: {message}); what came before is kept"
+                )
+            case "busy":
+                return EncoderBusyError(
+                    f"{self._url} is busy ({status}: {message}); try again later", parse_wait(fault.response.headers)
+                )
+            case "key":
+                return EncoderError(
+                    f"{self._url} refuses the key ({status}: {message}); set OPENAI_API_KEY to a valid one"
+                )
+            case "missing":
+                return EncoderError(
+                    f"{self._url} has no embeddings of '{self._model}' (404: {message}); check both names"
+                )
         return EncoderError(f"{self._url} refuses the request ({status}: {message})")
 
 

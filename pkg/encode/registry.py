@@ -9,8 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.encode.service import SERVICES, Service, is_here, split_address
-from pkg.errors import MissingExtraError, UsageError
+from pkg.encode.service import DIMENSIONS, SERVICES
+from pkg.errors import EncoderError, MissingExtraError, UsageError
+from pkg.services import Service, conceal_name, is_here, split_address
 from pkg.terms.words import forget_stems
 from pkg.trained import read_revision
 
@@ -79,10 +80,12 @@ def _parse_name(name: str) -> _ParsedName:
     word, at, revision = written.partition("@")
     kind = KINDS.get(word)
     if kind is None or bool(colon) != bool(detail) or not _takes(kind, detail) or (at and not _has(kind, revision)):
-        raise UsageError(f"no encoder '{name}'; expected one of: {', '.join(each.form for each in KINDS.values())}")
+        raise UsageError(
+            f"no encoder '{conceal_name(name)}'; expected one of: {', '.join(each.form for each in KINDS.values())}"
+        )
     if word not in SERVICES:
         return _ParsedName(word, kind, detail)
-    return _ParsedName(word, kind, *split_address(detail, word), SERVICES[word])
+    return _ParsedName(word, kind, *split_address(detail, word, "encoder"), SERVICES[word])
 
 
 def _takes(kind: EncoderKind, detail: str) -> bool:
@@ -124,7 +127,7 @@ def find_encoder(name: str) -> tuple[str, int]:
     """Give the name and dimension of an encoder; where its model alone knows the dimension, it is made and asked."""
     name = name_encoder(name)
     parsed = _parse_name(name)
-    known = parsed.service.dimensions.get(parsed.model) if parsed.service else parsed.kind.dimension
+    known = DIMENSIONS[parsed.word].get(parsed.model) if parsed.service else parsed.kind.dimension
     return name, known or load_encoder(name).dimension
 
 
@@ -146,7 +149,7 @@ def check_ready(name: str) -> None:
     if parsed.kind.detail == "folder":
         load_encoder(name)
     if parsed.service:
-        parsed.service.read_key(parsed.service.choose_url(parsed.url))
+        parsed.service.read_key(parsed.service.choose_url(parsed.url), EncoderError)
 
 
 @lru_cache(maxsize=4)

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.embedding_model import TooLongError, estimate_tokens, parse_wait
-from pkg.encode.service import SERVICES, TIMEOUT_SECONDS
+from pkg.encode.embedding_model import TooLongError
+from pkg.encode.service import DIMENSIONS
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
+from pkg.services import TIMEOUT_SECONDS, VOYAGE, estimate_tokens, parse_wait
 
 if TYPE_CHECKING:
     from voyageai import Client
@@ -36,9 +37,9 @@ class VoyageModel:
     def __init__(self, name: str, model: str, url: str | None = None) -> None:
         self.name = name
         self.identity = f"voyage {model} {url or ''}"
-        self.dimension = SERVICES["voyage"].dimensions.get(model)
+        self.dimension = DIMENSIONS["voyage"].get(model)
         self.window = WINDOWS.get(model, WINDOW)
-        self._model, self._url = model, SERVICES["voyage"].choose_url(url)
+        self._model, self._url = model, VOYAGE.choose_url(url)
 
     @cached_property
     def _client(self) -> Client:
@@ -48,13 +49,13 @@ class VoyageModel:
             import voyageai
         except ImportError:
             raise MissingExtraError("voyageai", "voyage", f"the encoder '{self.name}'") from None
-        key = SERVICES["voyage"].read_key(self._url)
-        place = None if self._url == SERVICES["voyage"].url else self._url  # the package then chooses by the key
+        key = VOYAGE.read_key(self._url, EncoderError)
+        place = None if self._url == VOYAGE.url else self._url  # the package then chooses by the key
         return voyageai.Client(api_key=key, max_retries=0, timeout=TIMEOUT_SECONDS, base_url=place)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Estimate the tokens of each text."""
-        return estimate_tokens(texts)
+        return [estimate_tokens(text) for text in texts]
 
     def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
         """Embed texts in one request; the service puts its own prefix before questions and documents.

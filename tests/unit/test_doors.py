@@ -60,6 +60,9 @@ def test_functions_do_not_hide_packages_of_their_name() -> None:
     assert packages.isdisjoint(pkg.__all__)
 
 
+MIRRORED = {"registry.py"}  # of encoders, and of text models: the same part of two things
+
+
 def test_no_two_modules_have_one_name() -> None:
     names = Counter(path.name for path in (ROOT / "pkg").rglob("*.py") if path.name != "__init__.py")
-    assert [name for name, count in names.items() if count > 1] == []
+    assert [name for name, count in names.items() if count > 1 and name not in MIRRORED] == []

@@ -1,6 +1,6 @@
 """Quote texts in prompts: what a task, a helper or feedback says is data, and never the prompt's own words.
 
-Three things keep it so. Words that a tokenizer takes for control tokens are broken (pkg.generation.special_tokens). A
+Three things keep it so. Words that a tokenizer takes for control tokens are broken (pkg.models.special_tokens). A
 line that reads like a line of some form gets ``> `` before its words. Code stands in a fence that is longer than any
 run of backticks in the prompt, or in comments.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pkg.generation.special_tokens import break_tokens
+from pkg.models.special_tokens import break_tokens
 
 HELPERS_START, HELPERS_END = "The following code might be helpful.", "End of helper section."
 HELPERS_NOTE = "Code that may help:"

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from toy_models import Answer, LetterModel, embed_letters
 
 from pkg.encode.batched import BatchedEncoder
-from pkg.encode.embedding_model import TRIES, TooLongError
+from pkg.encode.embedding_model import TooLongError
 from pkg.encode.encoder import encode_without, is_additive
 from pkg.encode.vector_cache import VectorCache
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError
+from pkg.services import TRIES
 
 
 def make_encoder(model: LetterModel, cache: VectorCache | None = None) -> tuple[BatchedEncoder, list[float]]:

@@ -161,7 +161,7 @@ def test_a_service_elsewhere_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> Non
         from pkg.encode.service import SERVICES
 
         with pytest.raises(EncoderError, match=rf"no key for https://far.example; set {variable}"):
-            SERVICES[service].read_key("https://far.example")
+            SERVICES[service].read_key("https://far.example", EncoderError)
 
 
 def test_each_kind_with_packages_names_the_extra_that_brings_them() -> None:

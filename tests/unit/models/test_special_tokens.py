@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.generation.prompt import render_prompt
-from pkg.generation.special_tokens import SPECIAL_TOKENS, break_tokens
 from pkg.model import Coverage, Helper, Hit, QueryResult
+from pkg.models.special_tokens import SPECIAL_TOKENS, break_tokens
 
 TOKENS = [
     "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|fim_prefix|>", "<|repo_name|>", "<|begin_of_text|>", "<|eot_id|>",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.encode.embedding_model import parse_wait
+from pkg.services import parse_wait
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,8 @@ from pkg.encode.embedding_model import parse_wait
     [
         ({"retry-after": "3"}, 3.0),
         ({"Retry-After": "0.5", "Date": "Thu, 01 Oct 2026 00:00:00 GMT"}, 0.5),
-        ({"retry-after": "Thu, 01 Oct 2026 00:00:00 GMT"}, None),
+        ({"retry-after": "Thu, 01 Oct 2026 00:00:30 GMT", "date": "Thu, 01 Oct 2026 00:00:00 GMT"}, 30.0),
+        ({"retry-after": "soon"}, None),
         ({"date": "Thu, 01 Oct 2026 00:00:00 GMT"}, None),
         ({}, None),
     ],
