@@ -23,7 +23,14 @@ def write_raw(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequenc
     lines += [""] if lines else []
     if task.stub is None:
         lines += [comment(task.text.strip("\r\n"))]
-        begun = f"def {task.entry}(" if task.entry else "def "
+        begun = _begin_definition(task)
     else:
         begun = begin_answer(task.stub)
     return Prompt(VERSION, text="\n".join((*lines, quote(begun))), stop=STOP, begun=begun)
+
+
+def _begin_definition(task: PromptTask) -> str:
+    """Begin the definition that a task in words names; its name where none is told is the model's to find."""
+    if task.kind == "class":
+        return f"class {task.entry}"
+    return f"def {task.entry}(" if task.entry else "def "

@@ -148,6 +148,14 @@ def test_words_are_not_primed() -> None:
 def test_a_raw_prompt_begins_the_function_that_the_words_name() -> None:
     assert FORMS["raw"].render(make_task("Write a function `add_all` that adds.")).begun == "def add_all("
     assert FORMS["raw"].render(make_task("Add two numbers.")).begun == "def "
+    assert FORMS["raw"].render(make_task("Write a class called `Stack2` with push.")).begun == "class Stack2"
+
+
+def test_a_class_that_breaks_off_is_called_a_class() -> None:
+    stub = 'class Stack:\n    """Hold things, by a function push."""\n'
+
+    assert "Complete this Python class." in FORMS["brief"].render(make_task(stub)).messages[0].content
+    assert "Complete this Python function." in FORMS["brief"].render(make_task("def push(x):\n")).messages[0].content
 
 
 @pytest.mark.parametrize("name", FORMS)
