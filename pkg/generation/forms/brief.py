@@ -15,7 +15,7 @@ from pkg.generation.generate_options import Frame
 from pkg.models.text_model import Message
 
 VERSION = "brief/1"
-COMPLETE = "Complete this Python function. Answer with one Python code block that holds the whole function."
+COMPLETE = "Complete this Python {kind}. Answer with one Python code block that holds the whole {kind}."
 
 
 class Words(NamedTuple):
@@ -52,6 +52,6 @@ def _list_task_blocks(task: PromptTask, fence: str, words: Words) -> Iterator[st
         yield words.task
         yield quote(task.text.strip("\r\n"))
     else:
-        yield COMPLETE
+        yield COMPLETE.format(kind=task.kind)
         code = quote(task.stub).strip("\r\n")
         yield f"{fence}python\n{code}\n{fence}"

@@ -10,6 +10,7 @@ from pkg.generation.forms.prompt_form import Attempt, Form, HelperText, Prompt, 
 from pkg.models.text_model import TextModel
 
 MESSAGE_TOKENS = 8  # what a chat template writes around a message; six with Llama 3, five with ChatML
+BEGIN_TOKENS = 2  # that a tokeniser may put around a text
 CHAT_TOKENS = 24  # the message of the system that some templates add where there is none, and the opened answer
 
 
@@ -69,7 +70,7 @@ def _list_choices(
 def count_prompt(prompt: Prompt, model: TextModel) -> int:
     """Count the tokens of a prompt by the model's own tokeniser, with an allowance for the template of a chat."""
     if prompt.text is not None:
-        return model.count_tokens(prompt.text)
+        return BEGIN_TOKENS + model.count_tokens(prompt.text)
     return CHAT_TOKENS + sum(MESSAGE_TOKENS + model.count_tokens(message.content) for message in prompt.messages)
 
 

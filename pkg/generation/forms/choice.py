@@ -9,6 +9,7 @@ from pkg.generation.forms.brief import write_brief
 from pkg.generation.forms.codellama import write_codellama
 from pkg.generation.forms.deepseek import write_deepseek
 from pkg.generation.forms.generic import write_generic
+from pkg.generation.forms.header import write_header
 from pkg.generation.forms.llama31 import write_llama31
 from pkg.generation.forms.primed import write_primed
 from pkg.generation.forms.prompt_form import Form, Write
@@ -22,6 +23,7 @@ _WRITE: dict[str, Write] = {
     "brief": write_brief,
     "primed": write_primed,
     "raw": write_raw,
+    "header": write_header,
     "generic": write_generic,
     "codellama": write_codellama,
     "starcoder2": write_starcoder2,

@@ -5,7 +5,7 @@ Earlier attempts stand where the helpers stand in the first prompt: these are no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pkg.generation.forms.prompt_form import Attempt, HelperText, PromptTask
 from pkg.generation.forms.quoting import HELPERS_END, HELPERS_START, PROBLEM_END, PROBLEM_START, quote
@@ -34,12 +34,7 @@ def list_fenced_lines(task: PromptTask, helpers: Sequence[HelperText], attempts:
     fence = choose_task_fence(task, helpers, attempts)
     yield from list_attempt_lines(attempts, fence)
     if helpers:
-        yield from frame_helpers(list_helper_lines(helpers, fence))
-
-
-def frame_helpers(lines: Iterable[str], mark: str = "") -> Iterator[str]:
-    """Write the helper section around its helpers, each line of its own behind a mark."""
-    yield mark + HELPERS_START
-    yield from lines
-    yield mark + HELPERS_END
-    yield ADVICE
+        yield HELPERS_START
+        yield from list_helper_lines(helpers, fence)
+        yield HELPERS_END
+        yield ADVICE

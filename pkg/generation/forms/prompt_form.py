@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +20,12 @@ class PromptTask:
     stub: str | None = None  # all of the text, where that is code that breaks off, such as a header with its docstring
     entry: str | None = None  # the function or class that is wanted, where the text names it
     frame: Frame = "code"
+
+    @property
+    def kind(self) -> str:
+        """Name what is wanted: a class where the text says so of the name, else a function."""
+        told = self.entry and re.search(rf"\bclass\b[^.\n]{{0,30}}?\b{re.escape(self.entry)}\b", self.text)
+        return "class" if told else "function"
 
 
 def make_task(text: str, frame: Frame = "code") -> PromptTask:

@@ -57,6 +57,6 @@ def choose_fence(texts: Iterable[str]) -> str:
     return "`" * max(3, longest + 1)
 
 
-def comment(text: str) -> str:
-    """Write a text as comments of Python, line by line, and quote it; nothing of it is code any more."""
-    return "\n".join(f"# {line}".rstrip() for line in quote(text).splitlines())
+def comment(text: str, mark: str = "# ") -> str:
+    """Quote a text and put a mark before each of its lines; behind the mark of a comment nothing is code any more."""
+    return "\n".join(f"{mark}{line}".rstrip() for line in quote(text).splitlines())

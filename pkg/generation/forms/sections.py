@@ -9,6 +9,8 @@ from pkg.generation.forms.quoting import (
     ATTEMPTS_ADVICE,
     ATTEMPTS_END,
     ATTEMPTS_START,
+    HELPERS_END,
+    HELPERS_START,
     RESULT,
     choose_fence,
     comment,
@@ -51,23 +53,27 @@ def list_attempt_lines(attempts: Sequence[Attempt], fence: str) -> Iterator[str]
     yield ATTEMPTS_ADVICE
 
 
-def list_helper_comments(helpers: Sequence[HelperText]) -> Iterator[str]:
-    """Write helpers as comments, each under its number."""
+def list_helper_comments(helpers: Sequence[HelperText], mark: str = "# ") -> Iterator[str]:
+    """Write the helper section with a mark before each line; nothing without helpers."""
+    if not helpers:
+        return
+    yield mark + HELPERS_START
     for number, helper in enumerate(helpers, 1):
-        yield f"# helper code {number}:"
-        yield f"# {quote_place(helper.place)}"
-        yield comment(helper.code.rstrip())
+        yield f"{mark}helper code {number}:"
+        yield mark + quote_place(helper.place)
+        yield comment(helper.code.rstrip(), mark)
+    yield mark + HELPERS_END
 
 
-def list_attempt_comments(attempts: Sequence[Attempt]) -> Iterator[str]:
-    """Write attempts as comments, the oldest first, each with what happened (U-07)."""
+def list_attempt_comments(attempts: Sequence[Attempt], mark: str = "# ") -> Iterator[str]:
+    """Write attempts with a mark before each line, the oldest first, each with what happened (U-07)."""
     if not attempts:
         return
-    yield f"# {ATTEMPTS_START}"
+    yield mark + ATTEMPTS_START
     for number, attempt in enumerate(attempts, 1):
-        yield f"# attempt {number}:"
-        yield comment(attempt.code.strip("\r\n"))
-        yield f"# {RESULT}"
-        yield comment(attempt.feedback.strip("\r\n"))
-    yield f"# {ATTEMPTS_END}"
-    yield f"# {ATTEMPTS_ADVICE}"
+        yield f"{mark}attempt {number}:"
+        yield comment(attempt.code.strip("\r\n"), mark)
+        yield mark + RESULT
+        yield comment(attempt.feedback.strip("\r\n"), mark)
+    yield mark + ATTEMPTS_END
+    yield mark + ATTEMPTS_ADVICE

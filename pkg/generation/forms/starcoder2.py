@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pkg.generation.forms.papers import CLOSE, OPEN, ROLE, TAGS, frame_helpers, list_problem_lines
+from pkg.generation.forms.papers import ADVICE, CLOSE, OPEN, ROLE, TAGS, list_problem_lines
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
 from pkg.generation.forms.sections import list_attempt_comments, list_helper_comments
 
@@ -24,6 +24,7 @@ def _list_lines(task: PromptTask, helpers: Sequence[HelperText], attempts: Seque
     yield ROLE
     yield from list_problem_lines(task, TAGS)
     yield from list_attempt_comments(attempts)
+    yield from list_helper_comments(helpers)
     if helpers:
-        yield from frame_helpers(list_helper_comments(helpers), "# ")
+        yield ADVICE
         yield NO_CALLS

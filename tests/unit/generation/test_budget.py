@@ -4,7 +4,7 @@ import pytest
 from scripted_model import ScriptedModel
 
 from pkg.errors import ContextLengthError
-from pkg.generation.forms.budget import count_prompt, fit_prompt
+from pkg.generation.forms.budget import BEGIN_TOKENS, CHAT_TOKENS, MESSAGE_TOKENS, count_prompt, fit_prompt
 from pkg.generation.forms.choice import FORMS
 from pkg.generation.forms.prompt_form import Attempt, HelperText, make_task
 
@@ -71,8 +71,15 @@ def test_a_model_whose_window_is_not_known_gets_all() -> None:
     assert (found.helpers, found.attempts, found.notes) == (tuple(HELPERS), tuple(ATTEMPTS), ())
 
 
-def test_a_text_is_counted_as_the_model_counts_it() -> None:
-    prompt = FORMS["raw"].render(TASK)
+def test_a_text_is_counted_by_the_tokeniser_of_the_model() -> None:
+    prompt, model = FORMS["raw"].render(TASK), make_model(None)
 
     assert prompt.text is not None
-    assert count_prompt(prompt, make_model(None)) == make_model(None).count_tokens(prompt.text)
+    assert count_prompt(prompt, model) == BEGIN_TOKENS + model.count_tokens(prompt.text)
+
+
+def test_every_message_is_counted_with_what_a_template_writes_around_it() -> None:
+    prompt = FORMS["llama31"].render(TASK)
+    words = sum(len(message.content.split()) for message in prompt.messages)
+
+    assert count_prompt(prompt, make_model(None)) == CHAT_TOKENS + 2 * MESSAGE_TOKENS + words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -41,7 +42,7 @@ def outline(prompt: Prompt) -> list[list[str]]:
         found = [each.group() for each in TOKEN.finditer(text)]
         for line in text.splitlines():
             if MARKER.fullmatch(line):
-                found.append(line)
+                found.append(line.strip())
             if fence and fence in line:
                 found.append(line.replace(fence, "```"))
         outlines.append(found)
@@ -84,6 +85,36 @@ def test_in_a_raw_prompt_what_is_no_task_is_a_comment(code: str, place: str, fee
     assert compile(above, "above", "exec").co_names == ()
 
 
+QUOTES_AND_ESCAPES = "x = '''''' + \"\"\"\"\"\" + '\\x' + '\\N'"
+
+
+@given(code=TEXTS, place=TEXTS, feedback=TEXTS, quotes=st.sampled_from(['"""', "'''"]))
+def test_in_a_header_what_is_no_task_stays_inside_of_the_docstring(
+    code: str, place: str, feedback: str, quotes: str
+) -> None:
+    stub = f"import math\n\ndef f(x):\n    {quotes}Say it.{quotes}\n"
+    code = f"{code}\n{QUOTES_AND_ESCAPES}\n"
+    prompt = FORMS["header"].render(PromptTask(stub, stub), [HelperText(place, code)], [Attempt(code, feedback)])
+    module = ast.parse(prompt.text or "")
+    function = module.body[-1]
+    assert isinstance(function, ast.FunctionDef)
+    docstring = ast.get_docstring(function) or ""
+
+    assert (len(module.body), len(function.body)) == (2, 1)
+    assert docstring.startswith("Say it.\n\nThe following code might be helpful.\nhelper code 1:\n")
+    assert docstring.replace('"', "'").count(QUOTES_AND_ESCAPES.replace('"', "'")) == 2
+    assert prompt.join("    return x") == f"{stub}    return x"
+
+
+@pytest.mark.parametrize(
+    "stub", ["def f(x):\n", "def f(x):\n    'Say it.'\n", "def f(x): '''Say it.'''", "class A:\n    '''Hold.'''"]
+)
+def test_without_a_docstring_of_three_quotes_a_header_is_a_raw_prompt(stub: str) -> None:
+    task, helper = PromptTask(stub, stub), HelperText("a.py:1-1 g", "def g(): ...")
+
+    assert FORMS["header"].render(task, [helper]) == FORMS["raw"].render(task, [helper])
+
+
 @given(text=TEXTS)
 def test_the_answer_goes_on_from_what_was_asked_as_it_was_written(text: str) -> None:
     stub = STUB.format(text)
@@ -117,6 +148,14 @@ def test_words_are_not_primed() -> None:
 def test_a_raw_prompt_begins_the_function_that_the_words_name() -> None:
     assert FORMS["raw"].render(make_task("Write a function `add_all` that adds.")).begun == "def add_all("
     assert FORMS["raw"].render(make_task("Add two numbers.")).begun == "def "
+    assert FORMS["raw"].render(make_task("Write a class called `Stack2` with push.")).begun == "class Stack2"
+
+
+def test_a_class_that_breaks_off_is_called_a_class() -> None:
+    stub = 'class Stack:\n    """Hold things, by a function push."""\n'
+
+    assert "Complete this Python class." in FORMS["brief"].render(make_task(stub)).messages[0].content
+    assert "Complete this Python function." in FORMS["brief"].render(make_task("def push(x):\n")).messages[0].content
 
 
 @pytest.mark.parametrize("name", FORMS)
