@@ -127,7 +127,8 @@ def find_binding(tree: ast.Module, name: str) -> ast.stmt | None:
         if isinstance(statement, Definition) and statement.name == name:
             return statement
         if isinstance(statement, ast.Assign) and any(getattr(each, "id", "") == name for each in statement.targets):
-            if not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement.value)):
+            read = {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
+            if name not in read:
                 return statement
     return None
 

@@ -20,9 +20,9 @@ _SAID = re.compile(
     r"^Thinking\.\.\.[ \t]*$.*?^\.\.\.done thinking\.[ \t]*$|^Here is my thought process:.*?^Here is my response:",
     re.MULTILINE | re.DOTALL,
 )
-"""How models and the programs that run them mark what was thought: DeepSeek-R1, Qwen3 and many others (think), Seed-OSS
-(seed:think), Magistral ([THINK]), Kimi (◁think▷), Sky-T1 and OpenThinker (begin_of_thought), Command A (START_THINKING),
-Ollama (Thinking...), Granite 3.2 (Here is my thought process:)."""
+"""How models, and the programs that run them, mark what was thought: DeepSeek-R1, Qwen3 and many others (think),
+Seed-OSS (seed:think), Magistral ([THINK]), Kimi (◁think▷), Sky-T1 and OpenThinker (begin_of_thought), Command A
+(START_THINKING), Ollama (Thinking...), Granite 3.2 (Here is my thought process:)."""
 
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")  # gpt-oss
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")

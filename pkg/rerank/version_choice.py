@@ -29,7 +29,7 @@ def choose_versions(case: Case, answers: Sequence[Sequence[Extracted]]) -> list[
 
 
 def _goes_on(case: Case, last: Contender, left: list[Extracted]) -> bool:
-    """Tell whether another version is to be tried; one without its drivers only where they have kept it from loading."""
+    """Tell whether another version is to be tried; one without its drivers where those kept it from loading."""
     loads, share = _rate(case, last)
     if loads and (share == 1.0 or not case.examples or "examples" not in case.options.stages):
         return False
