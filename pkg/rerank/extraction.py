@@ -152,10 +152,8 @@ def _continue_stub(text: str, question: Question) -> list[Extracted]:
     stub = question.stub or (write_header(question) if _lacks_header(body) else None)
     if stub is None or not body.strip() or not (body[0] in " \t" or _is_body(body)):
         return []
-    whole, note = (
-        stub.rstrip() + "\n",
-        "continues the query" if question.stub else "its header is missing and was added",
-    )
+    whole = stub.rstrip() + "\n"
+    note = "continues the query" if question.stub else "its header is missing and was added"
     indented = (
         [body, "    " + body] if body[0] in " \t" else ["    " + body, re.sub(r"^(?=.)", "    ", body, flags=re.M)]
     )

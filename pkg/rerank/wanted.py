@@ -20,7 +20,7 @@ _NAMED = re.compile(
 _SIGNATURE = re.compile(r"[ \t]*(\([\w, =*:\[\]\"'.]*\))")
 _SCRIPT = re.compile(
     r"\bstdin\b|\bstandard input\b|\binput\(\)|\bsys\.argv\b|\bcommand[- ]line\b|\bscript\b"
-    r"|\b(?:reads?|takes?|asks?|prompts?)\b[^.\n]{0,60}\b(?:from|for)?\s*(?:the |a )?(?:user|keyboard|console|terminal)\b"
+    r"|\b(?:reads?|takes?|asks?|prompts?)\b[^.\n]{0,60}\b(?:user|keyboard|console|terminal)\b"
     r"|\bprograms? (?:that|which|to) (?:reads?|asks?|prompts?)\b",
     re.IGNORECASE,
 )
