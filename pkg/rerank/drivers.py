@@ -113,7 +113,7 @@ def _fills(statement: ast.stmt, needed: frozenset[str]) -> bool:
     if isinstance(statement, Definition | ast.Import | ast.ImportFrom):
         return False
     for node in ast.walk(statement):
-        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
             if _find_root(node) in needed:
                 return True
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -153,7 +153,9 @@ def _ends_before(parts: list[_Part], wanted: frozenset[str]) -> bool:
 
 def _acts(statement: ast.stmt) -> bool:
     """Tell whether a statement does something when the code is loaded, but for binding a name to plain data."""
-    if isinstance(statement, Definition | ast.Import | ast.ImportFrom | ast.Pass):
+    if isinstance(statement, Definition):
+        return is_test(statement) and bool(statement.decorator_list)
+    if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
         return False
     if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
         return False

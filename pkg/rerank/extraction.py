@@ -150,7 +150,8 @@ def _continue_stub(text: str, question: Question) -> list[Extracted]:
     """Take the answer for what follows the query's code; its first line may have lost its indentation."""
     body = text.strip("\n")
     stub = question.stub or (write_header(question) if _lacks_header(body) else None)
-    if stub is None or not body.strip() or not (body[0] in " \t" or _is_body(body)):
+    is_body = body[:1] in (" ", "\t") or _is_body(body)
+    if stub is None or not (is_body or find_fault(body) is not None):
         return []
     whole = stub.rstrip() + "\n"
     note = "continues the query" if question.stub else "its header is missing and was added"
@@ -160,7 +161,7 @@ def _continue_stub(text: str, question: Question) -> list[Extracted]:
     for piece in indented:
         if find_fault(whole + piece) is None:
             return [Extracted(whole + piece, note)]
-    kept = cut_tail(whole + indented[0])
+    kept = cut_tail(whole + indented[0]) if is_body else ""
     if len(kept) <= len(whole):
         return []
     if _is_prose((whole + indented[0])[len(kept) :]):
@@ -184,7 +185,8 @@ def _is_prose(rest: str) -> bool:
 
 def _is_body(text: str) -> bool:
     """Tell whether a text may be the body of a function whose indentation was lost: statements, and no definition."""
-    return bool(_CODE_BEGIN.match(text)) and _DEFINITION.search(text) is None
+    first = re.sub(r"\A(?:[ \t]*#.*\n)+", "", text)
+    return bool(_CODE_BEGIN.match(first.lstrip(" \t"))) and _DEFINITION.search(text) is None
 
 
 def _take_pieces(text: str, question: Question) -> list[Extracted]:
@@ -226,7 +228,7 @@ def _ends_broken(text: str, code: str) -> bool:
 
     last = text.rstrip().rpartition("\n")[2]
     is_code = BEGINS.match(last.encode("utf-8", "replace")) and not last.endswith((".", "!", "?", ":"))
-    return bool(is_code) and last.strip() not in code
+    return bool(is_code) and last.strip() not in code and find_fault(last.strip()) is not None
 
 
 def _take_start(text: str) -> list[Extracted]:

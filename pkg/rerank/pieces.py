@@ -15,8 +15,9 @@ MOST_PIECES = 24  # of one answer that are looked at, the last ones; each is par
 TAGGED, FENCED, LOOSE = range(3)  # how sure it is that a piece is meant as the answer (P-21)
 
 _MARK = re.compile(r"^[ \t]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(?:```|~~~)|\[/?PYTHON\]|```[ \t]*(?:$|i?py)", re.MULTILINE)
-_TAGS = re.compile(r"\[PYTHON\](.*?)(?:\[/PYTHON\]|\Z)", re.DOTALL)
-_PRIMED = re.compile(r"\A((?:(?!\[PYTHON\]).)*?)\[/PYTHON\]", re.DOTALL)
+_OPEN_TAG, _CLOSE_TAG = (rf"(?<!['\"`])\[{each}PYTHON\](?!['\"`])" for each in ("", "/"))  # in quotes it is a text
+_TAGS = re.compile(rf"{_OPEN_TAG}(.*?)(?:{_CLOSE_TAG}|\Z)", re.DOTALL)
+_PRIMED = re.compile(rf"\A((?:(?!{_OPEN_TAG}).)*?){_CLOSE_TAG}", re.DOTALL)
 _CLOSING = re.compile(r"^[ \t]*```[ \t]*$", re.MULTILINE)
 _FIRST_FENCE = re.compile(r"^.*```.*$", re.MULTILINE)
 BEGIN = re.compile(r"^[ \t]*(?:@|def\b|class\b|async\b|import\b|from\b)", re.MULTILINE)

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 _WORDS = r"think|thinking|thought|thoughts|reason|reasoning|reflection|analysis|scratchpad|scratch_pad|seed:think"
-_NO_TEXT = r"(?<!['\"`])"  # a mark behind a quote is spoken of, or is a text of the code
+_NO_TEXT = r"(?<!['\"])(?<!(?<!`)`)"  # a mark behind a quote is spoken of, or is a text of the code
 
 _OPEN = re.compile(
     rf"{_NO_TEXT}(?:<(?:{_WORDS})>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|START_THINKING)\|>)",

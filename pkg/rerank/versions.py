@@ -40,7 +40,7 @@ def split_redefinitions(code: str, tree: ast.Module, question: Question) -> list
     same = [each for each in tree.body if isinstance(each, Definition) and each.name == question.entry]
     if len(same) < 2 or any(each.decorator_list for each in same):
         return [code]
-    order = sorted(same[::-1], key=lambda each: (bool(count_hollow(each)), is_quoted(each, question)))
+    order = sorted(same, key=lambda each: (bool(count_hollow(each)), is_quoted(each, question), -each.lineno))
     alone = [_leave_out(code, [other for other in same if other is not each]) for each in order[:MOST_VERSIONS]]
     return [code, *alone[1:]] if order[0] is same[-1] else alone
 
