@@ -93,6 +93,7 @@ class Ranked:
     verdicts: tuple[Verdict, ...]
     similarity: float | None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    is_cut: bool = False  # the answer broke off, and its broken end is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,7 @@ class RerankOptions:
     cpu_seconds: float = CPU_SECONDS
     seed: int = 0
     encoder: str = "static"
+    takes_whole: bool = False  # what an answer ends with, all of its lines: no other version is tried (P-24)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with a UsageError."""
@@ -179,4 +181,4 @@ def check_stages(names: Iterable[str]) -> None:
 
 def paper_options(**options: object) -> RerankOptions:
     """Make the options of the paper's re-ranker, and nothing beyond it: P-23, P-24, P-25 on candidates as they are."""
-    return RerankOptions(**{"stages": PAPER_STAGES, "compare": "raw", **options})  # type: ignore[arg-type]
+    return RerankOptions(**{"stages": PAPER_STAGES, "compare": "raw", "takes_whole": True, **options})  # type: ignore[arg-type]
