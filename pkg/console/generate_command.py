@@ -18,7 +18,7 @@ from pkg.errors import PathError, UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.generation.answers import Sample, WrittenAnswer
+    from pkg.generation.samples import Sample, WrittenAnswer
 
 ORACLE = "ORACLE"  # said in all output of a run that hidden tests were seen in
 

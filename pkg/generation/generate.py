@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-from pkg.generation.answers import Sample, WrittenAnswer
 from pkg.generation.forms.prompt_form import Attempt, make_task
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.plan import is_small, list_forms, plan_variants
 from pkg.generation.sample_writer import Context, SampleWriter
+from pkg.generation.samples import Sample, WrittenAnswer
 from pkg.models.text_model import Listen, TextModel, Usage
 from pkg.rerank.candidates import Candidate, Ranking, Task
 from pkg.rerank.reranker import Reranker

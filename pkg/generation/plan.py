@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from itertools import cycle, islice
 
-from pkg.generation.answers import Variant
 from pkg.generation.forms.choice import AUTO, choose_form
 from pkg.generation.forms.prompt_form import PromptTask
 from pkg.generation.generate_options import ContextChoice, GenerateOptions
+from pkg.generation.samples import Variant
 from pkg.models.text_model import Decoding, TextModel
 
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")
