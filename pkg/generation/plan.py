@@ -1,4 +1,4 @@
-"""Plan in which ways an answer is asked for: first what harms least, then other forms and contexts, then other samples.
+"""Plan in which ways an answer is asked for: what harms least, then other forms and contexts, then samples (P-22).
 
 Code that is shown may spoil an answer that would have been right without it, above all with a small model. So where the
 question shows examples, an answer without context comes first, and others are written only while an example fails.
