@@ -1,4 +1,4 @@
-"""The use case: write an answer to a question with what the graph gave, judge it, mend it, choose (P-19 to P-22, U-10).
+"""The use case: write an answer to a question with what the graph gave, judge it, mend it, choose (P-19 to P-22, U-01).
 
 Where the question shows examples, they decide: an answer that was written without context comes first, others are
 written while an example fails, one with context counts only if every example holds, and the reranker chooses among
