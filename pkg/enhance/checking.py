@@ -18,6 +18,7 @@ from pkg.extract.docstrings import insert_docstring
 from pkg.models.special_tokens import break_tokens
 
 MOST_CHARACTERS = 4000  # a docstring of 256 tokens has about 1,000
+CHANGES_CODE = "with it the code would not be what it was"
 _QUOTES = re.compile(r'(?<!\\)(?:"""|\'\'\')')
 _REPEATED = re.compile(r"(.{12,200}?)\1{2,}", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -42,7 +43,7 @@ def check_docstring(text: str, is_whole: bool, function: FunctionText, facts: Fu
     if len(mended) > MOST_CHARACTERS:
         raise RefusedError(f"{len(mended):,} characters; a docstring may have {MOST_CHARACTERS:,}")
     if not fits(mended, function.content):
-        raise RefusedError("with it the code would not be what it was")
+        raise RefusedError(CHANGES_CODE)
     return mended
 
 
