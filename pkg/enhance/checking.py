@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
+from copy import copy
 from inspect import cleandoc
 
 from pkg.enhance.claims import drop_false_claims
-from pkg.enhance.function_facts import FunctionFacts, FunctionText, parse_function
+from pkg.enhance.function_facts import Definition, FunctionFacts, FunctionText, parse_function
 from pkg.errors import InputError
 from pkg.extract.docstrings import insert_docstring
 from pkg.models.special_tokens import break_tokens
@@ -58,19 +59,14 @@ def fits(text: str, content: str) -> bool:
         return False
     if after is None or ast.get_docstring(after) != text:
         return False
-    return _dump(before, before.body) == _dump(after, after.body[1:])
+    return dump_function(after, 1) == dump_function(before)
 
 
-def _dump(function: ast.AST, body: list[ast.stmt]) -> list[str]:
-    """Give all of a function but its body, and then a body."""
-    rest = [(name, value) for name, value in ast.iter_fields(function) if name != "body"]
-    return [repr([(name, _dump_field(value)) for name, value in rest]), *map(ast.dump, body)]
-
-
-def _dump_field(value: object) -> object:
-    if isinstance(value, list):
-        return [_dump_field(each) for each in value]
-    return ast.dump(value) if isinstance(value, ast.AST) else value
+def dump_function(function: Definition, skipped: int = 0) -> str:
+    """Write out all that a function is to Python, but for the first statements of its body."""
+    kept = copy(function)  # what was parsed is remembered, so it may not change
+    kept.body = function.body[skipped:]
+    return ast.dump(kept)
 
 
 def clean_text(text: str, is_whole: bool = True) -> str:
