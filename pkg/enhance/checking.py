@@ -12,7 +12,7 @@ import re
 from copy import copy
 from inspect import cleandoc
 
-from pkg.enhance.claims import drop_false_claims
+from pkg.enhance.docstring_claims import drop_false_claims
 from pkg.enhance.function_facts import Definition, FunctionFacts, FunctionText, parse_function
 from pkg.errors import InputError
 from pkg.extract.docstrings import insert_docstring

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pkg.enhance.checking import clean_text, dump_function
-from pkg.enhance.forms import show_function
+from pkg.enhance.docstring_forms import show_function
 from pkg.enhance.function_facts import FunctionText, parse_function
 from pkg.errors import ContextLengthError, ModelUnfitError
 from pkg.extract.syntax import is_python

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Protocol
 
 from pkg.enhance.checking import CHANGES_CODE, RefusedError, check_docstring, fits
-from pkg.enhance.forms import FORMS, VERSION, FormName, ask, list_forms, read_answer, render_prompt
+from pkg.enhance.docstring_forms import FORMS, VERSION, FormName, ask, list_forms, read_answer, render_prompt
 from pkg.enhance.function_facts import FunctionFacts, FunctionText, find_facts, parse_function
 from pkg.enhance.template import render_template
 from pkg.errors import ContextLengthError, InputError, UsageError

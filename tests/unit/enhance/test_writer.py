@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 from scripted_model import Asked, ScriptedModel
 
-from pkg.enhance.forms import MAX_TOKENS
+from pkg.enhance.docstring_forms import MAX_TOKENS
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import DocstringWriter, Failure, ModelWriter, open_writer
 from pkg.errors import ContextLengthError, ModelBusyError, ModelUnfitError, UsageError

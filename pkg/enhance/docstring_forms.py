@@ -36,11 +36,11 @@ _TASK = (
 )
 _UNPRIMED = "Answer with the text of the docstring alone, without quotes and without code."
 
-# One example shows what is wanted better than words do: which sections there are, and how far they stand to the right.
+# One example shows what is wanted better than words do. It raises what few functions raise: a copied line is found out.
 _EXAMPLE = """def count_words(text, ignored=()):
     words = text.lower().split()
     if not words:
-        raise ValueError("no words")
+        raise LookupError("no words")
     return Counter(word for word in words if word not in ignored)"""
 _EXAMPLE_TEXT = """Count how often each word occurs in a text.
 
@@ -52,7 +52,7 @@ Returns:
     A Counter that maps each word in small letters to its number.
 
 Raises:
-    ValueError: If the text has no words.
+    LookupError: If the text has no words.
 """
 
 
