@@ -58,6 +58,17 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Extracted:
+    """The code of one candidate and what was done to find it."""
+
+    code: str
+    note: str = ""
+    is_cut: bool = False  # its end was broken and is left out
+    driver: str = ""  # the first line that only uses what is wanted
+    is_bare: bool = False  # such lines are left out
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One query with its candidates, in the order of the input: the first wins ties (A-09)."""
 

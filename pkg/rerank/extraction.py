@@ -10,29 +10,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
+from textwrap import dedent
 
 from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault, parse_code
+from pkg.rerank.candidates import Extracted
 from pkg.rerank.drivers import find_driver
 from pkg.rerank.pieces import BEGIN, FENCED, find_pieces, shows_pieces
 from pkg.rerank.reasoning import leave_reasoning
+from pkg.rerank.stub_continuation import continue_stub, is_prose
 from pkg.rerank.undefined_names import find_undefined
 from pkg.rerank.versions import list_piece_versions, split_redefinitions
-from pkg.rerank.wanted import Definition, Question, write_header
+from pkg.rerank.wanted import Definition, Question
 
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)
-_CODE_BEGIN = re.compile(r"^(?:return|if|for|while|with|try|import|from|[A-Za-z_][\w., \[\]]*[-+*/]?=)")
-
-
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """The code of one candidate and what was done to find it."""
-
-    code: str
-    note: str = ""
-    is_cut: bool = False  # its end was broken and is left out
-    driver: str = ""  # the first line that only uses what is wanted
-    is_bare: bool = False  # such lines are left out
+MOST_STARTS = 20  # lines at which code may begin that are tried; each try compiles what follows it
 
 
 def extract_code(text: str, question: Question) -> Extracted:
@@ -85,8 +78,9 @@ def _find_answer(text: str, question: Question) -> list[Extracted]:
     ways: list[Callable[[], list[Extracted]]] = [
         lambda: _take_pieces(text, question),
         lambda: _take_found(text),
-        lambda: _take_start(text),
-        lambda: _continue_stub(text, question),
+        lambda: _take_start(text, question.entry),
+        lambda: continue_stub(text, question),
+        lambda: _take_indented(text),
         lambda: _take_whole(text, None),
     ]
     if BEGIN.search(text.lstrip("\n")) is None:
@@ -146,49 +140,6 @@ def list_defined(tree: ast.Module) -> list[str]:
     return names
 
 
-def _continue_stub(text: str, question: Question) -> list[Extracted]:
-    """Take the answer for what follows the query's code; its first line may have lost its indentation."""
-    body = text.strip("\n")
-    stub = question.stub or (write_header(question) if _lacks_header(body) else None)
-    is_body = body[:1] in (" ", "\t") or _is_body(body)
-    if stub is None or not (is_body or find_fault(body) is not None):
-        return []
-    whole = stub.rstrip() + "\n"
-    note = "continues the query" if question.stub else "its header is missing and was added"
-    indented = (
-        [body, "    " + body] if body[0] in " \t" else ["    " + body, re.sub(r"^(?=.)", "    ", body, flags=re.M)]
-    )
-    for piece in indented:
-        if find_fault(whole + piece) is None:
-            return [Extracted(whole + piece, note)]
-    kept = cut_tail(whole + indented[0]) if is_body else ""
-    if len(kept) <= len(whole):
-        return []
-    if _is_prose((whole + indented[0])[len(kept) :]):
-        return [Extracted(kept.rstrip("\n"), f"{note}; what stands behind it is no code")]
-    return [Extracted(kept, f"{note}; its broken end is left out", is_cut=True)]
-
-
-def _lacks_header(body: str) -> bool:
-    """Tell whether a text is the body of a function alone: it returns outside of one."""
-    fault = find_fault(body if body[:1] not in " \t" else f"if 1:\n{body}")
-    return fault is not None and "outside function" in fault[0]
-
-
-def _is_prose(rest: str) -> bool:
-    """Tell whether what follows code is an explanation, and not more code that breaks off."""
-    from pkg.extract.fences import BEGINS, has_prose
-
-    line = rest.strip("\n").partition("\n")[0].encode("utf-8", "replace")
-    return has_prose(line + b"\n") or (bool(line[:1].strip()) and not BEGINS.match(line))
-
-
-def _is_body(text: str) -> bool:
-    """Tell whether a text may be the body of a function whose indentation was lost: statements, and no definition."""
-    first = re.sub(r"\A(?:[ \t]*#.*\n)+", "", text)
-    return bool(_CODE_BEGIN.match(first.lstrip(" \t"))) and _DEFINITION.search(text) is None
-
-
 def _take_pieces(text: str, question: Question) -> list[Extracted]:
     """Take the versions that fences and tags make, or else one that goes on where the query breaks off."""
     if not shows_pieces(text):
@@ -198,7 +149,7 @@ def _take_pieces(text: str, question: Question) -> list[Extracted]:
     if versions:
         return [_describe(each.code, each.is_cut) for each in versions]
     bodies = [each.text for each in reversed(pieces) if each.sureness <= FENCED]
-    return next(filter(None, (_continue_stub(each, question) for each in bodies)), [])
+    return next(filter(None, (continue_stub(each, question) for each in bodies)), [])
 
 
 def _describe(code: str, is_cut: bool) -> Extracted:
@@ -222,6 +173,15 @@ def _take_found(text: str) -> list[Extracted]:
     return [Extracted(code, note)]
 
 
+def _take_indented(text: str) -> list[Extracted]:
+    """Take code that is told from prose by its indentation alone, as in Markdown."""
+    if BEGIN.search(text):
+        return []
+    lines = [line for line in text.split("\n") if line[:1] in ("", " ", "\t")]
+    code = dedent("\n".join(lines)).strip("\n")
+    return [Extracted(code, "taken out of prose")] if _has_wanted(code, None) and _DEFINITION.search(code) else []
+
+
 def _ends_broken(text: str, code: str) -> bool:
     """Tell whether the last line of an answer is code that was not taken, as where its tokens ran out."""
     from pkg.extract.fences import BEGINS
@@ -231,14 +191,24 @@ def _ends_broken(text: str, code: str) -> bool:
     return bool(is_code) and last.strip() not in code and find_fault(last.strip()) is not None
 
 
-def _take_start(text: str) -> list[Extracted]:
-    """Take the code before a broken end, as of an answer whose tokens ran out."""
-    begin = BEGIN.search(text)
-    code = cut_tail(text[begin.start() :]) if begin else ""
-    tree = _parse(code)
-    if tree is None or not any(isinstance(each, Definition) for each in tree.body):
-        return []
-    return [Extracted(code.rstrip("\n"), "its broken end is left out", is_cut=True)]
+def _take_start(text: str, entry: str | None) -> list[Extracted]:
+    """Take the code before a broken end, as of an answer whose tokens ran out, or else before the last break."""
+    kept: list[Extracted] = []
+    for begin in islice(BEGIN.finditer(text), MOST_STARTS):
+        code = cut_tail(text[begin.start() :]).rstrip("\n")
+        tree = _parse(code)
+        if tree is not None and any(isinstance(each, Definition) for each in tree.body):
+            found = _describe_start(code, text[begin.start() + len(code) :])
+            if _defines(tree, entry):
+                return [found]
+            kept = kept or [found]
+    return kept
+
+
+def _describe_start(code: str, rest: str) -> Extracted:
+    if not rest.strip() or is_prose(rest):
+        return Extracted(code, "taken out of prose")
+    return Extracted(code, "its broken end is left out", is_cut=True)
 
 
 def _list_brought(question: Question) -> set[str]:

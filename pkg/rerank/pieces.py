@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pkg.extract.syntax import cut_tail, find_fault, parse_code
-from pkg.rerank.drivers import is_test
+from pkg.rerank.drivers import is_test, list_lines
 from pkg.rerank.wanted import Definition
 
 MOST_PIECES = 24  # of one answer that are looked at, the last ones; each is parsed and may become a version
@@ -20,7 +20,7 @@ _TAGS = re.compile(rf"{_OPEN_TAG}(.*?)(?:{_CLOSE_TAG}|\Z)", re.DOTALL)
 _PRIMED = re.compile(rf"\A((?:(?!{_OPEN_TAG}).)*?){_CLOSE_TAG}", re.DOTALL)
 _CLOSING = re.compile(r"^[ \t]*```[ \t]*$", re.MULTILINE)
 _FIRST_FENCE = re.compile(r"^.*```.*$", re.MULTILINE)
-BEGIN = re.compile(r"^[ \t]*(?:@|def\b|class\b|async\b|import\b|from\b)", re.MULTILINE)
+BEGIN = re.compile(r"^(?:@|def\b|class\b|async\b|import\b|from\b)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,12 @@ def list_definitions(tree: ast.Module) -> list[Definition]:
     return [each for each in found if not is_test(each)] or found
 
 
+def leave_lines(code: str, statements: Sequence[ast.stmt]) -> str:
+    """Give code without the lines of some of its statements, and their decorators."""
+    gone = {line for each in statements for line in list_lines(each)}
+    return "\n".join(line for number, line in enumerate(code.split("\n"), 1) if number not in gone).strip("\n")
+
+
 def find_binding(tree: ast.Module, name: str) -> ast.stmt | None:
     """Find the last statement at the top level that defines a name: a definition, or a value not made of itself."""
     for statement in reversed(tree.body):
@@ -136,6 +142,8 @@ def find_binding(tree: ast.Module, name: str) -> ast.stmt | None:
 
 def count_hollow(node: ast.stmt) -> int:
     """Count the functions of a definition that still have to be written."""
+    if isinstance(node, ast.Assign):
+        return int(isinstance(node.value, ast.Constant) and node.value.value in (None, ...))
     functions = [each for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
     if isinstance(node, ast.ClassDef) and not functions:
         return int(all(map(_does_nothing, node.body)))
@@ -147,7 +155,8 @@ def _does_nothing(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Pass | ast.Import | ast.ImportFrom):
         return True
     if isinstance(statement, ast.Raise):
-        return "NotImplemented" in ast.unparse(statement)
+        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        return getattr(raised, "id", "").startswith("NotImplemented")
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Return):
         return value is None or (isinstance(value, ast.Constant) and value.value in (None, ...))

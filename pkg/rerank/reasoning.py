@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_WORDS = r"think|thinking|thought|thoughts|reason|reasoning|reflection|analysis|scratchpad|scratch_pad|seed:think"
+_WORDS = (
+    r"think|thinking|thoughts?|thought_process|reason|reasoning|reflection|analysis|scratch_?pad|draft|plan|seed:think"
+)
 _NO_TEXT = r"(?<!['\"])(?<!(?<!`)`)"  # a mark behind a quote is spoken of, or is a text of the code
 
 _OPEN = re.compile(
@@ -16,13 +18,19 @@ _CLOSE = re.compile(
     rf"{_NO_TEXT}(?:</(?:{_WORDS})>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|END_THINKING)\|>)",
     re.IGNORECASE,
 )
-_SAID = re.compile(
-    r"^Thinking\.\.\.[ \t]*$.*?^\.\.\.done thinking\.[ \t]*$|^Here is my thought process:.*?^Here is my response:",
-    re.MULTILINE | re.DOTALL,
+_PHRASES = tuple(
+    (re.compile(begin, re.MULTILINE), re.compile(end, re.MULTILINE))
+    for begin, end in (
+        (r"^Thinking\.\.\.[ \t]*$", r"^\.\.\.done thinking\.[ \t]*$"),
+        (r"^Here is my thought process:", r"^Here is my response:"),
+        (r"\Aanalysis(?=[A-Z\s])", r"assistantfinal"),
+    )
 )
 """How models, and the programs that run them, mark what was thought: DeepSeek-R1, Qwen3 and many others (think),
 Seed-OSS (seed:think), Magistral ([THINK]), Kimi (◁think▷), Sky-T1 and OpenThinker (begin_of_thought), Command A
-(START_THINKING), Ollama (Thinking...), Granite 3.2 (Here is my thought process:)."""
+(START_THINKING), Ollama (Thinking...), Granite 3.2 (Here is my thought process:), gpt-oss without its control tokens
+(analysis, assistantfinal). Words of prose count only where both are there."""
+
 
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")  # gpt-oss
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
@@ -45,7 +53,7 @@ def leave_reasoning(text: str) -> Spoken:
     """Leave out what a model has marked as thought, ended or not; a text without any mark stays as it is."""
     if "<|channel|>" in text:
         return _take_channels(text)
-    given, text = text, _FRAME.sub("", _SAID.sub("", text))
+    given, text = text, _FRAME.sub("", _leave_phrased(text))
     kept, position, is_open = list[str](), 0, False
     while opening := _OPEN.search(text, position):
         closing = _CLOSE.search(text, opening.end())
@@ -56,6 +64,16 @@ def leave_reasoning(text: str) -> Spoken:
     said = rest[last:]
     thought = "" if said == given else _CLOSE.sub("\n", _OPEN.sub("\n", given))
     return Spoken(said, thought, is_open)
+
+
+def _leave_phrased(text: str) -> str:
+    """Leave out what stands between two phrases, from the first that opens to the last that closes."""
+    for begin, end in _PHRASES:
+        opening = begin.search(text)
+        closings = list(end.finditer(text, opening.end())) if opening else []
+        if opening and closings:
+            text = text[: opening.start()] + text[closings[-1].end() :]
+    return text
 
 
 def _take_channels(text: str) -> Spoken:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, SandboxError
 from pkg.extract.syntax import parse_code
-from pkg.rerank.candidates import Candidate, Example, Name, Ranked, Ranking, RerankOptions, Task
+from pkg.rerank.candidates import Candidate, Example, Extracted, Name, Ranked, Ranking, RerankOptions, Task
 from pkg.rerank.case import Case, Contender, list_functions, make_case
 from pkg.rerank.examples.find import list_called
-from pkg.rerank.extraction import Extracted, list_versions
+from pkg.rerank.extraction import list_versions
 from pkg.rerank.stages.sandbox_stages import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
 from pkg.rerank.stages.similarity import SimilarityStage, strip_code
 from pkg.rerank.stages.static_stages import Stage, StaticStage, SyntaxStage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pkg.rerank.candidates import Extracted
 from pkg.rerank.case import Case, Contender
-from pkg.rerank.extraction import Extracted
 from pkg.rerank.stages.sandbox_stages import ExamplesStage, load_contenders
 from pkg.sandbox.protocol import Kind
 
@@ -29,13 +29,10 @@ def choose_versions(case: Case, answers: Sequence[Sequence[Extracted]]) -> list[
 
 
 def _goes_on(case: Case, last: Contender, left: list[Extracted]) -> bool:
-    """Tell whether another version is to be tried; one without its drivers where those kept it from loading."""
+    """Tell whether another version is to be tried."""
     loads, share = _rate(case, last)
-    if loads and (share == 1.0 or not case.examples or "examples" not in case.options.stages):
-        return False
-    if loads and left and left[0].is_bare:
-        del left[0]
-    return bool(left)
+    is_shown = bool(case.examples) and "examples" in case.options.stages
+    return bool(left) and not (loads and (share == 1.0 or not is_shown))
 
 
 def _rate(case: Case, contender: Contender) -> tuple[bool, float]:

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pkg.extract.syntax import parse_code
-from pkg.rerank.pieces import Piece, count_hollow, find_binding, list_definitions
+from pkg.rerank.examples.literals import write_code
+from pkg.rerank.partial_corrections import Extended, drop_hollow, list_extended
+from pkg.rerank.pieces import Piece, count_hollow, find_binding, leave_lines, list_definitions
 from pkg.rerank.undefined_names import find_undefined
 from pkg.rerank.wanted import Definition, Question
 
@@ -29,7 +31,7 @@ class Version:
 
 def list_piece_versions(pieces: Sequence[Piece], question: Question, brought: set[str]) -> list[Version]:
     """List the versions that pieces make, the one that is meant first; brought: names that the query gives."""
-    return _Assembly(tuple(pieces), question, brought).list_versions()
+    return _Assembly(tuple(drop_hollow(pieces)), question, brought).list_versions()
 
 
 def split_redefinitions(code: str, tree: ast.Module, question: Question) -> list[str]:
@@ -41,19 +43,14 @@ def split_redefinitions(code: str, tree: ast.Module, question: Question) -> list
     if len(same) < 2 or any(each.decorator_list for each in same):
         return [code]
     order = sorted(same, key=lambda each: (bool(count_hollow(each)), is_quoted(each, question), -each.lineno))
-    alone = [_leave_out(code, [other for other in same if other is not each]) for each in order[:MOST_VERSIONS]]
+    alone = [leave_lines(code, [other for other in same if other is not each]) for each in order[:MOST_VERSIONS]]
     return [code, *alone[1:]] if order[0] is same[-1] else alone
-
-
-def _leave_out(code: str, definitions: Sequence[Definition]) -> str:
-    gone = {line for each in definitions for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
-    return "\n".join(line for number, line in enumerate(code.split("\n"), 1) if number not in gone).strip("\n")
 
 
 def is_quoted(node: ast.stmt, question: Question) -> bool:
     """Tell whether the query itself holds this statement."""
-    text = ast.unparse(node)
-    return _squeeze(text) in _squeeze(question.text)
+    text = write_code(node)
+    return text is not None and _squeeze(text) in _squeeze(question.text)
 
 
 def _squeeze(text: str) -> str:
@@ -76,9 +73,10 @@ class _Assembly:
             if main in used and not self.question.entry:
                 continue
             for places in self._list_unions(main):
-                found.append(self._make_version(places, main, self._join(places)))
+                found.append(self._make_version(self._join(places), main, places))
                 used |= {each for each in places if not self._list_names(each) & self._list_names(main)}
-            found += self._list_extended(main)
+            extended = list_extended(self.pieces, main, self.question.entry) if self.question.entry else ()
+            found += [self._make_version(each.code, main, [main], each) for each in extended]
         return sorted(found, key=lambda each: each.rank)[:MOST_VERSIONS]
 
     def _list_mains(self) -> list[int]:
@@ -128,14 +126,14 @@ class _Assembly:
     def _join(self, places: Sequence[int]) -> str:
         return "\n\n".join(self.pieces[each].code.strip("\n") for each in places)
 
-    def _make_version(self, places: Sequence[int], main: int, code: str, is_extended: bool = False) -> Version:
+    def _make_version(self, code: str, main: int, places: Sequence[int], extended: Extended | None = None) -> Version:
         tree = parse_code(code)
         lacks = tree is None or bool(self._list_lacking(code))
         hollow, is_told = self._judge(tree)
         piece = self.pieces[main]
-        rank = (is_told, hollow, piece.is_cut, lacks, piece.sureness, -main, not is_extended, -len(places))
+        doubts = (is_told, extended is not None and not extended.is_sure, hollow, piece.is_cut, lacks)
         is_cut = any(self.pieces[each].is_cut for each in places) or _breaks_off(self.pieces[-1])
-        return Version(code, is_cut, rank)
+        return Version(code, is_cut, (*doubts, piece.sureness, -main, extended is None, -len(places)))
 
     def _judge(self, tree: ast.Module | None) -> tuple[int, bool]:
         """Count what is hollow, and tell whether the query itself holds what is wanted."""
@@ -146,26 +144,6 @@ class _Assembly:
         nodes: list[ast.stmt] = [each for each in wanted if each is not None]
         is_told = bool(nodes) and all(is_quoted(each, self.question) for each in nodes)
         return sum(map(count_hollow, nodes)), is_told
-
-    def _list_extended(self, main: int) -> Iterator[Version]:
-        """Give the versions in which a class has methods of several pieces: some may be shown anew, alone."""
-        entry = self.question.entry
-        tree = self.pieces[main].tree
-        found = find_binding(tree, entry) if tree is not None and entry else None
-        if tree is None or not isinstance(found, ast.ClassDef):
-            return
-        patches = [each for each in range(main + 1, len(self.pieces)) if list_methods(self.pieces[each])]
-        if patches:
-            names = [name for each in patches for name in list_methods(self.pieces[each])]
-            code = "\n".join((self._join([main, *patches]), *(f"{found.name}.{name} = {name}" for name in names)))
-            yield self._make_version([main, *patches], main, code, is_extended=True)
-        for earlier in range(main - 1, -1, -1):
-            before = self.pieces[earlier].tree
-            whole = find_binding(before, found.name) if before is not None else None
-            if isinstance(whole, ast.ClassDef) and not found.bases and _name_methods(found) < _name_methods(whole):
-                code = f"{self._join([earlier])}\n\n{_write_derived(tree, found)}"
-                yield self._make_version([earlier, main], main, code, is_extended=True)
-                return
 
 
 def _breaks_off(piece: Piece) -> bool:
@@ -188,25 +166,3 @@ def _list_bound(piece: Piece) -> set[str]:
 
 def _is_read(node: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Load)
-
-
-def list_methods(piece: Piece) -> list[str]:
-    """List the functions of a piece that stand without their class: the first parameter is self."""
-    functions = (
-        [each for each in piece.tree.body if isinstance(each, ast.FunctionDef)] if piece.tree is not None else []
-    )
-    return [each.name for each in functions if each.args.args[:1] and each.args.args[0].arg == "self"]
-
-
-def _name_methods(definition: ast.ClassDef) -> set[str]:
-    """Name the methods of a class that are written."""
-    methods = [each for each in definition.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return {each.name for each in methods if not count_hollow(each)}
-
-
-def _write_derived(tree: ast.Module, definition: ast.ClassDef) -> str:
-    """Write a piece with its class derived from the one of the same name before it, without what is hollow."""
-    body = [each for each in definition.body if not isinstance(each, ast.FunctionDef) or not count_hollow(each)]
-    bases: list[ast.expr] = [ast.Name(definition.name, ast.Load())]
-    derived = ast.ClassDef(definition.name, bases, definition.keywords, body, definition.decorator_list)
-    return "\n\n".join(ast.unparse(derived if each is definition else each) for each in tree.body)

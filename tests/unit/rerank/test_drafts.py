@@ -137,6 +137,10 @@ def test_drafts_and_their_correction_in_prose_without_fences(reranker: Reranker)
     assert GOOD in rank(reranker, f"{DRAFT}\n\nWait, that is wrong. Here is the right one:\n\n{GOOD}\n").code
     assert GOOD in rank(reranker, f"{DRAFT}\n\n# wait, that is wrong\n{GOOD}\n").code
     assert GOOD in rank(reranker, f"{GOOD}\n\n# slower, and wrong\n{DRAFT}\n").code
+    todo = DRAFT.split("\n", maxsplit=1)[0] + "\n    # to do"
+    assert GOOD in rank(reranker, f"{todo}\n\nFilled in:\n\n{GOOD}\n").code
+    indented = GOOD.replace("def", "    def").replace("    return", "        return")
+    assert GOOD in rank(reranker, f"The answer:\n\n{indented}\n\nIt multiplies.\n").code
     assert GOOD in rank(reranker, f"My first try:\n\n{DRAFT}\n\nBut no:\n{fence(GOOD)}").code
 
 
@@ -206,6 +210,20 @@ def test_a_class_may_be_corrected_in_a_method_alone(reranker: Reranker, correcti
     text = f"{fence(STACK.format(0))}\nThe last one has to come first:\n{fence(correction)}"
     ranking = reranker.rerank(STACK_QUERY, [STACK.format(0), text])
     assert ranking.chosen == 1
+
+
+def test_a_body_that_is_corrected_alone_is_put_under_its_header(reranker: Reranker) -> None:
+    body = "# width times height\nreturn w * h"
+    text = f"{fence(DRAFT)}\nThe body has to be:\n{fence(body)}"
+    assert "return w * h" in rank(reranker, text).code
+    explained = f"{fence(GOOD)}\nThe line\n{fence('return w * h')}\nmultiplies."
+    assert extract_code(explained, parse_question("Write a function area(w, h).")).code == GOOD
+
+
+def test_a_helper_is_corrected_and_the_main_function_left_open(reranker: Reranker) -> None:
+    correction = f"{TIMES}\n\ndef area(w, h):\n    ...  # as before"
+    text = f"{fence(BAD_TIMES + chr(10) * 2 + HELPED)}\nThe helper was wrong:\n{fence(correction)}"
+    rank(reranker, text)
 
 
 def test_a_skeleton_of_a_class_is_no_answer() -> None:

@@ -30,16 +30,20 @@ FAILING = [
     "while True:\n    print(area(int(input()), 2))",
     "while True:\n    try:\n        print(area(int(input()), 2))\n    except EOFError:\n        continue",
     "n = 0\nwhile n >= 0:\n    n += 1",
-    "import unittest\nclass TestArea(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(area(1, 1), 2)"
-    "\nunittest.main()",
-    "import nothing_of_that_name\n@nothing_of_that_name.mark('w', [1, 2])\ndef test_area(w):\n    assert area(w, 1) == w",
+    "import unittest\nclass TestArea(unittest.TestCase):\n    def test_it(self):\n"
+    "        self.assertEqual(area(1, 1), 2)\nunittest.main()",
+    "import nothing_of_that_name as lib\n@lib.mark('w', [1, 2])\ndef test_area(w):\n    assert area(w, 1) == w",
     "def test_area():\n    assert area(1, 1) == 3\n\ntest_area()",
     "def main():\n    print(area(*map(int, input().split())))\n\nmain()",
-    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('w', type=int)\nargs = parser.parse_args()"
-    "\nprint(area(args.w, 1))",
+    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('w', type=int)\n"
+    "args = parser.parse_args()\nprint(area(args.w, 1))",
     "from http.server import HTTPServer, BaseHTTPRequestHandler\n"
     "HTTPServer(('', 8000), BaseHTTPRequestHandler).serve_forever()",
-    "from flask import Flask\napp = Flask(__name__)\n\n@app.route('/')\ndef index():\n    return str(area(1, 2))\n\napp.run()",
+    "from flask import Flask\napp = Flask(__name__)\n\n@app.route('/')\ndef index():\n    return str(area(1, 2))\n"
+    "app.run()",
+    "from nothing_of_that_name import *\nrun(area)",
+    "from area import area\nassert area(1, 1) == 1",
+    "area = area(2, 3)\nprint(area)",
     "with open('sizes.txt') as file:\n    for line in file:\n        print(area(*map(int, line.split())))",
     "result = area('a', 'b')\nprint(result)",
     "print(area(1))",
@@ -134,6 +138,14 @@ def test_the_paper_takes_an_answer_with_all_of_its_lines(reranker: Reranker) -> 
 
     ranking = Reranker(paper_options(cpu_seconds=0.4), reranker.sandbox).rerank(QUERY, [f"{GOOD}\ninput()", WRONG])
     assert [each.dropped for each in ranking.candidates] == ["smoke", None]
+
+
+def test_a_name_of_python_that_is_bound_below_means_in_the_definitions_what_it_does_elsewhere(
+    reranker: Reranker,
+) -> None:
+    code = "def area(w, h):\n    return sum([h] * w)"
+    ranking = rank(reranker, WRONG, f"{code}\n\nsum = area(2, 3)\nprint(sum)")
+    assert (ranking.chosen, ranking.code) == (1, code)
 
 
 KEPT = [
