@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.verify import Verification
     from pkg.indexing.bulk_export import BulkReport
+    from pkg.indexing.code_patch import FilePatch
+    from pkg.indexing.docstring_counts import DocstringCount
+    from pkg.indexing.enhancement import EnhanceReport
+    from pkg.indexing.enhancement import Listen as Watch
+    from pkg.indexing.enhancement_estimate import EnhanceEstimate
+    from pkg.indexing.enhancement_session import EnhanceOptions
     from pkg.model import BlockKind, Node, QueryResult, Skip
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
@@ -143,6 +149,88 @@ def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None
     """Remove a source with everything in it; a UsageError that lists the sources where there is none of the name."""
     with closing(open_store(find_address(store), ask=ask)) as target:
         return drop_source(target, name)
+
+
+def enhance_graph(
+    model: str,
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    form: str | None = None,
+    limit: int | None = None,
+    minutes: float | None = None,
+    max_cost: float | None = None,
+    price: str | None = None,
+    retry_failed: bool = False,
+    is_stored: bool = True,
+    listen: Watch | None = None,
+    listener: Listener = NOBODY,
+) -> list[EnhanceReport]:
+    """Write docstrings for functions that have none, the most called first, and store them (P-07); a report a source.
+
+    model: such as gguf:FILE, openai:NAME@URL or template. form: of the prompt, else the best for the model.
+    limit, minutes, max_cost: what may be spent at most; a cost needs the price of a million tokens, IN/OUT.
+    retry_failed: ask again for what failed before. is_stored: else all goes into the cache of docstrings alone.
+    listen: told of each function. No docstring of a person is touched, and no file is written.
+    Raises pkg.errors.PkgError; what was written until then is stored.
+    """
+    from pkg.indexing.enhancement_session import run_enhancement
+
+    options = _enhance_options(model, form, limit, minutes, max_cost, price, listener)
+    options = replace(options, retry_failed=retry_failed, is_stored=is_stored, listen=listen or options.listen)
+    with closing(open_store(find_address(store), ask=listener.ask)) as target:
+        return list(run_enhancement(target, source, options))
+
+
+def estimate_enhancement(
+    model: str,
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    form: str | None = None,
+    limit: int | None = None,
+    price: str | None = None,
+    listener: Listener = NOBODY,
+) -> EnhanceEstimate:
+    """Estimate what enhance_graph takes, from twenty functions that are written for it and stay in the cache.
+
+    Where nobody agrees that they are sent to another machine, the sizes of the functions alone tell.
+    Raises pkg.errors.PkgError.
+    """
+    from pkg.indexing.enhancement_session import estimate_enhancement
+
+    options = _enhance_options(model, form, limit, None, None, price, listener)
+    with closing(open_store(find_address(store), ask=listener.ask)) as target:
+        return estimate_enhancement(target, source, options)
+
+
+def list_failures(
+    model: str,
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    form: str | None = None,
+    ask: Ask | None = None,
+) -> list[tuple[str, str, str]]:
+    """List the functions that a model has failed at: path, qualified name and reason; nothing is asked of it."""
+    from pkg.indexing.enhancement_session import EnhanceOptions, list_known_failures
+
+    with closing(open_store(find_address(store), ask=ask)) as target:
+        found = list_known_failures(target, source, EnhanceOptions(model, form))
+        return [(target.path, target.qualname, reason) for target, reason in found]
+
+
+def remove_docstrings(
+    model: str, *, store: str | None = None, source: str | None = None, ask: Ask | None = None
+) -> dict[str, int]:
+    """Take the docstrings of a model out of a graph, which is then as if they had never been; how many, by source.
+
+    A UsageError names the models where there is none of that name.
+    """
+    from pkg.indexing.enhancement_session import undo_enhancement
+
+    with closing(open_store(find_address(store), ask=ask)) as target:
+        return undo_enhancement(target, source, model)
 
 
 def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:
@@ -372,6 +460,27 @@ class Graph:
         """Find the functions and classes of a bare name."""
         return _read_again(lambda: self.store.find_name(name, source))
 
+    def docstrings(self, source: str | None = None) -> list[DocstringCount]:
+        """Count the docstrings that were written for functions, by source, model and prompt (A-13)."""
+        from pkg.indexing.docstring_counts import count_docstrings
+        from pkg.indexing.enhancement_session import list_sources
+
+        def count() -> list[DocstringCount]:
+            with self.store.snapshot():
+                names = list_sources(self.store, source)
+                return [each for name in names for each in count_docstrings(self.store, name)]
+
+        return _read_again(count)
+
+    def patches(self, source: str | None = None, fresh: Mapping[str, str] | None = None) -> Iterator[FilePatch | Skip]:
+        """Give a unified diff of each file that shows its written docstrings; a Skip says why a file has none.
+
+        fresh: docstrings by content hash that the graph does not hold yet; then only these are shown.
+        """
+        from pkg.indexing.code_patch import list_all_patches
+
+        return list_all_patches(self.store, source, fresh)
+
     def stats(self) -> StoreStats:
         """Count what the graph holds."""
         return _read_again(self.store.stats)
@@ -415,6 +524,23 @@ def _read_again(read: Callable[[], Found]) -> Found:
 
 def _build_options(encoder: str | None, jobs: int, listener: Listener) -> BuildOptions:
     return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree)
+
+
+def _enhance_options(
+    model: str,
+    form: str | None,
+    limit: int | None,
+    minutes: float | None,
+    max_cost: float | None,
+    price: str | None,
+    listener: Listener,
+) -> EnhanceOptions:
+    from pkg.indexing.budget import Budget, parse_price
+    from pkg.indexing.enhancement_session import EnhanceOptions
+
+    seconds = None if minutes is None else minutes * 60
+    budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))
+    return EnhanceOptions(model, form, budget, agree=listener.agree)
 
 
 def _open_target(store: str | None, listener: Listener) -> GraphStore:

@@ -10,7 +10,7 @@ from pkg.generation.aligned_code import align_code
 from pkg.generation.forms.helper_text import read_helpers
 from pkg.generation.linking import Piece, explain_unusable
 from pkg.generation.sample_writer import Context
-from pkg.model import Hit, Node, QueryResult
+from pkg.model import Helper, Hit, Node, QueryResult
 from pkg.retrieval.needed_imports import ModuleImports
 from pkg.units import find_owner
 
@@ -27,47 +27,38 @@ def read_context(store: GraphStore, code: QueryResult, functions: QueryResult) -
     code: hits whose code a prompt may show. functions: whole functions, of which a prompt may show signatures.
     """
     corpora = {source.name for source in store.sources() if source.kind == "corpus"}
-    reader = _PieceReader(store, corpora)
-    pieces = reader.read((*code.hits, *functions.hits))
-    notes = dict(_list_unusable(pieces, reader.standing_alone))
-    shown = [hit for hit in functions.hits if hit.id not in notes][:MOST_SIGNATURES]
+    pieces, standing_alone = read_pieces(store, (*code.hits, *functions.hits), corpora)
+    notes = dict(_list_unusable(pieces, standing_alone))
+    signatures = read_helpers(store, _leave_out(functions, notes), "signature")
     return Context(
         read_helpers(store, _leave_out(code, notes)),
-        read_helpers(store, replace(functions, hits=tuple(shown)), "signature"),
+        signatures[:MOST_SIGNATURES],
         tuple(piece for name, piece in pieces.items() if name not in notes),
         tuple(notes.values()),
     )
 
 
-class _PieceReader:
-    """Reads the definitions that hits are or stand in, and their helpers."""
+def read_pieces(store: GraphStore, hits: Sequence[Hit], corpora: set[str]) -> tuple[dict[str, Piece], set[str]]:
+    """Read the definitions that hits are or stand in, and their helpers, by the id of the hit or helper.
 
-    def __init__(self, store: GraphStore, corpora: set[str]) -> None:
-        self._store, self._corpora = store, corpora
-        self._imports = ModuleImports(store, corpora)
-        self.standing_alone: set[str] = set()  # ids of pieces of corpora: nothing stands around them
+    What stands in a class or function is none. With them come the ids of those around which nothing stands: of corpora.
+    """
+    imports = ModuleImports(store, corpora)
+    shown = store.get(list(dict.fromkeys(hit.id for hit in hits)))
+    owners = {node.id: find_owner(node.id, node.label, node.name) for node in shown}
+    nodes = {node.id: node for node in store.get(sorted({*owners.values()}))}
+    imports.read(nodes.values())
+    found: dict[str, Piece] = {}
+    for hit in hits:
+        node = nodes[owners[hit.id]]
+        found[hit.id] = _make_piece(node, imports.list_needed(node))
+        found |= {each.id: _make_piece(each, each.imports) for each in hit.helpers if each.id not in found}
+    alone = {name for hit in hits if hit.source in corpora for name in (hit.id, *(each.id for each in hit.helpers))}
+    return {name: piece for name, piece in found.items() if "." not in piece.name}, alone
 
-    def read(self, hits: Sequence[Hit]) -> dict[str, Piece]:
-        """Give the pieces by the id of the hit or helper; what stands in a class or function is none."""
-        shown = self._store.get(list(dict.fromkeys(hit.id for hit in hits)))
-        owners = {node.id: find_owner(node.id, node.label, node.name) for node in shown}
-        nodes = {node.id: node for node in self._store.get(sorted({*owners.values()}))}
-        self._imports.read(nodes.values())
-        found: dict[str, Piece] = {}
-        for hit in hits:
-            found[hit.id] = self._make_piece(nodes[owners[hit.id]])
-            found |= {
-                each.id: Piece(each.qualname, f"{each.path}:{each.start_line}", align_code(each.content), each.imports)
-                for each in hit.helpers
-                if each.id not in found
-            }
-            if hit.source in self._corpora:
-                self.standing_alone |= {hit.id, *(each.id for each in hit.helpers)}
-        return {name: piece for name, piece in found.items() if "." not in piece.name}
 
-    def _make_piece(self, node: Node) -> Piece:
-        place = f"{node.path}:{node.start_line}"
-        return Piece(node.qualname, place, align_code(node.content), self._imports.list_needed(node))
+def _make_piece(found: Node | Helper, imports: tuple[str, ...]) -> Piece:
+    return Piece(found.qualname, f"{found.path}:{found.start_line}", align_code(found.content), imports)
 
 
 def _list_unusable(pieces: Mapping[str, Piece], standing_alone: set[str]) -> Iterator[tuple[str, str]]:
