@@ -1,1 +1,1 @@
-"""Write docstrings and comments by fill-in-the-middle, as managed data. Nothing lives here yet."""
+"""Write docstrings and comments of functions that have none, and check them; of graphs nothing is known here."""

@@ -260,7 +260,7 @@ class _Walk:
             if superclasses
             else ()
         )
-        docstring, _ = _split_docstring(self.text, body)
+        docstring, _ = split_docstring(self.text, body)
         place = docstring and _span(docstring, docstring)
         inner = _Scope(body.end_byte, len(self.definitions), None, None, qualname, "", scope.depth + 1)
         inner.in_class = True
@@ -272,7 +272,7 @@ class _Walk:
         if self._is_too_deep(scope.depth + 1, node):
             return
         qualname, span, decorators = self._outline(name, node)
-        docstring, rest = _split_docstring(self.text, body)
+        docstring, rest = split_docstring(self.text, body)
         place = docstring and _span(docstring, docstring)
         is_async = self.text.startswith(b"async", node.start_byte)
         index, block = len(self.definitions), None
@@ -340,7 +340,7 @@ def _span(first: Node, last: Node) -> Span:
     return Span(first.start_byte, last.end_byte, first.start_point.row + 1, end.row + 1 if end.column else end.row)
 
 
-def _split_docstring(text: bytes, body: Node) -> tuple[Node | None, Node | None]:
+def split_docstring(text: bytes, body: Node) -> tuple[Node | None, Node | None]:
     """Find the docstring of a suite and the first comment or statement of the rest (A-02); None for what is not there.
 
     Comments alone are no rest.

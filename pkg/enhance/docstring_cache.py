@@ -1,0 +1,109 @@
+"""Docstrings that were paid for once, kept in the user's cache folder for all graphs; of the code only a hash is kept.
+
+Failures are kept too: the same model would fail again. Several processes may use the file at once. Like every cache it
+never fails, it only forgets; what it could not keep it tells, because a second time costs money.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pkg.enhance.function_facts import FunctionText
+from pkg.enhance.writer import DocstringWriter, Failure
+from pkg.model import Docstring
+from pkg.private_files import make_file, make_folder
+
+WAIT_SECONDS = 5.0  # for another process that writes
+FORMAT = 1  # of the rows; rows of another are not read
+
+_CREATE = """CREATE TABLE IF NOT EXISTS docstring (
+    key BLOB PRIMARY KEY, text TEXT, reason TEXT, source TEXT, model TEXT, prompt TEXT, date TEXT) WITHOUT ROWID"""
+_FIND = "SELECT reason, text, source, model, prompt, date FROM docstring WHERE key = ?"
+_PUT = "INSERT OR REPLACE INTO docstring (key, text, reason, source, model, prompt, date) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def find_docstring_cache_path() -> Path:
+    """Give the file of the cache in the user's cache folder."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("pkg", appauthor=False) / "docstrings.db"
+
+
+def make_key(function: FunctionText, writer: DocstringWriter) -> bytes:
+    """Hash what a docstring depends on: the function, the class around it, the model, and the form of the prompt."""
+    named = (function.class_name or "", str(function.is_method))
+    parts = (str(FORMAT), writer.identity, writer.prompt, *named, function.content)
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class DocstringCache:
+    """A table of docstrings and failures by key; threads may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.fault: str | None = None  # why something was not kept or found
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = None
+        try:
+            make_folder(path.parent)
+            self._connection = _open(path)
+        except (OSError, sqlite3.Error) as fault:
+            self.fault = f"{path} cannot be used ({fault})"
+
+    def find(self, key: bytes) -> Docstring | Failure | None:
+        """Give what was written for a key, or why nothing could be; None where neither is known."""
+        for reason, *docstring in self._run(_FIND, (key,)):
+            return Docstring(*docstring) if reason is None else Failure(reason)
+        return None
+
+    def put(self, key: bytes, result: Docstring | Failure) -> None:
+        """Keep a docstring or a failure; it is on the disk when this returns."""
+        if isinstance(result, Failure):
+            self._run(_PUT, (key, None, result.reason, None, None, None, None))
+        else:
+            self._run(_PUT, (key, result.text, None, result.source, result.model, result.prompt, result.date))
+
+    def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
+        with self._lock:
+            if self._connection is None:
+                return []
+            try:
+                return self._connection.execute(statement, values).fetchall()
+            except (sqlite3.Error, UnicodeEncodeError) as fault:
+                self.fault = str(fault)
+                return []
+
+    def close(self) -> None:
+        """Release the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Open the file; one that is damaged is thrown away, for it holds nothing that cannot be made again."""
+    try:
+        return _prepare(path)
+    except sqlite3.DatabaseError as fault:
+        if isinstance(fault, sqlite3.OperationalError):
+            raise
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        return _prepare(path)
+
+
+def _prepare(path: Path) -> sqlite3.Connection:
+    make_file(path)
+    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, check_same_thread=False, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # what a loss of power takes can be written again
+        connection.execute(_CREATE)
+        return connection
+    except BaseException:
+        connection.close()
+        raise

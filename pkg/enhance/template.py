@@ -1,0 +1,81 @@
+"""Describe a function in words that are all its own: signature, names, what it raises, what it gives back (A-14).
+
+No model is asked, so the same function always gets the same text, and none of it is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pkg.enhance.function_facts import FunctionFacts, FunctionText, Parameter
+from pkg.errors import shorten
+from pkg.terms.words import split_by_case
+
+_MOST = 80  # characters of an expression; a longer one says less than it takes
+_SPECIAL = {"init": "initialise", "str": "text", "repr": "representation", "len": "length", "iter": "iterate over"}
+_SPECIAL |= {"eq": "compare", "call": "call", "enter": "enter", "exit": "leave", "del": "free", "bool": "truth"}
+_QUESTIONS = ("is", "has", "can", "should", "was", "are", "does", "needs")
+
+
+def render_template(function: FunctionText, facts: FunctionFacts) -> str:
+    """Put together a docstring of purpose, inputs and outputs from what the source says."""
+    sections = [
+        ("Args", [_describe_parameter(each) for each in facts.parameters]),
+        ("Yields" if facts.yields else "Returns", list(_describe_output(facts))),
+        ("Raises", [_describe_error(name, message) for name, message in facts.raises.items()]),
+    ]
+    paragraphs = [_render_purpose(function, facts)]
+    if facts.comment:
+        paragraphs.append(_make_sentence(facts.comment))
+    paragraphs += ["\n    ".join((f"{title}:", *lines)) for title, lines in sections if lines]
+    return "\n\n".join(paragraphs)
+
+
+def split_name(name: str) -> list[str]:
+    """Split an identifier into its words, in small letters but for acronyms."""
+    words = split_by_case(name.encode("utf-8", "replace"))
+    return [word if word.isupper() and len(word) > 1 and name != name.upper() else word.lower() for word in words]
+
+
+def _render_purpose(function: FunctionText, facts: FunctionFacts) -> str:
+    name = function.name
+    words = split_name(name) or [name]
+    if name.startswith("__") and name.endswith("__"):
+        words = [_SPECIAL.get(words[0], words[0]), *words[1:]]
+    elif words[0] in _QUESTIONS:
+        words = ["tell", "whether", "it", *words]
+    link = " a new " if name == "__init__" else " of "
+    owner = link + function.class_name if function.class_name else ""
+    return _make_sentence(" ".join(words) + owner)
+
+
+def _make_sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", ":")) else ".")
+
+
+def _describe_parameter(parameter: Parameter) -> str:
+    words = " ".join(split_name(parameter.name)) or parameter.name
+    extras = [words] if words != parameter.name else []
+    if parameter.star:
+        extras.append("any further arguments" if parameter.star == "*" else "any further keyword arguments")
+    if parameter.default is not None:
+        extras.append(f"{shorten(parameter.default, _MOST)} by default")
+    kind = f" ({shorten(parameter.annotation, _MOST)})" if parameter.annotation else ""
+    return f"{parameter.star}{parameter.name}{kind}: {', '.join(extras)}".removesuffix(": ")
+
+
+def _describe_output(facts: FunctionFacts) -> Iterator[str]:
+    """Tell the type of what comes back, and the expressions that make it, each once."""
+    if not (facts.yields or facts.may_give):
+        return
+    kind = f"{shorten(facts.annotation, _MOST)}: " if facts.annotation else ""
+    expressions = [shorten(" ".join(each.split()), _MOST) for each in dict.fromkeys(facts.gives)][:3]
+    text = " or ".join(expressions)
+    if kind or text:
+        yield (kind + text).removesuffix(": ")
+    else:
+        yield "each value" if facts.yields else "a value"
+
+
+def _describe_error(name: str, message: str | None) -> str:
+    return f"{name}: {' '.join(message.split())}" if message and message.strip() else name

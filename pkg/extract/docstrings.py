@@ -1,0 +1,114 @@
+"""Put a docstring into the source of a function that has none; every other statement stays as it is (P-07)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from inspect import cleandoc
+
+from tree_sitter import Node
+
+from pkg.errors import InputError, shorten
+from pkg.extract.parser import parse
+from pkg.extract.python import split_docstring
+
+_SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that was no text; UTF-8 has no form for it
+_INDENTED_HEADER = re.compile(r"^([ \t]+)(?:@|async\b|def\b)", re.MULTILINE)
+_REST_OF_HEADER = re.compile(r"[ \t\f]*(?:#[^\n]*)?\r?\n")
+_TYPE_COMMENT = re.compile(r"[ \t]*# *type:[^\n]*\n")  # of the whole function: it counts in the line below the header
+_ESCAPED = re.compile("[\\\\\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")  # all control characters but tab and line feed
+_WRAP = "if 1:\n"  # what stood behind white space needs something to belong to
+
+
+def insert_docstring(content: str, text: str, indent: str = "") -> str:
+    """Write a docstring of this text below the header of a function (P-07).
+
+    The content is as the graph keeps it: the first line without the white space that stood before it, which may be
+    given as indent, the others with theirs. Read back, the docstring is exactly the text as inspect.cleandoc gives it.
+    Raises InputError where the content is no function, or one that has a docstring.
+    """
+    code = _SURROGATE.sub("?", content)
+    header, colon, body = _find_places(code, indent)
+    newline = "\r\n" if "\r\n" in content else "\n"
+    rest = _REST_OF_HEADER.match(code, colon)
+    if rest is None:  # the body stands on the line of the header
+        outer = _read_indent(code, header) or indent
+        inner = outer + ("\t" if "\t" in outer else "    ")
+        literal = render_docstring(text, inner, newline)
+        return f"{content[:colon]}{newline}{inner}{literal}{newline}{inner}{content[body:]}"
+    comment = _TYPE_COMMENT.match(code, rest.end(), body)
+    place = comment.end() if comment else rest.end()
+    inner = _read_indent(code, body)
+    return f"{content[:place]}{inner}{render_docstring(text, inner, newline)}{newline}{content[place:]}"
+
+
+def render_docstring(text: str, indent: str, newline: str = "\n") -> str:
+    """Render a text as the literal of a docstring, whose later lines stand behind the given white space."""
+    escaped = _ESCAPED.sub(_escape, cleandoc(text)).replace('"""', '\\"\\"\\"')
+    if escaped.endswith('"'):
+        escaped = escaped[:-1] + '\\"'
+    first, *rest = escaped.split("\n")
+    if not rest:
+        return f'"""{first}"""'
+    return newline.join([f'"""{first}', *(indent + line if line else "" for line in rest), f'{indent}"""'])
+
+
+def _escape(found: re.Match[str]) -> str:
+    sign = found.group()
+    if sign == "\\":
+        return "\\\\"
+    return f"\\x{ord(sign):02x}" if ord(sign) < 0x100 else f"\\u{ord(sign):04x}"
+
+
+def _find_places(code: str, indent: str) -> tuple[int, int, int]:
+    """Give where the header of a function begins, where its colon ends, and where its first statement begins."""
+    for before in _list_indents(code, indent):
+        start = _WRAP + before if before else ""
+        text = (start + code).encode()
+        root = parse(text).root_node
+        function = None if root.has_error else _find_function(root)
+        if function is None:
+            continue
+        body = function.child_by_field_name("body")
+        first = _find_first(body) if body else None
+        colon = next(each for each in function.children if each.type == ":")
+        if body is None or first is None:
+            continue
+        if split_docstring(text, body)[0] is not None:
+            raise InputError(f"a function without docstring was expected, this one has one: {_show(code)}")
+        header, end, inner = (
+            len(text[:at].decode()) - len(start) for at in (function.start_byte, colon.end_byte, first.start_byte)
+        )
+        return header, end, inner
+    raise InputError(f"the source of a function was expected, not: {_show(code)}")
+
+
+def _list_indents(code: str, indent: str) -> Iterator[str]:
+    """Give the white space that may have stood before the first line; below a decorator the header shows it."""
+    yield from dict.fromkeys((indent, "", *_INDENTED_HEADER.findall(code)))
+
+
+def _find_function(module: Node) -> Node | None:
+    """Give the function that is the first statement of a module, or of the block that was put around it."""
+    first = _find_first(module)
+    if first is not None and first.type == "if_statement":
+        block = first.child_by_field_name("consequence")
+        first = _find_first(block) if block else None
+    if first is not None and first.type == "decorated_definition":
+        first = first.child_by_field_name("definition")
+    return first if first is not None and first.type == "function_definition" else None
+
+
+def _find_first(block: Node) -> Node | None:
+    """Give the first statement of a block; comments are none."""
+    return next((each for each in block.named_children if each.type != "comment"), None)
+
+
+def _read_indent(code: str, place: int) -> str:
+    """Give the white space between the start of a line and a place, as far as there is nothing else."""
+    before = code[code.rfind("\n", 0, place) + 1 : place]
+    return before if not before.strip() else ""
+
+
+def _show(code: str) -> str:
+    return repr(shorten(code.lstrip().partition("\n")[0], 60))
