@@ -17,11 +17,11 @@ from typing import Any, cast
 
 from pkg.errors import ContextLengthError, MissingExtraError, ModelError, ModelUnfitError, PathError
 from pkg.models.answer_text import AnswerText
-from pkg.models.batch import Conversation, Hole, Prompt
 from pkg.models.content import identify
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 from pkg.models.gguf_file import read_gguf
 from pkg.models.model_options import ModelOptions
+from pkg.models.prompt_batch import Conversation, Hole, Prompt
 from pkg.models.special_tokens import break_tokens
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage
 
