@@ -30,7 +30,11 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
 
 
 def open_model(detail: str, options: ModelOptions) -> HfModel:
-    """Load a model; raises PathError for a file that is missing, and ModelError for what cannot be loaded."""
+    """Load a model.
+
+    Raises MissingExtraError without the packages, PathError for a file that is missing, and ModelError for what cannot
+    be loaded.
+    """
     if not options.allow_download:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when the package is imported
     try:

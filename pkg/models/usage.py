@@ -47,11 +47,8 @@ def read_price(environment: Mapping[str, str] = os.environ) -> Price | None:
 
 def render_usage(usage: Usage, model: str, price: Price | None = None) -> str:
     """Say what was used in one line."""
-    cost = (
-        "" if price is None else f", {price.count_cost(usage.prompt_tokens, usage.completion_tokens):,.4f} at its price"
-    )
-    return (
-        f"{model}: {usage.requests:,} request{'' if usage.requests == 1 else 's'},"
-        f" {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {usage.seconds:,.1f} seconds"
-        f"{'' if cost is None else f', {cost:,.4f} at its price'}"
-    )
+    line = f"{model}: {usage.requests:,} request{'' if usage.requests == 1 else 's'},"
+    line += f" {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {usage.seconds:,.1f} seconds"
+    if price is None:
+        return line
+    return f"{line}, {price.count_cost(usage.prompt_tokens, usage.completion_tokens):,.4f} at its price"
