@@ -1,7 +1,7 @@
 """Tell what an answer defines from what it does with it below: reading input, own tests, prints, a loop, a server.
 
 What is wanted is the definitions. Lines that only use them may fail, wait for a person or never end where nobody asked
-for them, and say nothing about what they use.
+for them, and say nothing about what they use (U-15).
 """
 
 from __future__ import annotations

@@ -129,8 +129,8 @@ def test_a_module_that_is_missing_is_no_driver(reranker: Reranker) -> None:
 def test_a_program_that_is_asked_for_keeps_its_lines(reranker: Reranker) -> None:
     query = "Write a script that reads two numbers from standard input and prints their product."
     script = "def read():\n    return int(input())\n\nprint(read() * read())"
-    ranking = rank(reranker, script, query=query)
-    assert ranking.code == script
+    ranking = rank(reranker, script, "def read():\n    return 6 * nothing\n\nprint(read())", query=query)
+    assert (ranking.chosen, ranking.code, ranking.fallback) == (0, script, False)
 
 
 def test_the_paper_takes_an_answer_with_all_of_its_lines(reranker: Reranker) -> None:
