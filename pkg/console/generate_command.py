@@ -63,7 +63,7 @@ def run_generate(text: str, store: str, query: dict[str, Any], asked: dict[str, 
     """Write the answer to a question; decisions and usage go to standard error."""
     from pkg.api import generate_answer, open_graph
     from pkg.generation.generate_options import GenerateOptions
-    from pkg.models.usage import render_usage
+    from pkg.models.meter import render_usage
     from pkg.retrieval.query_options import QueryOptions
 
     model, tests, trace = asked.pop("model"), asked.pop("tests_file"), asked.pop("trace_file")
