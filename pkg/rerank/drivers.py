@@ -1,26 +1,23 @@
 """Tell what an answer defines from what it does with it below: reading input, own tests, prints, a loop, a server.
 
 What is wanted is the definitions. Lines that only use them may fail, wait for a person or never end where nobody asked
-for them, and say nothing about what they use.
+for them, and say nothing about what they use (U-15).
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import re
-import symtable
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
 from pkg.errors import shorten
-from pkg.extract.syntax import list_read_globals, silence_warnings, walk_tables
+from pkg.rerank.needed_parts import Part, keep_needed, list_lines, read_part
 from pkg.rerank.wanted import Definition
 
 _TEST = re.compile(r"test_|Test|tests?$|run_tests?$|main$|demo$")
-_BUILT_IN = frozenset(dir(builtins))
 _EXITS = ("exit", "_exit", "quit")
+MOST_STATEMENTS = 1000  # of a module that is looked at; no answer of a model has so many
 LONGEST = 60  # characters of a line that is named
 
 
@@ -29,23 +26,6 @@ class Driver(NamedTuple):
 
     line: str  # the first one, as it is told
     bare: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One statement of a module, with the names that it reads and binds."""
-
-    statement: ast.stmt
-    reads: frozenset[str]
-    binds: frozenset[str]
-
-    @property
-    def is_import(self) -> bool:
-        return isinstance(self.statement, ast.Import | ast.ImportFrom)
-
-    @property
-    def is_definition(self) -> bool:
-        return isinstance(self.statement, Definition)
 
 
 def is_test(definition: Definition) -> bool:
@@ -62,14 +42,14 @@ def _name(node: ast.expr | None) -> str:
 
 def find_driver(code: str, tree: ast.Module, entry: str | None) -> Driver | None:
     """Find the lines of code that only use what is wanted; None where there are none, or nothing else."""
-    if not any(map(_acts, tree.body)):
+    if len(tree.body) > MOST_STATEMENTS or not any(map(_acts, tree.body)):
         return None
     try:
-        parts = [_read_part(each) for each in tree.body]
+        parts = [read_part(each) for each in tree.body]
     except RecursionError:  # a statement that is too deep to be written out
         return None
     wanted = _list_wanted(parts, entry)
-    kept = _keep_needed(parts, wanted)
+    kept = keep_needed(parts, wanted)
     others = [each for each in parts if each not in kept]
     last = max((each.statement.lineno for each in kept), default=0)
     useless = [each for each in others if _is_useless(each, wanted, last)]
@@ -82,17 +62,7 @@ def find_driver(code: str, tree: ast.Module, entry: str | None) -> Driver | None
     return Driver(f"line {line}: {shown}", _write(code, tree, [each.statement for each in left]))
 
 
-def _read_part(statement: ast.stmt) -> _Part:
-    with silence_warnings():
-        table = symtable.symtable(ast.unparse(ast.Module([statement], [])), "<candidate>", "exec")
-    symbols = table.get_symbols()
-    binds = {each.get_name() for each in symbols if each.is_assigned() or each.is_imported() or each.is_namespace()}
-    for inner in walk_tables(table):
-        binds |= {each.get_name() for each in inner.get_symbols() if each.is_declared_global() and each.is_assigned()}
-    return _Part(statement, list_read_globals(table), frozenset(binds))
-
-
-def _list_wanted(parts: list[_Part], entry: str | None) -> frozenset[str]:
+def _list_wanted(parts: list[Part], entry: str | None) -> frozenset[str]:
     """Name what is wanted: the entry, or where it is not known or not there every definition that tries no other."""
     if entry and any(entry in each.binds and not each.is_import for each in parts):
         return frozenset((entry,))
@@ -100,89 +70,12 @@ def _list_wanted(parts: list[_Part], entry: str | None) -> frozenset[str]:
     return frozenset(each.name for each in definitions if not is_test(each) or all(map(is_test, definitions)))
 
 
-def _keep_needed(parts: list[_Part], wanted: frozenset[str]) -> list[_Part]:
-    """Keep what the wanted names stand on: what binds those that are read, and what fills an object that is read."""
-    needed, kept = wanted, list[_Part]()
-    waiting = _leave_rebinding(parts, wanted)
-    while True:
-        fillers = _list_fillers(parts, needed)
-        more = [
-            each
-            for each in waiting
-            if each.binds & needed or _fills(each.statement, needed) or _calls(each.statement, fillers)
-        ]
-        if not more:
-            return kept
-        kept += more
-        waiting = [each for each in waiting if each not in more]
-        needed |= frozenset(name for each in more for name in each.reads)
-
-
-def _leave_rebinding(parts: list[_Part], wanted: frozenset[str]) -> list[_Part]:
-    """Leave out what spoils a definition above: `area = area(2, 3)`, `from area import area`, `sum = 0`."""
-    defined = frozenset(name for each in parts if each.is_definition for name in each.binds & wanted)
-    places = [place for place, each in enumerate(parts) if each.binds & defined]
-    first = min(places, default=len(parts))
-    return [each for place, each in enumerate(parts) if place <= first or not _rebinds(each, defined)]
-
-
-def _rebinds(part: _Part, defined: frozenset[str]) -> bool:
-    if part.is_definition or not part.binds:
-        return False
-    value = getattr(part.statement, "value", None)
-    is_result = isinstance(value, ast.Call) and getattr(value.func, "id", "") in defined
-    return (bool(part.binds & defined) and (part.is_import or is_result)) or part.binds <= _BUILT_IN
-
-
-def _list_fillers(parts: list[_Part], needed: frozenset[str]) -> frozenset[str]:
-    """Name the functions that bind a global name which is needed."""
-    definitions = [(each.statement, each.binds) for each in parts if isinstance(each.statement, Definition)]
-    return frozenset(each.name for each, binds in definitions if (binds - {each.name}) & needed)
-
-
-def _fills(statement: ast.stmt, needed: frozenset[str]) -> bool:
-    """Tell whether a statement changes an object of a needed name: `table[i] = 1`, `names.append(x)`."""
-    if isinstance(statement, Definition | ast.Import | ast.ImportFrom):
-        return False
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-            if _find_root(node) in needed:
-                return True
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            function = node.value.func
-            if isinstance(function, ast.Attribute) and _changes(function, needed):
-                return True
-    return False
-
-
-def _changes(method: ast.Attribute, needed: frozenset[str]) -> bool:
-    """Tell whether a call of a method may change what is needed; of modules only the limits that they set."""
-    if method.attr == "setrecursionlimit":
-        return True
-    return method.attr in _CHANGING and _find_root(method) in needed
-
-
-_CHANGING = frozenset(("append", "extend", "add", "update", "insert", "setdefault", "seed", "sort", "reverse"))
-
-
-def _find_root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _calls(statement: ast.stmt, fillers: frozenset[str]) -> bool:
-    """Tell whether a statement is a call of a function that binds global names which are needed."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in fillers
-
-
-def _is_useless(part: _Part, wanted: frozenset[str], last: int) -> bool:
+def _is_useless(part: Part, wanted: frozenset[str], last: int) -> bool:
     """Tell whether an import brings what is defined here, or no known name below what is needed."""
     return part.is_import and (bool(part.binds & wanted) or (not part.binds and part.statement.lineno > last))
 
 
-def _ends_before(parts: list[_Part], wanted: frozenset[str]) -> bool:
+def _ends_before(parts: list[Part], wanted: frozenset[str]) -> bool:
     """Tell whether the code ends itself above what is wanted: that is not defined then, whoever runs it."""
     above = [each.statement for each in takewhile(lambda each: not each.binds & wanted, parts)]
     return any(isinstance(each, ast.Raise) or _name(getattr(each, "value", None)) in _EXITS for each in above)
@@ -203,7 +96,7 @@ def _acts(statement: ast.stmt) -> bool:
     return True
 
 
-def _list_left(others: list[_Part], kept: list[_Part], useless: list[_Part]) -> list[_Part]:
+def _list_left(others: list[Part], kept: list[Part], useless: list[Part]) -> list[Part]:
     """List what is left out: the drivers, and the tests and imports that only they need."""
     left = [each for each in others if _is_driver(each.statement) or each in useless]
     needed = frozenset(name for each in kept for name in each.reads)
@@ -243,10 +136,3 @@ def _write(code: str, tree: ast.Module, left: list[ast.stmt]) -> str:
     if any(line in gone for each in rest for line in list_lines(each)):  # two statements on one line
         return "\n\n".join(map(ast.unparse, rest))
     return "\n".join(line for number, line in enumerate(code.split("\n"), 1) if number not in gone).strip("\n")
-
-
-def list_lines(statement: ast.stmt) -> range:
-    """List the lines of a statement, its decorators among them."""
-    decorators = statement.decorator_list if isinstance(statement, Definition) else []
-    first = min((each.lineno for each in decorators), default=statement.lineno)
-    return range(min(first, statement.lineno), (statement.end_lineno or statement.lineno) + 1)

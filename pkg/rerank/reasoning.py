@@ -41,6 +41,10 @@ _FRAME = re.compile(rf"^[ \t]*</?(?:{_TAGS})>|</(?:{_TAGS})>[ \t]*$|{_SOLUTION}"
 """What stands around the answer itself, where it is marked."""
 
 
+_END = re.compile(r"(?:<\|[a-z_ ]{2,30}\|>|<｜[^｜\n]{2,30}｜>|</s>|<end_of_turn>)\Z")
+"""A token that ends a text, where whoever ran the model has left it in."""
+
+
 class Spoken(NamedTuple):
     """What a model said when its thoughts are left out."""
 
@@ -53,7 +57,8 @@ def leave_reasoning(text: str) -> Spoken:
     """Leave out what a model has marked as thought, ended or not; a text without any mark stays as it is."""
     if "<|channel|>" in text:
         return _take_channels(text)
-    given, text = text, _FRAME.sub("", _leave_phrased(text))
+    given = text = _leave_end(text)
+    text = _FRAME.sub("", _leave_phrased(text))
     kept, position, is_open = list[str](), 0, False
     while opening := _OPEN.search(text, position):
         closing = _CLOSE.search(text, opening.end())
@@ -64,6 +69,13 @@ def leave_reasoning(text: str) -> Spoken:
     said = rest[last:]
     thought = "" if said == given else _CLOSE.sub("\n", _OPEN.sub("\n", given))
     return Spoken(said, thought, is_open)
+
+
+def _leave_end(text: str) -> str:
+    """Leave out the tokens at the end; a text without any keeps its white space."""
+    while found := _END.search(text.rstrip()):
+        text = text[: found.start()]
+    return text
 
 
 def _leave_phrased(text: str) -> str:

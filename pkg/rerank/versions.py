@@ -19,6 +19,8 @@ from pkg.rerank.wanted import Definition, Question
 
 MOST_VERSIONS = 6  # of one answer that are kept: each may be run, and no answer of a model that was seen shows more
 
+MOST_ROUNDS = 4  # of looking for what the pieces that were found lack in turn; each parses all of them
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -69,7 +71,7 @@ class _Assembly:
         """Make a version of each piece that defines what is wanted, with the pieces that it stands on."""
         found: list[Version] = []
         used: set[int] = set()
-        for main in reversed(self._list_mains()):
+        for main in reversed(self._list_mains()[-MOST_VERSIONS:]):
             if main in used and not self.question.entry:
                 continue
             for places in self._list_unions(main):
@@ -104,12 +106,13 @@ class _Assembly:
         """Add the pieces that give the names which are lacking, the last one that gives a name."""
         names = self._list_names(main)
         rivals = {each for each in self._list_mains() if each > main and self._list_names(each) & names}
-        while lacking := self._list_lacking(self._join(places)):
+        for _ in range(MOST_ROUNDS):
+            lacking = self._list_lacking(self._join(places))
             others = [each for each in range(len(self.pieces)) if each not in rivals and each not in places]
-            givers = [each for each in others if _list_bound(self.pieces[each]) & lacking]
+            givers = {name: each for each in others for name in _list_bound(self.pieces[each]) & lacking}
             if not givers:
                 break
-            places = sorted({*places, givers[-1]})
+            places = sorted({*places, *givers.values()})
         return places
 
     def _list_corrections(self, places: list[int], main: int) -> list[int]:

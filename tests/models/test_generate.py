@@ -13,6 +13,7 @@ import pytest
 from pages import read_blocks, split_transcript
 
 import pkg
+from pkg.api import enhance_graph
 from pkg.models.text_model import TextModel
 
 pytestmark = pytest.mark.model
@@ -51,8 +52,8 @@ def test_the_commands_of_the_page_lead_from_a_clone_to_an_answer(coder_file: Pat
     outputs: list[str] = []
     for command, _ in split_transcript(block):
         if command.startswith("export"):
-            told = dict(re.findall(r"(\w+)=(\S+)", command))
-            environment |= told | {"PKG_MODEL": f"gguf:{coder_file}"}
+            settings = dict(re.findall(r"(\w+)=(\S+)", command))
+            environment |= settings | {"PKG_MODEL": f"gguf:{coder_file}"}
         elif not command.startswith(INSTALLED):
             line = command.replace(".venv/bin/pkg", f"{sys.executable} -m pkg.cli")
             done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
@@ -73,9 +74,9 @@ def test_from_undocumented_code_to_a_chosen_answer(coder: TextModel, tmp_path: P
     (tmp_path / "shop" / "prices.py").write_text(SHOP)
     store = f"sqlite:///{tmp_path / 'graph.db'}"
     pkg.build_graph(tmp_path / "shop", store=store)
-    (report,) = pkg.enhance_graph(coder.name, store=store, limit=5)
+    (report,) = enhance_graph(coder.name, store=store, limit=5)
     assert report.written >= 4
-    question = 'def total(texts):\n    """Sum prices such as "$1.50" in cents.\n\n    >>> total(["$1.50", "$2"])\n    350\n    """\n'
+    question = 'def total(texts):\n    """Sum prices in cents.\n\n    >>> total(["$1.50", "$2"])\n    350\n    """\n'
     with pkg.open_graph(store) as graph:
         result = graph.query("sum of prices in a list", mode="function", top_k=3)
         assert "sum_prices" in [hit.qualname for hit in result.hits]

@@ -56,6 +56,8 @@ THOUGHTS = [
     "<|channel|>analysis<|message|>\n{draft}\n<|end|><|start|>assistant<|channel|>final<|message|>\n{good}",
     "Thinking...\n{draft}\n...done thinking.\n\n{good}",
     "Here is my thought process: {draft}\n\nHere is my response:\n\n{good}",
+    "<think>\n{draft}\n</think>\n{good}<|im_end|>",
+    "{good}</s>",
     "{good}\n<think>\nIs it right? Or rather\n{draft}\n",  # its tokens ran out
 ]
 

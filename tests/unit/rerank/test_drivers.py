@@ -44,6 +44,7 @@ FAILING = [
     "from nothing_of_that_name import *\nrun(area)",
     "from area import area\nassert area(1, 1) == 1",
     "area = area(2, 3)\nprint(area)",
+    "print(area(2, 3))\ndel area",
     "with open('sizes.txt') as file:\n    for line in file:\n        print(area(*map(int, line.split())))",
     "result = area('a', 'b')\nprint(result)",
     "print(area(1))",
@@ -129,8 +130,8 @@ def test_a_module_that_is_missing_is_no_driver(reranker: Reranker) -> None:
 def test_a_program_that_is_asked_for_keeps_its_lines(reranker: Reranker) -> None:
     query = "Write a script that reads two numbers from standard input and prints their product."
     script = "def read():\n    return int(input())\n\nprint(read() * read())"
-    ranking = rank(reranker, script, query=query)
-    assert ranking.code == script
+    ranking = rank(reranker, script, "def read():\n    return 6 * nothing\n\nprint(read())", query=query)
+    assert (ranking.chosen, ranking.code, ranking.fallback) == (0, script, False)
 
 
 def test_the_paper_takes_an_answer_with_all_of_its_lines(reranker: Reranker) -> None:
@@ -155,6 +156,7 @@ KEPT = [
     "table = {}\nfor each in range(9):\n    table[each] = each\ndef area(w, h):\n    return table[w] * h",
     "names = []\nnames.append('a')\ndef area(w, h):\n    return len(names) * w * h",
     "ready = []\ndef fill():\n    global ready\n    ready = [1]\nfill()\ndef area(w, h):\n    return ready[0] * w * h",
+    "table = {}\ndef fill():\n    table[1] = 1\nfill()\ndef area(w, h):\n    return table[1] * w * h",
     "try:\n    from math import prod\nexcept ImportError:\n    prod = None\ndef area(w, h):\n    return prod((w, h))",
     "def area(w, h):\n    return w * h\narea.calls = 0",
     "import sys\nsys.setrecursionlimit(10 ** 5)\ndef area(w, h):\n    return w * h",
