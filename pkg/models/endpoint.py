@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 
 Ask = Callable[[str, Mapping[str, Any] | None], Mapping[str, Any] | None]
-"""Ask for a page below the root of a service, such as /props, which gives an object; None where there is none."""
+"""Ask for a page from the root of a service, such as /props, or from its address, such as models; None without one."""
 
 Kind = Literal["llama.cpp", "vllm", "ollama", "other"]
 
@@ -76,7 +76,7 @@ def find_endpoint(ask: Ask, model: str, reuse: bool) -> Endpoint:
     if isinstance(settings, Mapping):
         sampling = {**_PLAIN, "cache_prompt": reuse}
         return Endpoint(ask, "llama.cpp", model, settings.get("n_ctx"), props.get("total_slots"), sampling=sampling)
-    for entry in (ask("/v1/models", None) or {}).get("data") or ():
+    for entry in (ask("models", None) or {}).get("data") or ():
         if entry.get("id") == model and entry.get("owned_by") == "vllm":
             return Endpoint(ask, "vllm", model, entry.get("max_model_len"), None, _CONTINUE_VLLM, _PLAIN_VLLM)
     for entry in (ask("/api/ps", None) or {}).get("models") or ():  # those that Ollama has in memory

@@ -50,7 +50,7 @@ def read_gguf(path: Path) -> GgufFile:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
                 return _parse(data, path)
-            except (struct.error, IndexError, UnicodeDecodeError, _HeadError):
+            except (struct.error, RecursionError, _HeadError):
                 raise ModelError(f"{path} is truncated or damaged: its head cannot be read; fetch it again") from None
 
 
@@ -81,10 +81,14 @@ class _Reader:
     def text(self) -> str:
         """Read a text."""
         length = self.read("Q")
-        if self.place + length > len(self._data):
-            raise _HeadError
-        self.place += length
+        self.skip(length)
         return self._data[self.place - length : self.place].decode("utf-8", "replace")
+
+    def skip(self, size: int) -> None:
+        """Pass over so many bytes, all of which have to be there."""
+        self.place += size
+        if self.place > len(self._data):
+            raise _HeadError
 
     def value(self, kind: int) -> object:
         """Read a setting; a list is passed over, and only its length told."""
@@ -98,11 +102,10 @@ class _Reader:
 
     def _skip_list(self, kind: int, length: int) -> int:
         if kind in _NUMBERS:
-            self.place += length * struct.calcsize(f"<{_NUMBERS[kind]}")
+            self.skip(length * struct.calcsize(f"<{_NUMBERS[kind]}"))
         elif kind == _TEXT:
             for _ in range(length):  # a vocabulary: a hundred thousand of them, which nobody reads
-                size = self.read("Q")
-                self.place += size
+                self.skip(self.read("Q"))
         elif kind == _LIST:
             for _ in range(length):
                 self.value(kind)
@@ -120,7 +123,8 @@ def _parse(data: mmap.mmap, path: Path) -> GgufFile:
     told = {reader.text(): reader.value(reader.read("I")) for _ in range(settings)}
     end = max((_read_tensor(reader) for _ in range(tensors)), default=0)
     alignment = told.get("general.alignment", ALIGNMENT)
-    assert isinstance(alignment, int)
+    if not isinstance(alignment, int) or alignment < 1:
+        raise _HeadError
     start = -(-reader.place // alignment) * alignment
     if len(data) < start + end:
         raise ModelError(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 300.0  # without a word: a long prompt on a processor takes minutes before the first one
 CONNECT_SECONDS = 10.0
-NOT_BUILT = 501  # what llama.cpp answers for a page that it was started without
+STARTING = (429, 503)  # that a page may be there later; of a gateway any other fault may mean that there is none
 SHOWN = 300  # characters of what a service said
 
 Path = Literal["chat", "completions"]
@@ -91,19 +91,20 @@ class OpenAIClient:
                     yield self._read_chunk(data)
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
-        """Ask for what stands beside the interface, such as /props; None where there is no object of that kind.
+        """Ask for what stands beside the interface; None where there is no object of that kind.
 
-        Raises what stream raises but for a page that is missing or refused.
+        path: from the root of the service, such as /props, or from the address, such as models. Raises ModelBusyError
+        when a later try may help, and ModelError where nobody answers.
         """
         from openai import APIResponseValidationError, APIStatusError
 
-        url = self.url.removesuffix("/v1") + path
+        url = self.url.removesuffix("/v1") + path if path.startswith("/") else f"{self.url}/{path}"
         client, found = self._client, None
         with self._translated("completions"):
             try:
                 found = client.post(url, body=body, cast_to=object) if body else client.get(url, cast_to=object)
             except APIStatusError as fault:
-                if judge_refusal(fault.status_code, None) in ("busy", "key") and fault.status_code != NOT_BUILT:
+                if fault.status_code in STARTING:
                     raise
             except (APIResponseValidationError, ValueError):  # a page of another kind under that name
                 pass

@@ -12,12 +12,12 @@ from pkg.models.endpoint import Endpoint, find_endpoint
 from pkg.models.fim import find_family
 
 LLAMA = {"/props": {"default_generation_settings": {"n_ctx": 2048}, "total_slots": 2}}
-VLLM = {"/v1/models": {"data": [{"id": "other"}, {"id": "m", "owned_by": "vllm", "max_model_len": 4096}]}}
+VLLM = {"models": {"data": [{"id": "other"}, {"id": "m", "owned_by": "vllm", "max_model_len": 4096}]}}
 OLLAMA = {
-    "/v1/models": {"data": [{"id": "m", "owned_by": "library"}]},
+    "models": {"data": [{"id": "m", "owned_by": "library"}]},
     "/api/ps": {"models": [{"name": "m", "context_length": 99}]},
 }
-CLOUD = {"/v1/models": {"data": [{"id": "m", "owned_by": "system"}]}}
+CLOUD = {"models": {"data": [{"id": "m", "owned_by": "system"}]}}
 
 
 @dataclass
