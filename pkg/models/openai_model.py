@@ -59,8 +59,10 @@ class OpenAIModel:
     @cached_property
     def _endpoint(self) -> Endpoint:
         with self._lock:
-            find = partial(find_endpoint, self._client.ask, self._model, self._options.reuse)
-            return call_patiently(find, self._sleep)
+            return find_endpoint(self._ask, self._model, self._options.reuse)
+
+    def _ask(self, path: str, body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        return call_patiently(partial(self._client.ask, path, body), self._sleep)
 
     @property
     def window(self) -> int | None:
@@ -141,7 +143,7 @@ class OpenAIModel:
         """Tell whether llama.cpp knows tokens for a hole that the table of families does not."""
         with self._lock:
             asked = {"input_prefix": "a = ", "input_suffix": "\n", "n_predict": 1}
-            return self._endpoint.kind == "llama.cpp" and self._client.ask("/infill", asked) is not None
+            return self._endpoint.kind == "llama.cpp" and self._ask("/infill", asked) is not None
 
     def _fill_by_infill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
         """Have llama.cpp show the hole, which cuts what is longer than its batch without a word."""
@@ -162,7 +164,7 @@ class OpenAIModel:
             "stop": list(decoding.stop),
             **self._endpoint.sampling,
         }
-        found = call_patiently(lambda: self._client.ask("/infill", asked), self._sleep) or {}
+        found = self._ask("/infill", asked) or {}
         if not isinstance(found.get("content"), str):
             raise ModelAnswerError(f"{self._client.url}/infill gave back no text; check the model")
         finish: Finish = "length" if found.get("stop_type") == "limit" else "stop"

@@ -290,3 +290,14 @@ def test_threads_ask_once_what_answers_and_get_their_own_answers(server: TextSer
         thread.join()
     assert answers == {number: f"prompt {number}" for number in range(8)}
     assert asked == ["props"]
+
+
+def test_a_limit_is_kept_for_the_prompt_and_the_longest_answer(
+    server: TextServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[int] = []
+    monkeypatch.setattr("pkg.models.rate_limit.RateLimit.wait", lambda self, tokens: waited.append(tokens))
+    model, _ = open_at(server.url, requests_a_minute=1)
+    model.chat(ASK, SHORT)
+    model.complete("twelve bytes", SHORT)
+    assert waited == [6 + 8, 4 + 8]
