@@ -28,14 +28,12 @@ def test_a_hole_is_filled(coder: TextModel) -> None:
 
 
 def test_an_answer_goes_on_where_it_was_begun(coder: TextModel) -> None:
-    asked = (Message("user", "Write a function add of two numbers."), Message("assistant", f"```python\n{HEAD}"))
+    asked = (Message("user", "Write a function add of two numbers."), Message("assistant", f"{HEAD}    return"))
     told: list[str] = []
-    written = coder.chat(asked, Decoding(max_tokens=60, stop=("```",)), told.append)
+    written = coder.chat(asked, Decoding(max_tokens=12, stop=("\n",)), told.append)
     assert coder.can_prime
-    assert "return a + b" in written.text
-    assert "def add" not in written.text
-    assert len(told) > 3
-    assert "".join(told) == written.text
+    assert written.text == "".join(told) == " a + b"
+    assert len(told) > 2
 
 
 def test_an_answer_without_room_says_so(coder: TextModel) -> None:
@@ -51,7 +49,5 @@ def test_a_prompt_longer_than_the_window_is_refused(coder: TextModel) -> None:
 
 def test_the_same_seed_gives_the_same_answer(coder: TextModel) -> None:
     asked = [Message("user", "Tell me a word.")]
-    one, two, other = (
-        coder.chat(asked, Decoding(max_tokens=12, temperature=1.5, seed=seed)).text for seed in (7, 7, 8)
-    )
+    one, two, other = (coder.chat(asked, Decoding(max_tokens=6, temperature=1.5, seed=seed)).text for seed in (7, 7, 8))
     assert one == two != other

@@ -300,4 +300,4 @@ def test_a_limit_is_kept_for_the_prompt_and_the_longest_answer(
     model, _ = open_at(server.url, requests_a_minute=1)
     model.chat(ASK, SHORT)
     model.complete("twelve bytes", SHORT)
-    assert waited == [6 + 8, 4 + 8]
+    assert waited == [5 + 8, 4 + 8]
