@@ -142,10 +142,9 @@ def test_the_identity_goes_with_the_weights(folder: Path, tiny: HfModel) -> None
 
 @pytest.mark.slow
 def test_the_small_coder_writes_as_it_does_in_llama(coder: TextModel, coder_file: Path) -> None:
-    begun = [Message("user", "Write a function add."), Message("assistant", "```python\ndef add(a, b):\n")]
-    decoding = Decoding(max_tokens=30, stop=("```",))
+    begun = [Message("user", "Write a function add."), Message("assistant", "def add(a, b):\n    return")]
+    short = Decoding(max_tokens=8, stop=("\n",))
     with closing(open_model(f"hf:{coder_file}", ModelOptions(device="cpu"))) as model:
-        assert "return a + b" in model.chat(begun, decoding).text
-        assert "return a + b" in coder.chat(begun, decoding).text
+        assert model.chat(begun, short).text == coder.chat(begun, short).text == " a + b"
         assert model.can_fill
-        assert model.fill("def add(a, b):\n    return ", "\n", Decoding(max_tokens=8, stop=("\n",))).text == "a + b"
+        assert model.fill("def add(a, b):\n    return ", "\n", short).text == "a + b"
