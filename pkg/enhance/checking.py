@@ -44,6 +44,8 @@ def check_docstring(text: str, is_whole: bool, function: FunctionText, facts: Fu
         raise RefusedError("it says nothing that is true" if mended != kept else "it says too little")
     if len(mended) > MOST_CHARACTERS:
         raise RefusedError(f"{len(mended):,} characters; a docstring may have {MOST_CHARACTERS:,}")
+    if break_tokens(mended) != mended:
+        raise RefusedError("it holds a special token")
     if not fits(mended, function.content):
         raise RefusedError(CHANGES_CODE)
     return mended
@@ -75,6 +77,7 @@ def clean_text(text: str, is_whole: bool = True) -> str:
 
     Of one that ran out of tokens the last line or sentence goes, which may say half of something.
     """
+    text = _UNPRINTABLE.sub("", text)
     found = _QUOTES.search(text)
     if found:
         text, is_whole = text[: found.start()], True
@@ -84,7 +87,7 @@ def clean_text(text: str, is_whole: bool = True) -> str:
     repeated = next((found for found in _REPEATED.finditer(text) if _WORD.search(found.group(1))), None)
     if repeated:
         text, is_whole = text[: repeated.end(1)], False
-    cleaned = cleandoc(_UNPRINTABLE.sub("", text.replace('\\"', '"'))).strip()
+    cleaned = cleandoc(text.replace('\\"', '"')).strip()
     cleaned = "\n".join(line.rstrip() for line in _strip_quotes(cleaned).split("\n"))
     return cleaned if is_whole else _drop_half(cleaned)
 

@@ -40,8 +40,6 @@ def test_any_text_is_refused_or_leaves_the_code_as_it_is(text: str, is_whole: bo
     del after.body[0]
     assert ast.dump(after) == ast.dump(before)
     assert break_tokens(kept) == kept
-    assert "KeyError: No" not in kept
-    assert ">>>" not in kept
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text("ab:- \n", max_size=6)), max_size=12).map("".join))
