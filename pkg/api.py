@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.config import default_store
-from pkg.errors import PkgError, StoreChangedError
+from pkg.errors import PkgError, QueryError, StoreChangedError
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build, build_export, drop_source
 from pkg.indexing.build_plan import BuildOptions, Progress
@@ -23,13 +23,23 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.evaluation.trace import TraceReport
+    from pkg.generation.generate_options import GenerateOptions
+    from pkg.generation.sample_writer import Context
+    from pkg.generation.samples import WrittenAnswer
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.verify import Verification
     from pkg.indexing.bulk_export import BulkReport
+    from pkg.indexing.code_patch import FilePatch
+    from pkg.indexing.docstring_counts import DocstringCount
+    from pkg.indexing.enhancement import EnhanceReport
+    from pkg.indexing.enhancement import Listen as Watch
+    from pkg.indexing.enhancement_estimate import EnhanceEstimate
+    from pkg.indexing.enhancement_session import EnhanceOptions
     from pkg.model import BlockKind, Node, QueryResult, Skip
+    from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
-    from pkg.retrieval.query_options import BlockChoice, Mode, RankingMethod
+    from pkg.retrieval.query_options import BlockChoice, Mode, QueryOptions, RankingMethod
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -141,6 +151,88 @@ def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None
         return drop_source(target, name)
 
 
+def enhance_graph(
+    model: str,
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    form: str | None = None,
+    limit: int | None = None,
+    minutes: float | None = None,
+    max_cost: float | None = None,
+    price: str | None = None,
+    retry_failed: bool = False,
+    is_stored: bool = True,
+    listen: Watch | None = None,
+    listener: Listener = NOBODY,
+) -> list[EnhanceReport]:
+    """Write docstrings for functions that have none, the most called first, and store them (P-07); a report a source.
+
+    model: such as gguf:FILE, openai:NAME@URL or template. form: of the prompt, else the best for the model.
+    limit, minutes, max_cost: what may be spent at most; a cost needs the price of a million tokens, IN/OUT.
+    retry_failed: ask again for what failed before. is_stored: else all goes into the cache of docstrings alone.
+    listen: told of each function. No docstring of a person is touched, and no file is written.
+    Raises pkg.errors.PkgError; what was written until then is stored.
+    """
+    from pkg.indexing.enhancement_session import run_enhancement
+
+    options = _enhance_options(model, form, limit, minutes, max_cost, price, listener)
+    options = replace(options, retry_failed=retry_failed, is_stored=is_stored, listen=listen or options.listen)
+    with closing(open_store(find_address(store), ask=listener.ask)) as target:
+        return list(run_enhancement(target, source, options))
+
+
+def estimate_enhancement(
+    model: str,
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    form: str | None = None,
+    limit: int | None = None,
+    price: str | None = None,
+    listener: Listener = NOBODY,
+) -> EnhanceEstimate:
+    """Estimate what enhance_graph takes, from twenty functions that are written for it and stay in the cache.
+
+    Where nobody agrees that they are sent to another machine, the sizes of the functions alone tell.
+    Raises pkg.errors.PkgError.
+    """
+    from pkg.indexing.enhancement_session import estimate_enhancement
+
+    options = _enhance_options(model, form, limit, None, None, price, listener)
+    with closing(open_store(find_address(store), ask=listener.ask)) as target:
+        return estimate_enhancement(target, source, options)
+
+
+def list_failures(
+    model: str,
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    form: str | None = None,
+    ask: Ask | None = None,
+) -> list[tuple[str, str, str]]:
+    """List the functions that a model has failed at: path, qualified name and reason; nothing is asked of it."""
+    from pkg.indexing.enhancement_session import EnhanceOptions, list_known_failures
+
+    with closing(open_store(find_address(store), ask=ask)) as target:
+        found = list_known_failures(target, source, EnhanceOptions(model, form))
+        return [(target.path, target.qualname, reason) for target, reason in found]
+
+
+def remove_docstrings(
+    model: str, *, store: str | None = None, source: str | None = None, ask: Ask | None = None
+) -> dict[str, int]:
+    """Take the docstrings of a model out of a graph, which is then as if they had never been; how many, by source.
+
+    A UsageError names the models where there is none of that name.
+    """
+    from pkg.indexing.enhancement_session import undo_enhancement
+
+    with closing(open_store(find_address(store), ask=ask)) as target:
+        return undo_enhancement(target, source, model)
+
+
 def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:
     """Open the graph at an address for questions; without one PKG_STORE, else the user's own store."""
     return Graph(open_store(find_address(store), ask=ask))
@@ -204,6 +296,39 @@ def rank_stream(
     from pkg.rerank.tasks import rank_one_by_one
 
     return rank_one_by_one(lambda: Reranker(options), tasks)
+
+
+def generate_answer(
+    text: str,
+    model: str | TextModel,
+    options: GenerateOptions | None = None,
+    *,
+    listen: Listen | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> WrittenAnswer:
+    """Have a text model answer a question without any graph; Graph.generate shows it what the graph has."""
+    from pkg.generation.sample_writer import Context
+
+    return _generate(text, model, Context(), options, listen, say)
+
+
+def _generate(
+    text: str,
+    model: str | TextModel,
+    context: Context,
+    options: GenerateOptions | None,
+    listen: Listen | None,
+    say: Callable[[str], None],
+) -> WrittenAnswer:
+    from pkg.generation.generate import write_answer
+    from pkg.generation.generate_options import GenerateOptions
+    from pkg.models.registry import open_model
+    from pkg.rerank.reranker import Reranker
+
+    with ExitStack() as stack:
+        opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        reranker = stack.enter_context(Reranker())
+        return write_answer(text, opened, context, options or GenerateOptions(), reranker, listen=listen, say=say)
 
 
 class Graph:
@@ -295,9 +420,66 @@ class Graph:
 
         return render_prompt(result)
 
+    def generate(
+        self,
+        text: str,
+        model: str | TextModel,
+        options: GenerateOptions | None = None,
+        *,
+        query: QueryOptions | None = None,
+        listen: Listen | None = None,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> WrittenAnswer:
+        """Have a text model answer a question with the code found for it; code that it writes runs in the sandbox.
+
+        model: a name such as gguf:FILE, or a model that stays open. query: how the code is searched for. listen: told
+        the text piece by piece, where no other answer can replace it. say: told each decision. Raises ModelError and
+        what query raises; a question of which no word is known is answered without context.
+        """
+        from pkg.generation.sample_writer import Context
+
+        if options is not None and options.context == "none":
+            return generate_answer(text, model, options, listen=listen, say=say)
+        try:
+            result, context = self._find_context(text, query)
+        except QueryError as fault:
+            result, context = None, Context(notes=(f"answered without context: {fault}",))
+        return replace(_generate(text, model, context, options, listen, say), result=result)
+
+    def _find_context(self, text: str, query: QueryOptions | None) -> tuple[QueryResult, Context]:
+        """Search twice, for code and for functions, and read what the answer may use of both."""
+        from pkg.generation.answer_context import MOST_SIGNATURES, read_context
+        from pkg.retrieval.query_options import QueryOptions
+
+        chosen = query or QueryOptions()
+        functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
+        code, whole = (self.query(text, **_list_fields(each)) for each in (chosen, functions))
+        return code, _read_again(lambda: read_context(self.store, code, whole))
+
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of a bare name."""
         return _read_again(lambda: self.store.find_name(name, source))
+
+    def docstrings(self, source: str | None = None) -> list[DocstringCount]:
+        """Count the docstrings that were written for functions, by source, model and prompt (A-13)."""
+        from pkg.indexing.docstring_counts import count_docstrings
+        from pkg.indexing.enhancement_session import list_sources
+
+        def count() -> list[DocstringCount]:
+            with self.store.snapshot():
+                names = list_sources(self.store, source)
+                return [each for name in names for each in count_docstrings(self.store, name)]
+
+        return _read_again(count)
+
+    def patches(self, source: str | None = None, fresh: Mapping[str, str] | None = None) -> Iterator[FilePatch | Skip]:
+        """Give a unified diff of each file that shows its written docstrings; a Skip says why a file has none.
+
+        fresh: docstrings by content hash that the graph does not hold yet; then only these are shown.
+        """
+        from pkg.indexing.code_patch import list_all_patches
+
+        return list_all_patches(self.store, source, fresh)
 
     def stats(self) -> StoreStats:
         """Count what the graph holds."""
@@ -327,6 +509,11 @@ class Graph:
         return self._encoder[1]
 
 
+def _list_fields(options: QueryOptions) -> dict[str, Any]:
+    """Give the options of a query as keywords."""
+    return {each.name: getattr(options, each.name) for each in fields(options)}
+
+
 def _read_again(read: Callable[[], Found]) -> Found:
     """Read, and read again where a write has ended meanwhile; a StoreChangedError when that goes on and on."""
     for _ in range(RETRIES):
@@ -337,6 +524,24 @@ def _read_again(read: Callable[[], Found]) -> Found:
 
 def _build_options(encoder: str | None, jobs: int, listener: Listener) -> BuildOptions:
     return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree)
+
+
+def _enhance_options(
+    model: str,
+    form: str | None,
+    limit: int | None,
+    minutes: float | None,
+    max_cost: float | None,
+    price: str | None,
+    listener: Listener,
+) -> EnhanceOptions:
+    from pkg.indexing.budget import Budget
+    from pkg.indexing.enhancement_session import EnhanceOptions
+    from pkg.models.usage import parse_price
+
+    seconds = None if minutes is None else minutes * 60
+    budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))
+    return EnhanceOptions(model, form, budget, agree=listener.agree)
 
 
 def _open_target(store: str | None, listener: Listener) -> GraphStore:

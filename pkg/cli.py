@@ -21,6 +21,7 @@ import click
 from pkg import __version__
 from pkg.config import read_settings
 from pkg.console.options import (
+    ENHANCE_NAMES,
     SETTINGS,
     browser_options,
     build_options,
@@ -28,7 +29,10 @@ from pkg.console.options import (
     choose_question,
     decode_option,
     deps_options,
+    enhance_options,
     export_options,
+    generate_options,
+    is_by_file,
     json_option,
     open_output,
     query_options,
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
 _KEPT = {
     "build": "; the graph is whole, as it was before or as it is after this build",
+    "enhance": "; what was written is kept, and the same command goes on where it stopped",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
 """What is left of a command that was interrupted."""
@@ -121,7 +126,15 @@ def _read_settings() -> dict[str, Any]:
 @build_options
 @json_option
 def build(
-    path: str, store: str, is_watched: bool, poll: bool, from_export: bool, remove: bool, as_json: bool, **options: Any
+    path: str,
+    store: str,
+    is_watched: bool,
+    poll: bool,
+    from_export: bool,
+    remove: bool,
+    is_enhanced: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Build or update the graph of PATH.
 
@@ -131,25 +144,40 @@ def build(
     """
     from pkg.console.build_command import run_build, run_watch
 
-    check_build_options(is_watched, poll, from_export, remove)
+    check_build_options(is_watched, poll, from_export, remove, is_enhanced)
+    wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
+    wanted["is_by_file"] = is_by_file(click.get_current_context(), "model")
     if is_watched:
         run_watch(path, store, poll, as_json, options)
     else:
-        run_build(path, store, from_export, remove, as_json, options)
+        run_build(path, store, from_export, remove, as_json, options, wanted if is_enhanced else None)
 
 
-@main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
+@main.command(
+    epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3   or, for an answer:'
+    "  pkg query - --generate --model gguf:coder.gguf < task.py"
+)
 @click.argument("text", callback=decode_option)
 @store_options
 @query_options
+@generate_options
 @json_option
 def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
-    """Find the code that helps with TEXT; - reads the question from standard input."""
+    """Find the code that helps with TEXT; - reads the question from standard input.
+
+    With --generate a text model writes an answer. Where TEXT shows examples, such as asserts or a session of doctest,
+    what is found cannot make it worse: an answer with context counts only if every example holds.
+    """
     from pkg.api import open_graph
     from pkg.console import tables
+    from pkg.console.generate_command import run_generate, split_options
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    asked = split_options(options, prompt, explain)
+    if asked is not None:
+        run_generate(text, store, options, asked, as_json)
+        return
     with open_graph(store, ask=choose_ask()) as graph:
         result = graph.query(text, **options)
         if prompt:
@@ -157,6 +185,21 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
             click.echo(show_controls(answer) if sys.stdout.isatty() else answer)
         else:
             emit(as_json, tables.query_lines(result, explain), lambda: tables.view_query(result, explain))
+
+
+@main.command(epilog="Example:  pkg enhance --model gguf:coder.gguf --limit 200   or   pkg enhance --model template")
+@store_options
+@enhance_options
+@json_option
+def enhance(store: str, as_json: bool, **options: Any) -> None:
+    """Write docstrings for the functions that have none, into the graph alone.
+
+    The most called functions come first. What is written is kept by the code that it is for: a second run writes
+    nothing twice, and a function that moves keeps it. Docstrings of people and your files are never touched.
+    """
+    from pkg.console.enhance_command import run_enhance
+
+    run_enhance(store, as_json, options | {"is_by_file": is_by_file(click.get_current_context(), "model")})
 
 
 @main.command(epilog="Example:  pkg stats --json")

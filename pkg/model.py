@@ -340,6 +340,8 @@ class Hit:
     helpers: tuple[Helper, ...] = ()
     same_content: int = 0  # nodes with equal content that were folded into this one
     cosine: float = 0.0  # of the whole text with the question (P-14)
+    docstring: str | None = None  # of a function, also one that was written for it and stands not in its content
+    docstring_source: str | None = None  # of a function: human, fim, template or none
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.model import Class, CodeUnit, Edge, Function, Import, Label, Status
+from pkg.model import Class, CodeUnit, Docstring, Edge, Function, Import, Label, Status
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,6 +121,26 @@ class Fragment:
     vectors: npt.NDArray[np.float16]  # [nodes with an embedded label, dimension], in the order of nodes
     terms: bytes  # of its functions and imports, as pkg.terms.impacts packs them
     calls: tuple[CallSite, ...]
+
+
+class StoredFragment(NamedTuple):
+    """A fragment as a store gives it back, to be drafted once more."""
+
+    source: str
+    key: int  # unsigned 64 bit
+    path: str  # of the file; "" for a piece of rows
+    text: bytes
+    terms: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DocstringChange:
+    """What changes in a stored fragment where functions get docstrings that were written for them, or lose them."""
+
+    key: int  # of the fragment
+    docstrings: Mapping[str, Docstring | None]  # by id of the function; None takes away what was written
+    vectors: npt.NDArray[np.float16]  # [docstrings, dimension], in their order
+    terms: bytes  # of the whole fragment
 
 
 class Part(NamedTuple):

@@ -20,8 +20,21 @@ if TYPE_CHECKING:
     from pkg.indexing.report import BuildReport
 
 
-def run_build(path: str, store: str, from_export: bool, remove: bool, as_json: bool, options: dict[str, Any]) -> None:
-    """Build or remove once, and show what was done."""
+def run_build(
+    path: str,
+    store: str,
+    from_export: bool,
+    remove: bool,
+    as_json: bool,
+    options: dict[str, Any],
+    enhancement: dict[str, Any] | None = None,
+) -> None:
+    """Build or remove once, and show what was done; then write docstrings as `pkg enhance` does, where it is wanted."""
+    is_agreed = options["yes"]
+    if enhancement is not None:
+        from pkg.console.enhance_command import check_model
+
+        check_model(enhancement, [path])
     with _listen(options.pop("yes")) as (listener, close_bar):
         if remove:
             reports = [remove_source(decode_word(path), store=store, ask=listener.ask)]
@@ -33,6 +46,11 @@ def run_build(path: str, store: str, from_export: bool, remove: bool, as_json: b
         close_bar()
         for report in reports:
             _show(report, store, as_json, listener)
+    if enhancement is not None:
+        from pkg.console.enhance_command import run_writing
+
+        for report in reports:
+            run_writing(store, as_json, enhancement | {"source": report.source, "yes": is_agreed})
 
 
 def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:

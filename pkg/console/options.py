@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from pathlib import Path
@@ -15,10 +15,12 @@ import click
 from pkg.config import default_store, find_settings
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError, conceal_address
+from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
 from pkg.retrieval.query_options import BLOCK_CHOICES, MODES, RANKINGS, QueryOptions
+from pkg.services import conceal_name
 
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
@@ -26,7 +28,7 @@ _DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE se
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-QUERY, DEPS = QueryOptions(), DepsOptions()  # whose defaults are those of the commands
+QUERY, DEPS, GENERATE = QueryOptions(), DepsOptions(), GenerateOptions()  # whose defaults are those of the commands
 
 
 def decode_option(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -72,17 +74,65 @@ jobs_setting = partial(setting, "--jobs", type=click.IntRange(0), default=0)
 
 def _check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
     """Let no settings file that is a part of what is built ask for this: a cloned repository could bring one."""
-    by_file = ctx.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.DEFAULT_MAP
-    file = find_settings(Path.cwd()) if value and by_file else None
-    built = Path(str(ctx.params.get("path"))).resolve()
-    work_tree = next((each for each in (built, *built.parents) if (each / ".git").exists()), built)
-    if file is not None and not {built, work_tree}.isdisjoint(file.resolve().parents):
+    file = _find_own_settings([str(ctx.params.get("path"))]) if value and is_by_file(ctx, str(parameter.name)) else None
+    if file is not None:
         raise UsageError(
             f"setting 'follow_links' in {file} is a part of the repository that is built, which may not ask for it"
             " itself; give --follow-links or --no-follow-links"
         )
     return value
 
+
+def is_by_file(ctx: click.Context, name: str) -> bool:
+    """Tell whether the value of an option comes from a settings file."""
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT_MAP
+
+
+def _find_own_settings(roots: Iterable[str]) -> Path | None:
+    """Find the settings file of the current folder, if it is a part of one of these repositories."""
+    file = find_settings(Path.cwd())
+    for root in roots if file else ():
+        built = Path(root).resolve()
+        work_tree = next((each for each in (built, *built.parents) if (each / ".git").exists()), built)
+        if file is not None and not {built, work_tree}.isdisjoint(file.resolve().parents):
+            return file
+    return None
+
+
+def check_settings(model: str, roots: Iterable[str]) -> None:
+    """Let no settings file that is a part of the code name the model that the code is given to, or that is loaded.
+
+    A UsageError where it does.
+    """
+    file = _find_own_settings(roots)
+    if file is not None:
+        raise UsageError(
+            f"setting 'model' in {file} is a part of the code that '{conceal_name(model)}' would get, which may not"
+            " choose it itself; give --model"
+        )
+
+
+model_setting = partial(
+    setting,
+    "--model",
+    metavar="MODEL",
+    callback=decode_option,
+)
+"""Which text model is meant; help says for what."""
+
+_ENHANCE = (
+    model_setting(
+        help="Who writes: gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which asks no model and puts together"
+        " what the code says of itself."
+    ),
+    click.option("--form", metavar="FORM", help="Form of the prompt; default: what serves the model best."),
+    click.option("--limit", type=click.IntRange(0), help="Functions to write for, the most called first."),
+    click.option("--minutes", type=click.FloatRange(0), help="Minutes to write for."),
+    click.option("--max-cost", type=click.FloatRange(0), help="What writing may cost; needs --price."),
+    setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
+    click.option("--retry-failed", is_flag=True, help="Ask again for functions at which the model has failed before."),
+)
+"""Who writes docstrings, and what that may take."""
 
 build_options = combine(
     source_setting(help="Name of the source; default: the name of the folder or file."),
@@ -94,7 +144,9 @@ build_options = combine(
         " of the graph. Another one than before encodes the whole graph anew.",
     ),
     click.option(
-        "--yes", is_flag=True, help="Agree beforehand that code is sent to the service of --encoder, whatever it costs."
+        "--yes",
+        is_flag=True,
+        help="Agree beforehand that code is sent to the service of --encoder or of --model, whatever it costs.",
     ),
     jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do."),
     setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out."),
@@ -110,8 +162,30 @@ build_options = combine(
         "--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again."
     ),
     click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead."),
+    click.option(
+        "--enhance", "is_enhanced", is_flag=True, help="Write docstrings after the build, as pkg enhance does."
+    ),
+    *_ENHANCE,
 )
 """The options of `pkg build`, but for the store."""
+
+enhance_options = combine(
+    source_setting(help="Write for one source only."),
+    *_ENHANCE,
+    click.option("--yes", is_flag=True, help="Agree beforehand that code is sent to another machine."),
+    click.option("--estimate", is_flag=True, help="Tell what it takes, from 20 functions that are really written."),
+    click.option("--dry-run", is_flag=True, help="Show as a diff what would be stored, and store nothing."),
+    click.option("--list", is_flag=True, help="List what was written by which model; with --model, its failures too."),
+    click.option("--diff", is_flag=True, help="Show what was written as a diff of the code."),
+    click.option("--undo", metavar="MODEL", callback=decode_option, help="Take out what a model has written."),
+    click.option(
+        "--export-patch",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Write a patch that puts the docstrings into the files, which are not touched; - for standard output.",
+    ),
+)
+"""The options of `pkg enhance`, but for the store."""
 
 query_options = combine(
     setting(
@@ -161,7 +235,62 @@ query_options = combine(
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
     click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
 )
-"""The options of `pkg query`, but for the store."""
+"""The options of `pkg query` for what is found, but for the store."""
+
+generate_options = combine(
+    click.option("--generate", is_flag=True, help="Have a text model answer TEXT with the code that was found."),
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
+    click.option(
+        "--form", default=GENERATE.form, show_default=True, help="Form of the prompt: auto, paper, or one by its name."
+    ),
+    setting("--frame", type=click.Choice(FRAMES), default=GENERATE.frame, help="What is asked for."),
+    setting(
+        "--context",
+        type=click.Choice(CONTEXTS),
+        default=GENERATE.context,
+        help="What the prompt shows: what harms least, nothing, signatures, or code.",
+    ),
+    click.option("--no-context", is_flag=True, help="The same as --context none, to compare; no graph is needed."),
+    click.option(
+        "--samples",
+        "-n",
+        type=click.IntRange(0),
+        default=GENERATE.samples,
+        help="Answers to write and to choose from; without it one, and more while an example in TEXT fails.",
+    ),
+    click.option("--rerank/--no-rerank", default=GENERATE.rerank, help="Choose among answers (default), or give all."),
+    setting(
+        "--attempts",
+        type=click.IntRange(1),
+        default=GENERATE.attempts,
+        help="Tries at most, each told which examples failed before.",
+    ),
+    click.option("--link/--no-link", default=GENERATE.link, help="Put helpers that an answer calls into it (default)."),
+    setting("--max-tokens", type=click.IntRange(1), default=GENERATE.max_tokens, help="Tokens of one answer."),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(0),
+        default=GENERATE.temperature,
+        show_default=True,
+        help="Of samples beyond the first of each form.",
+    ),
+    click.option("--seed", type=int, default=GENERATE.seed, show_default=True, help="Seed of the samples."),
+    click.option(
+        "--oracle-tests",
+        "tests_file",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="For research: let attempts see hidden tests, one a line; all output says ORACLE.",
+    ),
+    click.option(
+        "--trace",
+        "trace_file",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Write every prompt, answer and verdict to FILE, one JSON line each.",
+    ),
+)
+"""The options of `pkg query` for an answer in words or code."""
 
 deps_options = combine(
     source_setting(help="Look in one source only."),
@@ -283,6 +412,10 @@ def _check_verify_options(ctx: click.Context, traced: bool, vectors: bool) -> No
         raise UsageError("--source narrows --trace; two stores are compared whole")
 
 
+ENHANCE_NAMES = ("model", "form", "limit", "minutes", "max_cost", "price", "retry_failed")
+"""The names of the options that tell who writes docstrings, and what that may take."""
+
+
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Write JSON lines even to a terminal.")(command)
@@ -329,7 +462,7 @@ def _name_databases(stores: tuple[str, ...], database: str | None, expected: int
     return tuple(name_database(each, database) if each in lacking else each for each in stores)
 
 
-def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove: bool) -> None:
+def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove: bool, is_enhanced: bool) -> None:
     """Refuse options of `pkg build` that exclude each other.
 
     A UsageError names the two.
@@ -338,6 +471,8 @@ def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
     if is_watched and (remove or from_export):
         raise UsageError("--watch excludes --remove and --from-export; it follows a folder or file that changes")
+    if is_enhanced and (is_watched or remove):
+        raise UsageError("--enhance excludes --watch and --remove; run pkg enhance whenever docstrings are wanted")
     if poll and not is_watched:
         raise UsageError("--poll tells how --watch looks for changes; give both, or neither")
 
@@ -361,7 +496,7 @@ def choose_question(
     return "path", decode_word(ends[0]), decode_word(ends[1])
 
 
-def open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any]]:
+def open_output(output: str | None, store: str, is_binary: bool = False) -> AbstractContextManager[IO[Any]]:
     """Open the file to export to; the store itself would be lost before it is read.
 
     A UsageError where it is the store, a PathError where it cannot be written.
@@ -370,7 +505,8 @@ def open_output(output: str | None, store: str) -> AbstractContextManager[IO[Any
     if output and scheme == "sqlite" and _is_same_file(Path(output), Path(place)):
         raise UsageError(f"{output} is the store {store} itself; expected another file to export to")
     try:
-        return click.open_file(output or "-", "w", encoding="utf-8", atomic=output is not None)
+        mode, encoding = ("wb", None) if is_binary else ("w", "utf-8")
+        return click.open_file(output or "-", mode, encoding=encoding, atomic=output not in (None, "-"))
     except OSError as fault:
         raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
 

@@ -41,6 +41,14 @@ class ProgressBar:
         bar = self._switch("ranking", TimeElapsedColumn())
         bar.update(bar.task_ids[0], description=f"{ranked:,} ranked, {skipped:,} left out")
 
+    def enhance(self, done: int, total: int, seconds: float) -> None:
+        """Show that docstrings of `done` of `total` functions were written, how fast, and how long the rest takes."""
+        from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+        bar = self._switch("enhancing", MofNCompleteColumn(), TimeRemainingColumn())
+        rate = f"{done / seconds:,.1f} functions a second" if seconds else ""
+        bar.update(bar.task_ids[0], completed=done, total=total, description=f"enhancing, {rate}")
+
     def close(self) -> None:
         """Take the bar away."""
         if self._bar is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pkg.model import Finding, Hit, QueryResult
 
 
+WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
 SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
 SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
 
@@ -27,6 +28,7 @@ _HIT_FIELDS = (
     "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
     "cosine", "content", "pruned_content", "same_content",
 )  # fmt: skip
+_DOCSTRING_FIELDS = ("docstring", "docstring_source")  # of functions alone
 
 
 def build_line(report: BuildReport) -> dict[str, Any]:
@@ -57,6 +59,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
     """Give one line a hit, then the line of coverage, as docs/commands.md describes them."""
     for hit in result.hits:
         line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
+        line |= {name: text for name in _DOCSTRING_FIELDS if (text := getattr(hit, name)) is not None}
         yield line | {
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
@@ -69,6 +72,8 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
     """Show hits with their place, score and highlighted code, what was pruned dimmed, and one line of coverage."""
     for hit in result.hits:
         yield _view_title(hit)
+        if hit.docstring and hit.docstring_source in WRITTEN:  # that of a person stands in the code
+            yield style_words(f"{hit.docstring}\n({hit.docstring_source})", "dim italic")
         yield _view_code(hit)
         for helper in hit.helpers:
             place = f"{_escape(helper.path)}:{helper.start_line}"
@@ -100,7 +105,7 @@ def _view_code(hit: Hit) -> Text:
     from rich.syntax import Syntax
     from rich.text import Text
 
-    from pkg.generation.prompt import align_code
+    from pkg.generation.aligned_code import align_code
 
     text = show_controls(align_code(hit.content))
     code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)

@@ -7,8 +7,21 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Skip, Source, Unfolded
-from pkg.units import UnitGraph, UnitLinks
+from pkg.model import (
+    Call,
+    Docstring,
+    Edge,
+    Label,
+    Matches,
+    Node,
+    NodeFilter,
+    Outline,
+    RelationType,
+    Skip,
+    Source,
+    Unfolded,
+)
+from pkg.units import DocstringChange, StoredFragment, UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +88,13 @@ class StoreWriter(Protocol):
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
         """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
 
+    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
+        """Let functions have docstrings that were written for them, or none any more; their ids and links stay.
+
+        With them go the vectors of the functions and the terms of their fragments. What is there already makes no new
+        generation. A StoreError names a fragment or a function that the store does not have.
+        """
+
 
 class EncoderWriter(StoreWriter, Protocol):
     """A write transaction that can also change the encoder of the graph."""
@@ -116,6 +136,18 @@ class GraphStore(Protocol):
 
     def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Give (path, text) of those of the files that the source has; only of files, whose text is one piece."""
+
+    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
+        """Give (content hash, docstring) of each function of a source that a docstring was written for (P-07).
+
+        Cheap where there is none: every build of what has changed asks.
+        """
+
+    def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
+        """Give the fragments that some functions stand in, each once; unknown ids are left out.
+
+        Inside a write that has put nothing yet, it is what the write will change.
+        """
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
+from pkg.errors import StoreError
 from pkg.extract.syntax import silence_warnings
-from pkg.model import Edge, Import, Label, Matches, Nested, Node, Span
+from pkg.model import Docstring, Edge, Import, Label, Matches, Nested, Node, Span
 from pkg.units import format_id, hash_bytes
+
+DOCSTRING_PROPERTIES = ("docstring", "docstring_source", "docstring_model", "docstring_prompt", "docstring_date")
+"""The properties of a function that a docstring was written for, in the order of the fields of model.Docstring."""
 
 _NOWHERE = Span(0, 0, 0, 0)
 
@@ -22,6 +26,25 @@ def parse_docstring(literal: bytes) -> str:
             return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return literal.decode("utf-8", "replace")
+
+
+def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
+    """Give the properties of a function that a docstring was written for (A-13); without one each has no value."""
+    values = (None,) * len(DOCSTRING_PROPERTIES) if docstring is None else astuple(docstring)
+    return dict(zip(DOCSTRING_PROPERTIES, values, strict=True))
+
+
+def check_unwritten(node_id: str, has_own: bool) -> None:
+    """Refuse to write over what a person wrote: a StoreError for a function that has a docstring of its own (A-13)."""
+    if has_own:
+        raise StoreError(f"function '{node_id}' has a docstring of its own, which stays; expected one without")
+
+
+def find_docstring(properties: Mapping[str, Any]) -> Docstring | None:
+    """Read from the properties of a function the docstring that was written for it; None where there is none."""
+    if properties.get("docstring_model") is None:
+        return None
+    return Docstring(*(properties[name] for name in DOCSTRING_PROPERTIES))
 
 
 def parse_import(properties: Mapping[str, Any]) -> Import:

@@ -57,7 +57,19 @@ def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_O
     from pkg.indexing.export import open_export
 
     with open_export(path) as inputs:
-        return [build_input(found, store, options, StageClock()) for found in inputs]
+        return [_build_exported(found, store, options) for found in inputs]
+
+
+def _build_exported(found: Input, store: GraphStore, options: BuildOptions) -> BuildReport:
+    """Build a source of an export; code that the store has already gets the docstrings of the export, and no others."""
+    was_there = found.source in store.sources()
+    report = build_input(found, store, options, StageClock())
+    if was_there:
+        from pkg.encode.registry import load_encoder
+        from pkg.indexing.docstring_storage import match_docstrings
+
+        match_docstrings(store, found.source.name, found.docstrings, load_encoder(store.encoder()[0]))
+    return report
 
 
 def drop_source(store: GraphStore, source: str) -> BuildReport:
@@ -104,11 +116,12 @@ def write_units(
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
     records = dict(store.link_notes(found.source.name)) if is_resolved else {}  # gone when their files are put anew
+    docstrings = dict(store.docstrings(found.source.name)) | dict(found.docstrings)  # of functions that come again
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 
     units = session.load(plan.units)
-    for unit in prepare_all(found.source.name, units, encoder, options.jobs, plan.size, clock.seconds):
+    for unit in prepare_all(found.source.name, units, encoder, options.jobs, plan.size, clock.seconds, docstrings):
         with clock.stage("store"):
             session.put(unit)
     with clock.stage("store"):

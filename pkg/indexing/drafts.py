@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
+from pkg.graph.texts import describe_docstring
 from pkg.indexing.fields import FieldSpans
-from pkg.model import Block, Call, Class, CodeUnit, Function, Import, Label, Span
+from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function
+from pkg.model import Block, Call, Class, CodeUnit, Docstring, Function, Import, Label, Span
 from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, PieceNames, hash_bytes, hash_inside
 
@@ -64,8 +66,12 @@ def _start(piece: Class | Function | Block | Import) -> int:
 class Draft:
     """A fragment while it is made: rows first, vectors when the whole batch has been encoded."""
 
-    def __init__(self, pieces: CodePieces, span: Span, place: tuple[str, str], path: str) -> None:
+    def __init__(
+        self, pieces: CodePieces, span: Span, place: tuple[str, str], path: str, docstrings: Docstrings = NO_DOCSTRINGS
+    ) -> None:
+        """Cut the rows of a span; docstrings are those that were written for functions without one of their own."""
         self._pieces = pieces
+        self._docstrings = docstrings
         self._span = span
         self._text = pieces.code.text[span.start : span.end]
         self._path = path
@@ -76,7 +82,7 @@ class Draft:
         blocks = pieces.blocks_in(span)
         bodies = pieces.code.blocks[blocks.start : blocks.stop]
         self.fields = FieldSpans(self._text, span.start, path, bodies, pieces.comments_in(span))
-        self.tail: list[bytes] = []  # import statements as they are encoded, one alias each
+        self.tail: list[bytes] = []  # functions with a written docstring and imports, one alias each, as encoded
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
         self.headings: list[str] = []  # of each span
         self._tail_end = len(self._text) + 1
@@ -88,18 +94,23 @@ class Draft:
 
     @property
     def encoded_text(self) -> bytes:
-        """Give the text that spans point into: the fragment, then its imports, one alias a line."""
+        """Give the text that spans point into: the fragment, then what is encoded otherwise than it stands there."""
         return b"\n".join((self._text, *self.tail))
+
+    @property
+    def functions(self) -> list[NodeRow]:
+        """Give the rows of the functions, of which the first spans are, one each."""
+        return [node for node in self._nodes if node.label is Label.FUNCTION]
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
         """Make the fragment with the vectors of its spans, float16 [spans, dimension], and the terms of its nodes.
 
         `terms` are those of its functions, in order, and then of its imports.
         """
-        packed = self._pack(terms)
+        packed = self.pack(terms)
         return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
 
-    def _pack(self, terms: TermRows) -> bytes:
+    def pack(self, terms: TermRows) -> bytes:
         """Pack terms with the nodes that they are of: functions stand before imports in every fragment."""
         indexed = [node for node in self._nodes if node.label in (Label.FUNCTION, Label.IMPORT)]
         functions = sum(node.label is Label.FUNCTION for node in indexed)
@@ -114,22 +125,43 @@ class Draft:
         definition = self._pieces.code.definitions[number]
         label = Label.FUNCTION if isinstance(definition, Function) else Label.CLASS
         place = start, end, _, _ = self._place(definition.span)
-        content = self._text[start:end]
+        hashed = hash_bytes(self._text[start:end])
         self._index[number] = len(self._nodes)
         parent = -1 if definition.parent is None else self._index.get(definition.parent, -1)
-        kind = None
+        kind, written = None, None
         if isinstance(definition, Function):
             kind = "method" if definition.is_method else "function"
-            self.spans.append((start, end))
             self.headings.append(make_heading(self._path, definition.qualname))
-            self.fields.add_function(number, definition)
+            written = self._fill(definition, start, end, hashed) if self._docstrings else None
+            if written is None:
+                self.spans.append((start, end))
+            self.fields.add_function(number, definition, written.text if written else None)
         identity = self._names.name(label, definition.qualname)
+        properties = _describe(definition) | (describe_docstring(written) if written else {})
         self._nodes.append(
             NodeRow(
-                identity, label, parent, definition.name, definition.qualname, kind, *place, hash_bytes(content),
-                _describe(definition) or None,
+                identity, label, parent, definition.name, definition.qualname, kind, *place, hashed,
+                properties or None,
             )
         )  # fmt: skip
+
+    def _fill(self, function: Function, start: int, end: int, hashed: int) -> Docstring | None:
+        """Let what is encoded of a function be its code with the docstring that was written for it, and give that."""
+        written = None if function.docstring else self._docstrings.get(hashed)
+        if written is None:
+            return None
+        column = start - (self._text.rfind(b"\n", 0, start) + 1)
+        filled = fill_function(self._text[start:end], written.text, column)
+        if filled is None:
+            return None
+        self._encode_also(filled)
+        return written
+
+    def _encode_also(self, text: bytes) -> None:
+        """Let a text be encoded that stands so nowhere in the fragment."""
+        self.spans.append((self._tail_end, self._tail_end + len(text)))
+        self.tail.append(text)
+        self._tail_end += len(text) + 1
 
     def _add_blocks(self, numbers: range) -> None:
         code, nodes = self._pieces.code, self._nodes
@@ -152,10 +184,8 @@ class Draft:
     def _add_import(self, record: Import) -> None:
         rendered = record.statement.encode("utf-8", "replace")
         place = self._place(record.span)
-        self.spans.append((self._tail_end, self._tail_end + len(rendered)))
+        self._encode_also(rendered)
         self.headings.append("")
-        self.tail.append(rendered)
-        self._tail_end += len(rendered) + 1
         name = record.name or record.module
         identity = self._names.name(Label.IMPORT, rendered.decode())
         self.fields.add_import(name, record.statement)

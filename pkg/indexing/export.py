@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import CorpusError, PathError
+from pkg.graph.texts import find_docstring
 from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
-from pkg.model import Label, Source, Status
+from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
+from pkg.model import Docstring, Label, Source, Status
 
 if TYPE_CHECKING:
     pass
@@ -33,13 +35,25 @@ def open_export(path: str) -> Iterator[list[Input]]:
             shutil.copyfileobj(sys.stdin.buffer, spool)
             spool.flush()
             path = spool.name
-        sources = [line for line in _read_nodes(path) if line["label"] == Label.SOURCE.value]
-        yield [_make_input(path, line) for line in sources]
+        sources, docstrings = _read_heads(path)
+        yield [_make_input(path, line, docstrings.get(line["name"], NO_DOCSTRINGS)) for line in sources]
 
 
-def _make_input(path: str, line: dict[str, Any]) -> Input:
+def _read_heads(path: str) -> tuple[list[dict[str, Any]], dict[str, dict[int, Docstring]]]:
+    """Read the lines of the sources, and by source the docstrings that were written for functions."""
+    sources: list[dict[str, Any]] = []
+    docstrings: dict[str, dict[int, Docstring]] = {}
+    for line in _read_nodes(path):
+        if line["label"] == Label.SOURCE.value:
+            sources.append(line)
+        elif (docstring := find_docstring(line)) is not None:
+            docstrings.setdefault(line["source"], {})[int(line["content_hash"], 16)] = docstring
+    return sources, docstrings
+
+
+def _make_input(path: str, line: dict[str, Any], docstrings: Docstrings) -> Input:
     source = Source(line["name"], line["kind"], line["root"], line.get("revision"))
-    return Input(source, "", None, stream=lambda: _stream_units(path, source.name))
+    return Input(source, "", None, stream=lambda: _stream_units(path, source.name), docstrings=docstrings)
 
 
 def _stream_units(path: str, source: str) -> Iterator[RawUnit]:

@@ -188,8 +188,11 @@ class FieldSpans:
         """Give the text that spans point into."""
         return b"\n".join(self._parts)
 
-    def add_function(self, number: int, function: Function) -> None:
-        """Add the fields of a function, by its number among the definitions of the unit."""
+    def add_function(self, number: int, function: Function, written: str | None = None) -> None:
+        """Add the fields of a function, by its number among the definitions of the unit.
+
+        written: a docstring that was written for it, which has none of its own.
+        """
         owners = function.qualname.rpartition(".")[0]
         start, end, docstring = function.span.start, function.span.end, function.docstring
         body = self._bodies.get(number, docstring.end if docstring else end)
@@ -198,6 +201,8 @@ class FieldSpans:
         self._add(Field.SIGNATURE, start, docstring.start if docstring else body)
         if docstring is not None:
             self._add(Field.DOCSTRING, docstring.start, docstring.end)
+        elif written is not None:
+            self._add_written(Field.DOCSTRING, written)
         self._add(Field.BODY, body, end)
         self.nodes += 1
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pkg.errors import PathError
+from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Skip, Source, Status
 from pkg.units import format_id, hash_bytes
 
@@ -60,6 +61,7 @@ class Input:
     entries: tuple[RawUnit, ...] | None  # None: the units come from stream
     skipped: tuple[Skip, ...] = ()
     stream: Callable[[], Iterator[RawUnit | Skip]] = lambda: iter(())
+    docstrings: Docstrings = field(default_factory=dict)  # that an export says were written for functions
 
     @property
     def count(self) -> int:

@@ -28,6 +28,7 @@ from pkg.extract.python import extract_unit
 from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
+from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
 from pkg.model import CodeUnit, Label, Span, Status
 from pkg.resources import count_cores, map_ahead, return_free_memory
 from pkg.terms.impacts import TermRows
@@ -42,9 +43,11 @@ DraftPart = tuple[int, int, "Draft | None"]  # key, first line, and nothing when
 class Preparer:
     """Prepare batches of units for one source; keeps the encoder, and what it has already sent."""
 
-    def __init__(self, source: str, encoder: Encoder) -> None:
+    def __init__(self, source: str, encoder: Encoder, docstrings: Docstrings = NO_DOCSTRINGS) -> None:
+        """Begin a source; docstrings are those that were written for functions of it, whose code may come again."""
         self._source = source
         self._encoder = encoder
+        self._docstrings = docstrings
         self._fields = FieldReader()
         self._sent: set[int] = set()
 
@@ -64,7 +67,8 @@ class Preparer:
             return code, []
         key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
         whole = Span(0, len(code.text), 1, 1)
-        return code, [(key, 1, Draft(CodePieces(code), whole, (self._source, unit.path), unit.path))]
+        place = self._source, unit.path
+        return code, [(key, 1, Draft(CodePieces(code), whole, place, unit.path, self._docstrings))]
 
     def _cut_parts(self, code: CodeUnit) -> Iterator[DraftPart]:
         """Make a fragment of each top-level definition and import of a row, so equal ones are stored once (A-03)."""
@@ -80,7 +84,8 @@ class Preparer:
             if len(self._sent) >= SENT_LIMIT:
                 self._sent.clear()
             self._sent.add(key)
-            yield key, span.start_line, Draft(pieces, span, (self._source, format_id(key)), "") if is_new else None
+            place = self._source, format_id(key)
+            yield key, span.start_line, Draft(pieces, span, place, "", self._docstrings) if is_new else None
 
     def _finish(self, batch: Sequence[LoadedUnit], drafts: list[tuple[CodeUnit, list[DraftPart]]]) -> list[UnitGraph]:
         """Encode the spans of all drafts in one pass over their joined texts (A-06), and hand out the vectors."""
@@ -156,10 +161,10 @@ _preparer: Preparer | None = None  # of a worker process
 
 
 def prepare_in_processes(
-    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int
+    source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int, docstrings: Docstrings = NO_DOCSTRINGS
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield what Preparer.prepare gives for each batch, in their order; an InputError when a worker process dies."""
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder, dict(docstrings)))
     try:
         yield from map_ahead(partial(_submit, pool), batches, workers)
     except BrokenProcessPool as fault:
@@ -182,11 +187,11 @@ def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker(source: str, encoder: str) -> None:
+def _start_worker(source: str, encoder: str, docstrings: Docstrings) -> None:
     """Set up a worker, which never outlives its parent."""
     global _preparer
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _preparer = Preparer(source, load_encoder(encoder))
+    _preparer = Preparer(source, load_encoder(encoder), docstrings)
 
 
 def _end_with_parent() -> None:
@@ -207,19 +212,26 @@ LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves,
 
 
 def prepare_all(
-    source: str, units: Iterable[LoadedUnit], encoder: str, jobs: int, size: int, seconds: dict[str, float]
+    source: str,
+    units: Iterable[LoadedUnit],
+    encoder: str,
+    jobs: int,
+    size: int,
+    seconds: dict[str, float],
+    docstrings: Docstrings = NO_DOCSTRINGS,
 ) -> Iterator[UnitGraph]:
     """Prepare all units, in their order whatever the number of workers; CPU seconds are added to `seconds` by stage.
 
     jobs: worker processes; 0 takes one for each processor where there is enough to do. size: bytes of the units, 0 when
-    that is not known. A heavy encoder works alone, for each copy takes memory. A UsageError for fewer than 0 jobs.
+    that is not known. A heavy encoder works alone, for each copy takes memory. docstrings: those that were written for
+    functions of the source before. A UsageError for fewer than 0 jobs.
     """
     workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, size)
     batches = cut_batches(units)
     if workers > 1:
-        prepared = prepare_in_processes(source, batches, encoder, workers)
+        prepared = prepare_in_processes(source, batches, encoder, workers, docstrings)
     else:
-        prepared = map(Preparer(source, load_encoder(encoder)).prepare, batches)
+        prepared = map(Preparer(source, load_encoder(encoder), docstrings).prepare, batches)
     for graphs, spent in prepared:
         for stage, value in spent.items():
             seconds[stage] = seconds.get(stage, 0.0) + value

@@ -18,8 +18,9 @@ from pkg.encode.registry import (
     name_encoder,
 )
 from pkg.errors import EncoderMismatchError, UsageError
-from pkg.graph.texts import parse_import
+from pkg.graph.texts import find_docstring, parse_import
 from pkg.indexing.build_plan import KnownUnits, compare, is_current
+from pkg.indexing.written_docstrings import fill_function
 from pkg.model import EMBEDDED_LABELS, Label, Node, Skip
 from pkg.units import hash_bytes
 
@@ -164,7 +165,10 @@ def make_text(node: Node, headings: Headings) -> Text:
         text, heading = parse_import(node.properties).statement, ""
     else:
         text, heading = node.content, headings.of(node)
-    return text.encode("utf-8", "replace"), heading
+    encoded = text.encode("utf-8", "replace")
+    written = find_docstring(node.properties)
+    filled = fill_function(encoded, written.text, node.start_col) if written else None
+    return filled or encoded, heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +239,8 @@ def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
             census.encode([text for text, _ in batch], [heading for _, heading in batch])
     is_stream = found.source.root == "-"
     if not is_stream:
-        preparer = Preparer(found.source.name, census)
+        docstrings = dict(store.docstrings(found.source.name)) | dict(found.docstrings)
+        preparer = Preparer(found.source.name, census, docstrings)
         for units in cut_batches(_load_fresh(found, store)):
             preparer.prepare(units)
     return Estimate(census.texts, census.tokens, not is_stream)

@@ -88,7 +88,14 @@ def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hi
         pruned_content=pruned.content.decode("utf-8", "replace") if pruned and cuts else node.content,
         pruned=cuts,
         same_content=match.same_content,
+        docstring=_find_text(node, "docstring"),
+        docstring_source=_find_text(node, "docstring_source"),
     )
+
+
+def _find_text(node: Node, name: str) -> str | None:
+    found = node.properties.get(name)
+    return found if isinstance(found, str) else None
 
 
 def _raise_score(match: Ranked, pruned: Pruned | None) -> float:

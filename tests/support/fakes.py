@@ -19,11 +19,19 @@ import numpy.typing as npt
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import drop_below, list_nested, parse_import
+from pkg.graph.texts import (
+    check_unwritten,
+    describe_docstring,
+    drop_below,
+    find_docstring,
+    list_nested,
+    parse_import,
+)
 from pkg.model import (
     EMBEDDED_LABELS,
     UNFOLDED_TYPES,
     Call,
+    Docstring,
     Edge,
     Label,
     Match,
@@ -40,7 +48,19 @@ from pkg.model import (
 from pkg.terms.index_segment import TextSegment, make_text_segment
 from pkg.terms.inverted_index import TextParts
 from pkg.terms.word_search import search_functions, search_text
-from pkg.units import Fragment, NodeRow, UnitGraph, UnitLinks, find_owner, format_id, hash_bytes, hash_key, name_library
+from pkg.units import (
+    DocstringChange,
+    Fragment,
+    NodeRow,
+    StoredFragment,
+    UnitGraph,
+    UnitLinks,
+    find_owner,
+    format_id,
+    hash_bytes,
+    hash_key,
+    name_library,
+)
 
 _WORD = re.compile(rb"[A-Za-z]+")
 
@@ -157,6 +177,32 @@ class FakeWriter:
                 raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its notes")
             self.state.links[source, path] = replace(self.state.links[source, path], notes=text)
 
+    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
+        self._check_source(source)
+        for change in changes:
+            fragment = self.state.fragments.get((source, change.key))
+            if fragment is None:
+                raise StoreError(f"no fragment {change.key:016x} in source '{source}'; run the command again")
+            self._put_docstrings_of((source, change.key), fragment, change)
+
+    def _put_docstrings_of(self, key: tuple[str, int], fragment: Fragment, change: DocstringChange) -> None:
+        nodes, vectors = list(fragment.nodes), fragment.vectors.copy()
+        places = {format_id(node.id): place for place, node in enumerate(nodes) if node.label is Label.FUNCTION}
+        embedded = [format_id(node.id) for node in nodes if node.label in EMBEDDED_LABELS]
+        for (identity, docstring), vector in zip(change.docstrings.items(), change.vectors, strict=True):
+            if identity not in places:
+                raise StoreError(f"no function '{identity}' in fragment {change.key:016x}; run the command again")
+            node = nodes[places[identity]]
+            before = node.properties or {}
+            if find_docstring(before) == docstring:
+                continue
+            check_unwritten(identity, has_own=isinstance(before.get("docstring"), list))
+            after = {key: value for key, value in (before | describe_docstring(docstring)).items() if value is not None}
+            nodes[places[identity]] = node._replace(properties=after or None)
+            vectors[embedded.index(identity)] = vector
+            self.changed = True
+        self.state.fragments[key] = replace(fragment, nodes=tuple(nodes), vectors=vectors, terms=change.terms)
+
     def flush(self) -> None:
         """Do nothing: all is in memory."""
 
@@ -234,6 +280,22 @@ class FakeStore:
             unit = self._now.units.get((source, path))
             if unit is not None and unit.label is Label.FILE:
                 yield path, b"".join(self._now.fragments[source, part.key].text for part in unit.parts)
+
+    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
+        for (owner, _), fragment in sorted(self._now.fragments.items(), key=lambda item: item[0]):
+            for node in fragment.nodes if owner == source else ():
+                docstring = find_docstring(node.properties or {})
+                if docstring is not None:
+                    yield node.content_hash, docstring
+
+    def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
+        asked, files = set(ids), dict[tuple[str, int], str]()
+        for unit in self._now.units.values():
+            files |= {(unit.source, part.key): unit.path for part in unit.parts if unit.label is Label.FILE}
+        for key, fragment in sorted(self._now.fragments.items(), key=lambda item: item[0]):
+            functions = {format_id(node.id) for node in fragment.nodes if node.label is Label.FUNCTION}
+            if not asked.isdisjoint(functions):
+                yield StoredFragment(*key, files.get(key, ""), fragment.text, fragment.terms)
 
     def sources(self) -> tuple[Source, ...]:
         return tuple(source for _, source in sorted(self._now.sources.items()))
@@ -656,10 +718,12 @@ def _read_properties(text: bytes, row: NodeRow) -> dict[str, object]:
     properties = dict(row.properties or {})
     docstring = properties.pop("docstring", None)
     if row.label is Label.FUNCTION:
-        properties["docstring_source"] = "human" if docstring else "none"
+        properties.setdefault("docstring_source", "human" if docstring else "none")
     if isinstance(docstring, (list, tuple)):
         literal = text[row.start + docstring[0] : row.start + docstring[1]].decode("utf-8", "replace")
-        properties["docstring"] = inspect.cleandoc(str(ast.literal_eval(literal)))
+        docstring = inspect.cleandoc(str(ast.literal_eval(literal)))
+    if docstring is not None:
+        properties["docstring"] = docstring
     return properties
 
 

@@ -23,10 +23,11 @@ from pkg.graph.embedded.outlines import OutlineReader
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import drop_below, export_edge, export_header, list_nested
+from pkg.graph.texts import drop_below, export_edge, export_header, find_docstring, list_nested
 from pkg.model import (
     UNFOLDED_TYPES,
     Call,
+    Docstring,
     Edge,
     Label,
     Matches,
@@ -39,7 +40,7 @@ from pkg.model import (
     Unfolded,
 )
 from pkg.private_files import list_wider, remove_leftovers
-from pkg.units import find_owner
+from pkg.units import StoredFragment, find_owner
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,6 +170,21 @@ class EmbeddedStore:
             for path in paths:
                 for (packed,) in self._connection.execute(sql.GET_FILE_TEXT, (source, path)).fetchall():
                     yield path, unpack_text(packed)
+
+    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
+        """Give (content hash, docstring) of each function of a source that a docstring was written for (P-07)."""
+        with translate_faults(self.address):
+            for hashed, packed in self._connection.execute(sql.LIST_DOCSTRINGS, (source,)).fetchall():
+                docstring = find_docstring(json.loads(packed))
+                if docstring is not None:
+                    yield hashed % (1 << 64), docstring
+
+    def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
+        """Give the fragments that some functions stand in, each once; unknown ids are left out."""
+        asked = json.dumps([parse_id(each) for each in ids])
+        with translate_faults(self.address):
+            for name, key, path, text, terms in self._connection.execute(sql.LIST_FRAGMENTS_OF, (asked,)).fetchall():
+                yield StoredFragment(name, key % (1 << 64), path, unpack_text(text), terms or b"")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -12,8 +13,9 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_rows, sum_vector
 from pkg.graph.embedded.relations import LinkWriter
 from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
+from pkg.graph.texts import check_unwritten, describe_docstring, find_docstring
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
-from pkg.units import Fragment, UnitGraph, UnitLinks, hash_key, name_library
+from pkg.units import DocstringChange, Fragment, UnitGraph, UnitLinks, hash_key, name_library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +45,7 @@ class EmbeddedWriter:
         self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
         self._has_links = self._run(sql.HAS_LINKS).fetchone() is not None
         self._replaced: int | None = None  # vectors of a new encoder; None while the encoder is the old one
+        self.has_replaced_vectors = False  # whether nodes that were there have other vectors now
         self.changed = False  # whether readers can see any difference
         if self._is_first_load:
             for index in (*sql.INDEXES, *sql.LINK_INDEXES):
@@ -131,7 +134,7 @@ class EmbeddedWriter:
         """Name another encoder; by the end of the write every node with a vector must get one of it."""
         self._run(sql.PUT_META, ("encoder", encoder))
         self._run(sql.PUT_META, ("dimension", dimension))
-        self._replaced, self.changed = 0, True
+        self._replaced, self.changed, self.has_replaced_vectors = 0, True, True
 
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
         """Put the vectors of nodes of a label, by id, in the place of those that they have.
@@ -143,11 +146,6 @@ class EmbeddedWriter:
         done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
         self._replaced = (self._replaced or 0) + max(done, 0)
         self.changed = self.changed or bool(rows)
-
-    @property
-    def has_replaced_vectors(self) -> bool:
-        """Tell whether nodes that were there have other vectors now."""
-        return self._replaced is not None
 
     def _check_replaced(self) -> None:
         """Refuse to end with vectors of two encoders."""
@@ -181,6 +179,42 @@ class EmbeddedWriter:
             if unit is None:
                 raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its notes")
             self._links.put_notes(unit[0], text)
+
+    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
+        """Let functions have docstrings that were written for them, or none any more; their ids and links stay.
+
+        A StoreError names a fragment or a function that the store does not have.
+        """
+        number = self._find_source(source)
+        self._complete_indexes()
+        for each in changes:
+            found = self._run(sql.FIND_FRAGMENT, (sign_id(each.key), number)).fetchone()
+            if found is None:
+                raise StoreError(f"no fragment {each.key:016x} in source '{source}'; run the command again")
+            if self._put_docstrings_of(found[0], each):
+                self._run(sql.PUT_TERMS, (each.terms, found[0]))
+                self._unsealed.add(found[0])
+                self.changed = self.has_replaced_vectors = True
+
+    def _put_docstrings_of(self, fragment: int, change: DocstringChange) -> bool:
+        """Put the properties and vectors of those functions whose docstring is another one; tell whether any is."""
+        from pkg.vectors.quantised import pack_vectors
+
+        has_changed = False
+        vectors = pack_vectors(change.vectors)
+        for (identity, docstring), data in zip(change.docstrings.items(), vectors, strict=True):
+            row = self._run(sql.GET_PROPERTIES, (parse_id(identity), fragment)).fetchone()
+            if row is None:
+                raise StoreError(f"no function '{identity}' in fragment {change.key:016x}; run the command again")
+            before: dict[str, object] = json.loads(row[1]) if row[1] else {}
+            if find_docstring(before) != docstring:
+                check_unwritten(identity, has_own=isinstance(before.get("docstring"), list))
+                properties = (before | describe_docstring(docstring)).items()
+                after = {name: value for name, value in properties if value is not None}
+                self._run(sql.PUT_PROPERTIES, (dump(after) if after else None, row[0]))
+                self._run(sql.PUT_NODE_VECTOR, (data, sum_vector(data), row[0]))
+                has_changed = True
+        return has_changed
 
     def _put_libraries(self, source: str, number: int, names: Iterable[str]) -> None:
         for name in names:

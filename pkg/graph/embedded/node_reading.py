@@ -148,9 +148,11 @@ class NodeReader:
         properties: dict[str, object] = json.loads(packed) if packed else {}
         docstring = properties.pop("docstring", None)
         if label is Label.FUNCTION:
-            properties["docstring_source"] = "human" if docstring else "none"
-        if isinstance(docstring, list):
-            properties["docstring"] = parse_docstring(text[start + docstring[0] : start + docstring[1]])
+            properties.setdefault("docstring_source", "human" if docstring else "none")
+        if isinstance(docstring, list):  # its place; one that was written for the function is a text
+            docstring = parse_docstring(text[start + docstring[0] : start + docstring[1]])
+        if docstring is not None:
+            properties["docstring"] = docstring
         return properties
 
     def _make_unit(self, row: tuple[Any, ...]) -> Node:

@@ -90,10 +90,14 @@ SCHEMA_3 = _READ_AGAIN
 SCHEMA_4 = "UPDATE vector SET data = pack_halves(data)"  # a function of pkg.vectors.quantised
 """Vectors are signed bytes with a scale, no longer numbers of half precision."""
 
+_IS_WRITTEN = "instr(properties, '\"docstring_model\"')"
+"""Tells functions that a docstring was written for; without an index on it each build would read all nodes."""
+
 INDEXES = {
     "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",
     "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
     "node_name": "CREATE INDEX IF NOT EXISTS node_name ON node(label, name, source) WHERE name IS NOT NULL",
+    "node_docstring": f"CREATE INDEX IF NOT EXISTS node_docstring ON node(source) WHERE {_IS_WRITTEN}",
 }
 LINK_INDEXES = {
     "relation_start": "CREATE INDEX IF NOT EXISTS relation_start ON relation(start)",
@@ -163,6 +167,9 @@ PUT_VECTOR = "INSERT INTO vector VALUES (?, ?, ?)"
 REPLACE_VECTOR = (
     "UPDATE vector SET data = ?, checksum = ? WHERE node = (SELECT number FROM node WHERE id = ? AND label = ?)"
 )
+GET_PROPERTIES = "SELECT number, properties FROM node WHERE id = ? AND fragment = ?"
+PUT_PROPERTIES = "UPDATE node SET properties = ? WHERE number = ?"
+PUT_NODE_VECTOR = "UPDATE vector SET data = ?, checksum = ? WHERE node = ?"
 COUNT_ALL_VECTORS = "SELECT count(*) FROM vector"
 DELETE_NODES = "DELETE FROM node WHERE number BETWEEN ? AND ?"
 DELETE_VECTORS = "DELETE FROM vector WHERE node BETWEEN ? AND ?"
@@ -235,6 +242,13 @@ GET_CALL = f"SELECT {_CALL_COLUMNS} WHERE call.id = ? ORDER BY unit.path, call.l
 EXPORT_CALLS = f"SELECT {_CALL_COLUMNS} ORDER BY printf('%016x', call.id), unit.path, call.line"
 GET_FILE_TEXT = f"""SELECT fragment.text FROM source JOIN unit ON unit.source = source.number JOIN part ON part.unit = unit.number
     JOIN fragment ON fragment.number = part.fragment WHERE source.name = ? AND unit.path = ? AND unit.label = {_FILE}"""
+LIST_DOCSTRINGS = f"""SELECT content_hash, properties FROM node
+    WHERE source = (SELECT number FROM source WHERE name = ?) AND {_IS_WRITTEN}"""
+LIST_FRAGMENTS_OF = f"""SELECT DISTINCT source.name, fragment.key, coalesce((SELECT unit.path FROM part
+        JOIN unit ON unit.number = part.unit WHERE part.fragment = fragment.number AND unit.label = {_FILE}), ''),
+    fragment.text, fragment.terms FROM json_each(?) AS asked JOIN node ON node.id = asked.value
+    JOIN fragment ON fragment.number = node.fragment JOIN source ON source.number = fragment.source
+    WHERE node.label = {_FUNCTION}"""
 GET_SOURCE = "SELECT id, name, kind, root, revision FROM source WHERE id = ?"
 EXPORT_SOURCES = "SELECT id, name, kind, root, revision FROM source ORDER BY printf('%016x', id)"
 EXPORT_EDGES = """SELECT type, printf('%016x', start) AS start, printf('%016x', "end") AS "end", line, rule, confidence FROM edge

@@ -193,7 +193,7 @@ def _kind_inside(node: NodeRow, parent: NodeRow) -> RelationType:
 def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
     """Give the properties of a piece; lines count from the start of its fragment, which for a file is the file."""
     content = text[node.start : node.end]
-    properties = {
+    properties: Properties = {
         "id": format_id(node.id), "name": node.name, "qualname": node.qualname, "kind": node.kind,
         "start": node.start, "end": node.end, "start_line": node.start_line, "end_line": node.end_line,
         "start_col": node.start - (text.rfind(b"\n", 0, node.start) + 1), "position": position,
@@ -204,8 +204,10 @@ def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
         properties["caption"] = f"{node.kind} line {node.start_line}"
     own = dict(node.properties or {})
     docstring = own.pop("docstring", None)
-    if isinstance(docstring, list):
+    if isinstance(docstring, list):  # its place; one that was written for the function is a text
         properties["docstring"] = parse_docstring(content[docstring[0] : docstring[1]])
+    elif docstring is not None:
+        properties["docstring"] = docstring
     if node.label is Label.FUNCTION:
         properties["docstring_source"] = "human" if docstring else "none"
     return properties | own

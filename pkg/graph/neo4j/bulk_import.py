@@ -31,9 +31,10 @@ from pkg.graph.neo4j.batches import (
 from pkg.graph.neo4j.cypher import FRAGMENT, GRAPH_LABELS, LINKS, STORE
 from pkg.graph.neo4j.neo4j_links import make_call
 from pkg.graph.neo4j.neo4j_writing import READY, count_key
+from pkg.graph.texts import DOCSTRING_PROPERTIES
 from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
 from pkg.resources import open_scratch
-from pkg.units import UnitGraph, UnitLinks
+from pkg.units import DocstringChange, UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,7 +58,7 @@ NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     FRAGMENT: ("id", "source", "key", "text", "calls", "terms"),
     Label.CLASS.value: (*_PIECE, "docstring", "decorators", "bases"),
     Label.FUNCTION.value: (
-        *_PIECE, "docstring", "docstring_source", "decorators", "is_async", "embedding",
+        *_PIECE, *DOCSTRING_PROPERTIES, "decorators", "is_async", "embedding",
     ),
     Label.BLOCK.value: (*_PIECE, "depth", "caption", "embedding"),
     Label.IMPORT.value: (*_PIECE, "module", "imported", "alias", "level", "embedding"),
@@ -393,6 +394,10 @@ class BulkWriter:
             self._files.put_nodes(cypher.LINKS, [notes])
 
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
+        """Refuse: what is written cannot be changed."""
+        self._refuse(source)
+
+    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
         """Refuse: what is written cannot be changed."""
         self._refuse(source)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pkg.graph.neo4j.nodes import PROPERTIES
+from pkg.graph.texts import DOCSTRING_PROPERTIES
 from pkg.model import EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
 
 STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
@@ -62,6 +63,7 @@ def list_schema() -> list[str]:
 
 
 _LOOK_UPS = (
+    (Label.FUNCTION.value, "docstring_model"),  # every build asks whether docstrings were written
     *((label.value, "source") for label in GRAPH_LABELS[1:]),
     *((label, "source") for label in (FRAGMENT, LINKS)),
     *((label.value, "name") for label in (Label.CLASS, Label.FUNCTION, Label.FUNCTION_NAME)),
@@ -141,6 +143,12 @@ PUT_FINGERPRINT = "MATCH (u:File|Row) WHERE u.source = $source AND u.id IN $ids 
 LIST_NOTES = f"MATCH (l:{LINKS}) WHERE l.source = $source AND l.gone IS NULL RETURN l.path AS path, l.notes AS notes"
 GET_TEXTS = f"UNWIND $ids AS id MATCH (u:File {{id: id}})-[:{HOLDS}]->(f) RETURN u.path AS path, f.text AS text"
 
+LIST_DOCSTRINGS = f"""MATCH (n:Function) WHERE n.docstring_model IS NOT NULL AND n.source = $source
+    RETURN n.content_hash AS hashed, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
+LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id MATCH (n:Function {{id: id}}) WHERE n.source IN $ready
+    MATCH (f:{FRAGMENT} {{id: n.fragment}}) WITH DISTINCT f, coalesce(n.path, '') AS path
+    RETURN f.source AS source, f.key AS key, path, f.text AS text, f.terms AS terms"""
+
 # Writing units: what stood there is released, the new nodes are put, and what did not come again is deleted.
 
 _UNIT = "CALL (id) { MATCH (u:File {id: id}) RETURN u UNION ALL MATCH (u:Row {id: id}) RETURN u }"
@@ -212,6 +220,9 @@ _PUT_VECTORS = """UNWIND $rows AS row MATCH (n:{label} {{id: row[0]}}) WHERE n.e
     SET n.embedding = {vector} RETURN count(n) AS count"""
 PUT_VECTORS = _PUT_VECTORS.replace("{vector}", "row[1]")
 PUT_PACKED_VECTORS = "CYPHER 25 " + _PUT_VECTORS.replace("{vector}", "toFloatList(row[1])")
+FIND_DOCUMENTED = f"""UNWIND $ids AS id MATCH (n:Function {{id: id}}) WHERE n.fragment IN $fragments
+    RETURN id, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
+PUT_DOCSTRINGS = "UNWIND $rows AS row MATCH (n:Function {id: row[0]}) SET n += row[1]"
 CHANGE_ENCODER = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.encoder = $encoder, s.dimension = $dimension"
 LIST_READY = "MATCH (n:Source) WHERE n.state = 'ready' AND n.source = n.name RETURN n.name AS name"
 DROP_LOADING = """MATCH (n:Source) WHERE n.state = 'loading' AND n.source = n.name SET n.state = 'deleting'

@@ -32,10 +32,10 @@ from pkg.graph.neo4j.searching import ServerTexts
 from pkg.graph.neo4j.session import AskPassword, Reader, Runner, check_version, open_driver
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import export_edge, export_header, order_edge
-from pkg.model import Call, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source, Unfolded
+from pkg.graph.texts import export_edge, export_header, find_docstring, order_edge
+from pkg.model import Call, Docstring, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source, Unfolded
 from pkg.terms.word_search import search_functions, search_text
-from pkg.units import format_id, hash_key
+from pkg.units import StoredFragment, format_id, hash_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,6 +153,22 @@ class Neo4jStore:
         while some := list(islice(ids, TEXTS_AT_ONCE)):
             for record in self._reader.run(cypher.GET_TEXTS, ids=some):
                 yield record["path"], unpack_text(record["text"])
+
+    def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
+        """Give (content hash, docstring) of each function that a docstring was written for, also in a first load."""
+        for record in self._reader.stream(cypher.LIST_DOCSTRINGS, source=source):
+            docstring = find_docstring(record["written"])
+            if docstring is not None:
+                yield int(record["hashed"], 16), docstring
+
+    def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
+        """Give the fragments that some functions stand in, each once; inside a write, what was there before it."""
+        with self._reader.snapshot() as view:
+            for start in range(0, len(ids), TEXTS_AT_ONCE):
+                some = list(ids[start : start + TEXTS_AT_ONCE])
+                for row in self._reader.run(cypher.LIST_FRAGMENTS_OF, ids=some, ready=view.ready):
+                    text, terms = unpack_text(row["text"]), bytes(row["terms"] or b"")
+                    yield StoredFragment(row["source"], int(row["key"], 16), row["path"], text, terms)
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""

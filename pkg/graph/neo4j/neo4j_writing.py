@@ -29,10 +29,11 @@ from pkg.graph.neo4j.batches import (
     name_source,
     name_unit,
 )
+from pkg.graph.neo4j.neo4j_docstrings import cut_changes, put_docstrings
 from pkg.graph.neo4j.neo4j_links import cut_links, delete_loose, put_links, put_notes, release_links
 from pkg.graph.sqlite_rows import check_replaced
 from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
-from pkg.units import UnitGraph, UnitLinks, format_id, hash_key
+from pkg.units import DocstringChange, UnitGraph, UnitLinks, format_id, hash_key
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -237,6 +238,17 @@ class Neo4jWriter:
         self.flush()
         for batch in cut_links(UnitLinks(path, notes=text) for path, text in notes.items()):
             self._run(source, lambda run: put_notes(run, source, batch))  # noqa: B023
+
+    def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
+        """Let functions have docstrings that were written for them, or none any more; their ids and links stay.
+
+        A StoreError names a fragment or a function that the store does not have.
+        """
+        self._check_source(source)
+        self.flush()
+        for batch in cut_changes(changes):
+            if self._run(source, lambda run: put_docstrings(run, source, batch, self._packed)):  # noqa: B023
+                self.changed = True
 
     def finish(self) -> None:
         """Put what is left, link or delete function names, and delete calls and libraries that nothing refers to."""

@@ -1,0 +1,118 @@
+"""Show what documenting functions did: as JSON-ready lines for a program, as text for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pkg.console.streams import style_words
+from pkg.console.tables import SHOWN_SKIPS, make_table
+from pkg.enhance.writer import Failure
+from pkg.graph.texts import describe_docstring
+from pkg.model import Skip
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.indexing.code_patch import FilePatch
+    from pkg.indexing.docstring_counts import DocstringCount
+    from pkg.indexing.enhancement import EnhanceReport, Outcome
+    from pkg.indexing.enhancement_estimate import EnhanceEstimate
+
+Failed = Sequence[tuple[str, str, str]]
+"""Path, qualified name and reason of functions that a model has failed at."""
+
+
+def outcome_line(outcome: Outcome) -> dict[str, Any]:
+    """Give what became of one code as one line."""
+    target, result, is_new = outcome
+    place = {name: getattr(target, name) for name in ("id", "path", "qualname", "calls", "functions")}
+    if isinstance(result, Failure):
+        return {"type": "failure", **place, "is_new": is_new, "reason": result.reason}
+    return {"type": "docstring", **place, "is_new": is_new, **describe_docstring(result)}
+
+
+def report_line(report: EnhanceReport) -> dict[str, Any]:
+    """Give the report of a run as one line; what failed has had its own."""
+    return {"type": "enhance", **asdict(report), "failed": len(report.failed)}
+
+
+def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
+    """Tell in a few lines what a run did."""
+    more = f", which {report.functions:,} functions have" if report.functions != report.written else ""
+    yield style_words(
+        f"{report.source}: {report.written:,} docstrings of {report.model} stored{more},"
+        f" {report.asked:,} written now, {len(report.failed):,} failed"
+    )
+    yield style_words(
+        f"  {report.human:,} functions have one of a person, {report.documented:,} had one of a model", "dim"
+    )
+    if report.stopped:
+        yield style_words(f"  {report.left:,} functions left when {report.stopped} was reached")
+    for skip in report.failed[:SHOWN_SKIPS]:
+        yield style_words(f"  failed: {skip}", "yellow")
+    if len(report.failed) > SHOWN_SKIPS:
+        yield style_words(f"  and {len(report.failed) - SHOWN_SKIPS:,} more; pkg enhance --list --model names all")
+
+
+def describe_usage(report: EnhanceReport) -> str:
+    """Say what a run has cost."""
+    usage = report.usage
+    tokens = f"{usage.prompt_tokens:,} tokens read and {usage.completion_tokens:,} written"
+    cost = "" if report.cost is None else f", {report.cost:,.4f} at this price"
+    return f"{report.model}: {usage.requests:,} requests, {tokens}, {report.seconds:,.1f} seconds{cost}"
+
+
+def estimate_line(estimate: EnhanceEstimate) -> dict[str, Any]:
+    """Give an estimate as one line."""
+    return {"type": "estimate", **asdict(estimate)}
+
+
+def view_estimate(estimate: EnhanceEstimate) -> Iterator[RenderableType]:
+    """Tell what writing takes."""
+    yield style_words(f"{estimate.model}: {estimate.describe()}")
+    if estimate.seconds is not None:
+        yield style_words(f"  {_show_time(estimate.seconds)}")
+    told = f"from a sample of {estimate.sample}, of which {estimate.failed} failed" if estimate.sample else ""
+    yield style_words(f"  {told or 'from the sizes of the functions; no model was asked'}", "dim")
+
+
+def _show_time(seconds: float) -> str:
+    if seconds < 120:
+        return f"about {seconds:.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 7200 else f"about {seconds / 3600:.1f} hours"
+
+
+def list_lines(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[dict[str, Any]]:
+    """Give one line for each model and prompt, then one for each failure."""
+    for each in counts:
+        yield {"type": "docstrings", **asdict(each)}
+    for path, qualname, reason in failures:
+        yield {"type": "failure", "path": path, "qualname": qualname, "reason": reason}
+
+
+def view_list(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[RenderableType]:
+    """Show which docstrings a graph holds, and what a model failed at."""
+    rows = [(each.source, each.model, each.prompt, f"{each.functions:,}", each.first, each.last) for each in counts]
+    if not rows:
+        yield "no docstring was written"
+    else:
+        yield make_table(("source", "model", "prompt", "functions", "first", "last"), rows)
+    if failures:
+        yield make_table(("failed", "reason"), [(f"{path} {name}", reason) for path, name, reason in failures])
+
+
+def patch_line(patch: FilePatch | Skip) -> dict[str, Any]:
+    """Give the diff of one file as one line, or why there is none."""
+    if isinstance(patch, Skip):
+        return {"type": "skip", **asdict(patch)}
+    diff = patch.diff.decode("utf-8", "replace")
+    return {"type": "diff", "path": patch.path, "docstrings": patch.docstrings, "diff": diff}
+
+
+def view_patch(file: str, files: int, docstrings: int, skipped: Sequence[Skip]) -> Iterator[RenderableType]:
+    """Tell what a patch holds, and how it is applied."""
+    yield style_words(f"{docstrings:,} docstrings in {files:,} files; put them in with: git apply {file}")
+    for skip in skipped:
+        yield style_words(f"  left out {skip}", "yellow")

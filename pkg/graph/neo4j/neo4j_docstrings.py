@@ -1,0 +1,84 @@
+"""Put docstrings that were written for functions on a server, with the vectors and terms that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkg.errors import StoreError
+from pkg.graph.neo4j import cypher
+from pkg.graph.neo4j.batches import list_vectors, name_fragment
+from pkg.graph.texts import check_unwritten, describe_docstring, find_docstring
+from pkg.model import Docstring, Label
+from pkg.units import DocstringChange
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from pkg.graph.neo4j.session import Runner
+
+FUNCTIONS_AT_ONCE = 1_000  # some 3 MB of vectors in a message, where they travel as lists of floats
+
+Row = tuple[str, "Docstring | None", "npt.NDArray[np.float16]"]  # id of the function, docstring, vector [dimension]
+
+
+def cut_changes(changes: Iterable[DocstringChange]) -> Iterator[list[DocstringChange]]:
+    """Cut changes into batches by the functions in them."""
+    batch: list[DocstringChange] = []
+    count = 0
+    for each in changes:
+        batch.append(each)
+        count += len(each.docstrings)
+        if count >= FUNCTIONS_AT_ONCE:
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch
+
+
+def put_docstrings(run: Runner, source: str, changes: Sequence[DocstringChange], packed: bool) -> bool:
+    """Put a batch; tell whether any function has another docstring now.
+
+    A StoreError names a fragment or a function that the store does not have, or a function with one of its own.
+    """
+    fragments = {name_fragment(source, each.key): each for each in changes}
+    known = {record["id"] for record in run.run(cypher.FIND_FRAGMENTS, ids=list(fragments))}
+    if missing := fragments.keys() - known:
+        raise StoreError(f"no fragment {min(missing)} in source '{source}'; run the command again")
+    rows = _list_changed(run, fragments.keys() & known, changes)
+    if not rows:
+        return False
+    properties = [[identity, _describe(docstring)] for identity, docstring, _ in rows]
+    run.run(cypher.PUT_DOCSTRINGS, rows=properties).consume()
+    vectors = list_vectors(np.stack([vector for _, _, vector in rows]), packed)
+    statement = cypher.PUT_PACKED_VECTORS if packed else cypher.PUT_VECTORS
+    parameters = [[identity, vector] for (identity, _, _), vector in zip(rows, vectors, strict=True)]
+    run.run(statement.format(label=Label.FUNCTION.value), rows=parameters).consume()
+    run.run(cypher.PUT_TERMS, terms=[[key, each.terms] for key, each in fragments.items()]).consume()
+    return True
+
+
+def _list_changed(run: Runner, fragments: Iterable[str], changes: Sequence[DocstringChange]) -> list[Row]:
+    """List the functions whose docstring is another one than they have."""
+    ids = [identity for each in changes for identity in each.docstrings]
+    found = {
+        record["id"]: record["written"]
+        for record in run.run(cypher.FIND_DOCUMENTED, ids=ids, fragments=sorted(fragments))
+    }
+    rows: list[Row] = []
+    for each in changes:
+        for (identity, docstring), vector in zip(each.docstrings.items(), each.vectors, strict=True):
+            if identity not in found:
+                raise StoreError(f"no function '{identity}' in fragment {each.key:016x}; run the command again")
+            before = {name: value for name, value in found[identity].items() if value is not None}
+            if find_docstring(before) != docstring:
+                check_unwritten(identity, has_own=before["docstring_source"] == "human")
+                rows.append((identity, docstring, vector))
+    return rows
+
+
+def _describe(docstring: Docstring | None) -> dict[str, Any]:
+    """Give the properties to set; null takes one away."""
+    return describe_docstring(docstring) | ({} if docstring else {"docstring_source": "none"})

@@ -1,0 +1,50 @@
+"""What a run may spend on text models: functions, time, money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pkg.errors import UsageError
+from pkg.models.text_model import Usage
+from pkg.models.usage import Price
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may take; None is without limit. What is being written when it ends is still finished."""
+
+    limit: int | None = None  # functions to be written for, but for those at which an earlier run has failed
+    seconds: float | None = None
+    max_cost: float | None = None
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_cost is not None and self.price is None:
+            raise UsageError("a cost is limited by what tokens cost; give the price of a million too: --price IN/OUT")
+
+    def count_cost(self, usage: Usage) -> float | None:
+        """Tell what a usage costs; None where no price is known."""
+        return None if self.price is None else self.price.count_cost(usage.prompt_tokens, usage.completion_tokens)
+
+    def take(self, functions: int, seconds: float, cost: float | None) -> Budget:
+        """Give what is left of it after something was taken."""
+        return replace(
+            self,
+            limit=None if self.limit is None else max(0, self.limit - functions),
+            seconds=None if self.seconds is None else max(0.0, self.seconds - seconds),
+            max_cost=None if self.max_cost is None else max(0.0, self.max_cost - (cost or 0.0)),
+        )
+
+    def find_end(self, functions: int, seconds: float, usage: Usage) -> str:
+        """Name the limit that is reached; "" where there is none."""
+        cost = self.count_cost(usage)
+        if self.limit is not None and functions >= self.limit:
+            return f"--limit {self.limit}"
+        if self.seconds is not None and seconds >= self.seconds:
+            return f"--minutes {self.seconds / 60:g}"
+        if self.max_cost is not None and cost is not None and cost >= self.max_cost:
+            return f"--max-cost {self.max_cost:g}"
+        return ""
+
+
+NO_LIMIT = Budget()

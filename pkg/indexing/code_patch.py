@@ -1,0 +1,167 @@
+"""Show written docstrings in the files that they are for, as a unified diff; the files themselves are never written."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from pkg.errors import UsageError
+from pkg.extract.files import SUFFIXES, decode_source
+from pkg.graph.texts import find_docstring
+from pkg.indexing.enhancement_session import list_sources
+from pkg.indexing.written_docstrings import fill_function
+from pkg.model import Label, Node, Skip, Source
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+Edit: TypeAlias = tuple[int, int, bytes]  # byte offsets [start, end) of a text, and what stands there afterwards
+
+FILES_AT_ONCE = 100  # whose texts are in memory together
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """The unified diff of one file."""
+
+    path: str
+    diff: bytes
+    docstrings: int
+
+
+def list_all_patches(
+    store: GraphStore, source: str | None, fresh: Mapping[str, str] | None = None
+) -> Iterator[FilePatch | Skip]:
+    """Give the diffs of a repository, or of all, against the files on disk; a corpus has none.
+
+    fresh is that of list_patches. Raises UsageError for a source that is unknown or has no files, and what reading a
+    store raises.
+    """
+    known = {each.name: each for each in store.sources()}
+    names = list_sources(store, source)
+    chosen = [known[name] for name in names if known[name].kind != "corpus"]
+    if not chosen:
+        raise UsageError(
+            f"{', '.join(names) or store.address} has no files to patch; expected the source of a repository"
+        )
+    for each in chosen:
+        yield from list_patches(store, each, choose_reader(each), fresh)
+
+
+def list_patches(
+    store: GraphStore,
+    source: Source,
+    read: Callable[[str, bytes], bytes | Skip],
+    fresh: Mapping[str, str] | None = None,
+) -> Iterator[FilePatch | Skip]:
+    """Give a diff of each file of a repository in which docstrings were written, in the order of the paths.
+
+    read: gives the text of a file by its path and the text that the graph holds, or why it cannot be changed.
+    fresh: docstrings by content hash, as 16 hex digits, that the graph does not hold yet; then only these.
+    Raises what reading a store raises.
+    """
+    found: dict[str, list[tuple[Node, str]]] = defaultdict(list)
+    for node in store.nodes([Label.FUNCTION], source.name):
+        text = _choose_text(node, fresh)
+        if text is not None:
+            found[node.path].append((node, text))
+    paths = sorted(found)
+    for start in range(0, len(paths), FILES_AT_ONCE):
+        for path, stored in store.texts(source.name, paths[start : start + FILES_AT_ONCE]):
+            base = read(path, stored)
+            yield base if isinstance(base, Skip) else make_patch(path, base, found[path])
+
+
+def _choose_text(node: Node, fresh: Mapping[str, str] | None) -> str | None:
+    if fresh is not None:
+        return fresh.get(node.content_hash)
+    written = find_docstring(node.properties)
+    return written.text if written else None
+
+
+def read_stored(path: str, stored: bytes) -> bytes:
+    """Take the text that the graph holds for the file: what was built from a revision or an archive does not change."""
+    return stored
+
+
+class FileReader:
+    """Read the files that a source was built from, as long as they are what the graph holds."""
+
+    def __init__(self, source: Source) -> None:
+        self._root = Path(source.root)
+
+    def __call__(self, path: str, stored: bytes) -> bytes | Skip:
+        """Read the file at a path of the source; a Skip says why it cannot be patched."""
+        place = self._root if self._root.is_file() else self._root / path
+        try:
+            text = place.read_bytes()
+        except OSError as fault:
+            return Skip(path, f"cannot be read: {fault.strerror}")
+        if text == stored:
+            return text
+        if decode_source(text)[0] == stored:
+            return Skip(path, "is not UTF-8, and what is inserted would be")
+        return Skip(path, "has changed since it was read; run pkg build first")
+
+
+def choose_reader(source: Source) -> Callable[[str, bytes], bytes | Skip]:
+    """Choose where the text of a file is read that a patch is for: on disk, but for revisions and archives."""
+    root = Path(source.root)
+    is_on_disk = source.revision is None and (root.is_dir() or root.suffix in SUFFIXES)
+    return FileReader(source) if is_on_disk else read_stored
+
+
+def make_patch(path: str, text: bytes, functions: Sequence[tuple[Node, str]]) -> FilePatch:
+    """Make the diff of a file whose functions get docstrings."""
+    edits = [edit for node, docstring in functions if (edit := _find_edit(text, node, docstring)) is not None]
+    return FilePatch(path, render_diff(path, text, apply_edits(text, edits)), len(edits))
+
+
+def _find_edit(text: bytes, node: Node, docstring: str) -> Edit | None:
+    """Find what a docstring changes in a file; functions lie inside of each other, but never their changes."""
+    content = text[node.start : node.end]
+    filled = fill_function(content, docstring, node.start_col)
+    if filled is None:
+        return None
+    same = _count_same(content, filled)
+    rest = _count_same(content[same:][::-1], filled[same:][::-1])
+    return node.start + same, node.end - rest, filled[same : len(filled) - rest]
+
+
+def _count_same(one: bytes, other: bytes) -> int:
+    """Count the bytes that two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def apply_edits(text: bytes, edits: Iterable[Edit]) -> bytes:
+    """Apply changes that do not overlap."""
+    parts, end = [], 0
+    for start, stop, new in sorted(edits):
+        parts += [text[end:start], new]
+        end = stop
+    return b"".join([*parts, text[end:]])
+
+
+def render_diff(path: str, before: bytes, after: bytes) -> bytes:
+    """Render a unified diff as git and patch read it; lines end at line feeds alone."""
+    # Bytes as characters of Latin-1, which is one to one: difflib compares any sequences, but writes text.
+    old, new = (_split_lines(text.decode("latin-1")) for text in (before, after))
+    name = path.encode("utf-8", "surrogateescape").decode("latin-1")
+    end = "\t" if " " in name else ""  # as git writes it: the name ends there, whatever comes
+    lines = difflib.unified_diff(old, new, f"a/{name}{end}", f"b/{name}{end}")
+    return "".join(map(_end_line, lines)).encode("latin-1")
+
+
+def _split_lines(text: str) -> list[str]:
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _end_line(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

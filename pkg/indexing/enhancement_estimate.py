@@ -1,0 +1,84 @@
+"""What documenting functions would take: from their sizes alone, or from a sample that is really written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkg.enhance.batch import write_all
+from pkg.enhance.writer import Failure
+from pkg.indexing.budget import Budget
+from pkg.services import estimate_tokens
+
+if TYPE_CHECKING:
+    from pkg.enhance.docstring_cache import DocstringCache
+    from pkg.enhance.writer import DocstringWriter
+    from pkg.indexing.undocumented import Undocumented
+
+SAMPLE = 20  # functions that an estimate has written
+INSTRUCTIONS = 150  # tokens of a prompt beside the function
+DOCSTRING = 60  # tokens of a docstring: the mean of a small model's was 55
+
+
+@dataclass(frozen=True, slots=True)
+class EnhanceEstimate:
+    """What writing takes for all functions that lack a docstring."""
+
+    model: str
+    codes: int  # to be written for; equal ones count once
+    functions: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None  # where a price is known
+    seconds: float | None  # where a sample was written
+    sample: int = 0  # functions that were written for it; they are in the cache
+    failed: int = 0  # of the sample
+
+    def describe(self) -> str:
+        """Say in one sentence what it is about."""
+        tokens = f"about {self.prompt_tokens:,} tokens to read and {self.completion_tokens:,} to write"
+        cost = "" if self.cost is None else f", at a price of {self.cost:,.2f}"
+        return f"{self.codes:,} functions, {tokens}{cost}"
+
+
+def estimate_by_size(model: str, sources: Sequence[Undocumented], budget: Budget) -> EnhanceEstimate:
+    """Estimate from the sizes of the functions; nobody is asked."""
+    codes, size, functions = _count(sources)
+    allowed = codes if budget.limit is None else min(codes, budget.limit)
+    prompt = (estimate_tokens("x" * (size // codes)) + INSTRUCTIONS) * allowed if codes else 0
+    completion = DOCSTRING * allowed
+    cost = None if budget.price is None else budget.price.count_cost(prompt, completion)
+    return EnhanceEstimate(model, allowed, functions, prompt, completion, cost, None)
+
+
+def estimate_by_sample(
+    writer: DocstringWriter, sources: Sequence[Undocumented], budget: Budget, cache: DocstringCache | None = None
+) -> EnhanceEstimate:
+    """Let a sample be written, which stays in the cache, and take the rest for alike; raises what the model raises."""
+    plain = estimate_by_size(writer.name, sources, budget)
+    share = max(1, SAMPLE // max(1, len(sources)))
+    texts = [target.text for each in sources for target in each.list_sample(share)]
+    if not texts or not plain.codes:
+        return plain
+    before, start = writer.usage, time.monotonic()
+    written = list(write_all(texts, writer, cache))
+    seconds, new = time.monotonic() - start, sum(each.is_new for each in written)
+    failed = sum(isinstance(each.result, Failure) for each in written)
+    prompt = sum(map(writer.count_prompt_tokens, texts)) * plain.codes // len(texts)
+    if new:  # else all of the sample was in the cache, and tells nothing of answers and time
+        completion = (writer.usage.completion_tokens - before.completion_tokens) * plain.codes // new
+        duration = round(seconds / new * plain.codes, 1)
+    else:
+        completion, duration = plain.completion_tokens, None
+    cost = None if budget.price is None else budget.price.count_cost(prompt, completion)
+    counts = plain.codes, plain.functions, prompt, completion
+    return EnhanceEstimate(writer.name, *counts, cost, duration, len(texts), failed)
+
+
+def _count(sources: Sequence[Undocumented]) -> tuple[int, int, int]:
+    """Count the codes, their bytes and the functions that have them."""
+    counts = [each.count() for each in sources]
+    codes, size = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
+    return codes, size, sum(each.census.missing for each in sources)

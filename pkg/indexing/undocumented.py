@@ -1,0 +1,118 @@
+"""Find the functions of a source that nobody documented, the most called ones first; equal code counts as one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from pkg.enhance.function_facts import FunctionText
+from pkg.graph.texts import find_docstring
+from pkg.model import Docstring, Label, Node, RelationType
+from pkg.resources import open_scratch
+from pkg.units import format_id
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+_CREATE = """CREATE TABLE code (hash TEXT PRIMARY KEY, id TEXT, path TEXT, qualname TEXT, kind TEXT, content BLOB);
+    CREATE TABLE function (hash TEXT, id TEXT, calls INTEGER, PRIMARY KEY (hash, id)) WITHOUT ROWID"""
+_PUT_CODE = """INSERT INTO code VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET
+    id = excluded.id, path = excluded.path, qualname = excluded.qualname, kind = excluded.kind WHERE excluded.id < id"""
+_PUT_FUNCTION = "INSERT OR IGNORE INTO function VALUES (?, ?, ?)"
+_COUNT = "SELECT count(*), coalesce(sum(length(content)), 0) FROM code"
+_LIST = """SELECT code.*, sum(calls) AS calls, count(*) FROM code JOIN function USING (hash) GROUP BY hash
+    ORDER BY {} LIMIT ?"""
+_LIST_IDS = "SELECT id FROM function WHERE hash = ? ORDER BY id"
+
+
+class Target(NamedTuple):
+    """Code of a function that lacks a docstring, with one of the places where it stands."""
+
+    hash: int  # of the content
+    id: str  # the lowest of the functions of this code
+    path: str
+    qualname: str
+    kind: str
+    content: str
+    calls: int  # relationships that lead to functions of this code
+    functions: int  # of this code
+
+    @property
+    def content_hash(self) -> str:
+        """Give the hash as nodes have it."""
+        return format_id(self.hash)
+
+    @property
+    def text(self) -> FunctionText:
+        """Give the function as a writer of docstrings takes it."""
+        is_method = self.kind == "method"
+        owner = self.qualname.rpartition(".")[0].rpartition(".")[2] if is_method else None
+        return FunctionText(self.content, self.qualname, self.path, is_method, owner)
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """The functions of a source by whether they have a docstring, and from whom."""
+
+    human: int = 0
+    written: int = 0
+    missing: int = 0
+
+
+class Undocumented:
+    """The functions of a source without a docstring, on disk: memory does not grow with them."""
+
+    def __init__(self, store: GraphStore, source: str, needs_writing: Callable[[Docstring | None], bool]) -> None:
+        """Look through a source.
+
+        needs_writing: tells by the docstring that was written for a function, if any, whether it is to be written for.
+        Raises what reading a store raises.
+        """
+        self._scratch = open_scratch(_CREATE)
+        human = written = missing = 0
+        with store.snapshot():
+            calls = Counter(edge.end for edge in store.edges([RelationType.CALLS], source))
+            for node in store.nodes([Label.FUNCTION], source):
+                found = find_docstring(node.properties)
+                if found is None and node.properties.get("docstring_source") == "human":
+                    human += 1
+                elif needs_writing(found):
+                    missing += 1
+                    self._put(node, calls[node.id])
+                else:
+                    written += 1
+        self.census = Census(human, written, missing)
+
+    def _put(self, node: Node, calls: int) -> None:
+        place = node.content_hash, node.id, node.path, node.qualname, node.kind
+        self._scratch.execute(_PUT_CODE, (*place, node.content.encode("utf-8", "replace")))
+        self._scratch.execute(_PUT_FUNCTION, (node.content_hash, node.id, calls))
+
+    def count(self) -> tuple[int, int]:
+        """Count the codes, and their bytes."""
+        codes, size = self._scratch.execute(_COUNT).fetchone()
+        return codes, size
+
+    def list_called(self, limit: int | None = None) -> Iterator[Target]:
+        """Give the codes, the most called first, ties by id."""
+        return self._list("calls DESC, code.id", limit)
+
+    def list_sample(self, size: int) -> Iterator[Target]:
+        """Give some codes, chosen by hash: as good as by chance, and always the same."""
+        return self._list("code.hash", size)
+
+    def _list(self, order: str, limit: int | None) -> Iterator[Target]:
+        rows = self._scratch.execute(_LIST.format(order), (-1 if limit is None else limit,))
+        for hashed, identity, path, qualname, kind, content, calls, functions in rows:
+            text = content.decode("utf-8", "replace")
+            yield Target(int(hashed, 16), identity, path, qualname, kind, text, calls, functions)
+
+    def list_ids(self, hashed: int) -> list[str]:
+        """List the functions of a code."""
+        return [identity for (identity,) in self._scratch.execute(_LIST_IDS, (format_id(hashed),))]
+
+    def close(self) -> None:
+        """Forget all of it."""
+        self._scratch.close()

@@ -1,0 +1,213 @@
+"""Docstrings that were written for functions come and go; the code, the ids and the links stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from contract.units import FILES, READER, encoder, fill, find_id, prepare, put, put_edges
+
+from pkg.enhance.writer import open_writer
+from pkg.errors import StoreError
+from pkg.graph.store import GraphStore
+from pkg.indexing.docstring_storage import remove_docstrings
+from pkg.indexing.enhancement import enhance
+from pkg.indexing.inputs import LoadedUnit, hash_text
+from pkg.indexing.prepare import Preparer
+from pkg.indexing.redrafting import list_changes
+from pkg.indexing.written_docstrings import Docstrings
+from pkg.model import Docstring, Edge, Label, RelationType, Source
+from pkg.terms.term_weights import weigh_terms
+from pkg.units import DocstringChange, UnitGraph
+
+WRITTEN = Docstring("Look for configuration\n\nin a folder.", "fim", "gguf:coder", "hole/1", "2026-01-31")
+ROWS = {"row-1": "def take(item):\n    return item\n", "row-2": "x = 1\n\n\ndef take(item):\n    return item\n"}
+
+
+def export(store: GraphStore) -> list[dict[str, Any]]:
+    return list(store.export(vectors=True))
+
+
+def line_of(store: GraphStore, name: str) -> dict[str, Any]:
+    (line,) = (line for line in store.export() if line.get("label") == "Function" and line["name"] == name)
+    return line
+
+
+def change(store: GraphStore, docstrings: Docstrings, *hashes: int) -> None:
+    """Let functions of some content hashes have the docstrings given for them, or none."""
+    ids = [node.id for node in store.nodes([Label.FUNCTION], "demo") if int(node.content_hash, 16) in hashes]
+    with store.write() as writer:
+        writer.put_docstrings("demo", list_changes(store.fragments(ids), docstrings, hashes, encoder()))
+
+
+def document(store: GraphStore, name: str, docstring: Docstring | None = WRITTEN) -> None:
+    """Write a docstring for a function, or take it away; no other has one."""
+    hashed = int(line_of(store, name)["content_hash"], 16)
+    change(store, {hashed: docstring} if docstring else {}, hashed)
+
+
+def prepare_with(texts: dict[str, str], docstrings: Docstrings, label: Label = Label.FILE) -> list[UnitGraph]:
+    """Prepare files or rows as a build does that knows of docstrings."""
+    loaded = [
+        LoadedUnit(path, f"seen-{hash_text(text.encode())}", label, hash_text(text.encode()), text.encode())
+        for path, text in texts.items()
+    ]
+    return Preparer("demo", encoder(), docstrings).prepare(loaded)[0]
+
+
+def test_a_written_docstring_is_told_with_its_origin_and_the_code_stays(store: GraphStore) -> None:
+    fill(store, FILES)
+    before = line_of(store, "find_settings")
+    document(store, "find_settings")
+    assert line_of(store, "find_settings") == before | {
+        "docstring": WRITTEN.text,
+        "docstring_source": "fim",
+        "docstring_model": "gguf:coder",
+        "docstring_prompt": "hole/1",
+        "docstring_date": "2026-01-31",
+    }
+    node = store.get([find_id(store, Label.FUNCTION, "find_settings")])[0]
+    assert node.properties["docstring"] == WRITTEN.text
+    assert store.generation() == 2
+    assert store.check() == []
+
+
+def test_a_store_lists_the_docstrings_of_a_source(store: GraphStore) -> None:
+    fill(store, FILES)
+    fill(store, {"other.py": "def find():\n    return 1\n"}, "other")
+    assert list(store.docstrings("demo")) == []
+    document(store, "find_settings")
+    hashed = int(line_of(store, "find_settings")["content_hash"], 16)
+    assert list(store.docstrings("demo")) == [(hashed, WRITTEN)]
+    assert list(store.docstrings("other")) == list(store.docstrings("unknown")) == []
+
+
+def test_what_is_written_is_the_graph_that_a_build_would_make(store: GraphStore) -> None:
+    fill(store, FILES)
+    hashed = int(line_of(store, "find_settings")["content_hash"], 16)
+    document(store, "find_settings")
+    written = export(store)
+    with store.write() as writer:
+        for unit in prepare_with(FILES, {hashed: WRITTEN}):
+            writer.replace_file(unit)
+    assert export(store) == written
+
+
+def test_a_docstring_that_is_taken_away_leaves_the_graph_as_it_was(store: GraphStore) -> None:
+    fill(store, FILES)
+    before = export(store)
+    document(store, "find_settings")
+    assert export(store) != before
+    document(store, "find_settings", None)
+    assert export(store) == before
+    assert store.check() == []
+
+
+def test_a_written_docstring_is_found_by_its_words_and_by_its_meaning(store: GraphStore) -> None:
+    fill(store, FILES)
+    terms = weigh_terms("configuration")
+    assert store.text_search(Label.FUNCTION, terms, 5).matches == ()
+    query = encoder().encode_query("look for configuration in a folder")
+    before = {match.id: match.score for match in store.vector_search(Label.FUNCTION, query, 9).matches}
+    document(store, "find_settings")
+    wanted = find_id(store, Label.FUNCTION, "find_settings")
+    assert [match.id for match in store.text_search(Label.FUNCTION, terms, 5).matches] == [wanted]
+    after = {match.id: match.score for match in store.vector_search(Label.FUNCTION, query, 9).matches}
+    assert after[wanted] > before[wanted] + 0.05
+    assert {each: score for each, score in after.items() if each != wanted} == {
+        each: score for each, score in before.items() if each != wanted
+    }
+
+
+def test_links_of_a_function_stay_when_it_gets_a_docstring(store: GraphStore) -> None:
+    fill(store, FILES)
+    start, end = (find_id(store, Label.FUNCTION, name) for name in ("find_settings", "read"))
+    put_edges(store, "pack/reader.py", Edge(RelationType.CALLS, start, end, 16, "type", "likely"))
+    edges = store.neighbours([start])
+    document(store, "find_settings")
+    assert store.neighbours([start]) == edges
+
+
+def test_the_same_docstring_once_more_makes_no_generation(store: GraphStore) -> None:
+    fill(store, FILES)
+    document(store, "find_settings")
+    document(store, "find_settings")
+    assert store.generation() == 2
+
+
+def test_a_docstring_of_a_row_is_written_once_for_all_rows_that_hold_it(store: GraphStore) -> None:
+    fill(store, ROWS, label=Label.ROW)
+    before = export(store)
+    document(store, "take")
+    written = export(store)
+    assert [line["docstring"] for line in written if line.get("label") == "Function"] == [WRITTEN.text]
+    hashed = int(line_of(store, "take")["content_hash"], 16)
+    with store.write() as writer:
+        writer.delete_source("demo")
+    with store.write() as writer:
+        put(writer, "demo", prepare_with(ROWS, {hashed: WRITTEN}, Label.ROW))
+    assert export(store) == written
+    document(store, "take", None)
+    assert export(store) == before
+
+
+def test_a_docstring_that_a_person_wrote_is_never_written_over(store: GraphStore) -> None:
+    fill(store, FILES)
+    node = store.get([find_id(store, Label.FUNCTION, "read")])[0]
+    before = export(store)
+    change(store, {int(node.content_hash, 16): WRITTEN}, int(node.content_hash, 16))
+    assert export(store) == before
+    (fragment,) = store.fragments([node.id])
+    vectors = np.zeros((1, encoder().dimension), np.float16)
+    forced = DocstringChange(fragment.key, {node.id: WRITTEN}, vectors, fragment.terms)
+    with pytest.raises(StoreError, match="has a docstring of its own"), store.write() as writer:
+        writer.put_docstrings("demo", [forced])
+    assert export(store) == before
+
+
+@pytest.mark.parametrize(("key", "identity"), [(7, None), (None, "0" * 16)])
+def test_a_fragment_or_function_that_is_gone_is_named(store: GraphStore, key: int | None, identity: str | None) -> None:
+    fill(store, FILES)
+    known = find_id(store, Label.FUNCTION, "find_settings")
+    (fragment,) = store.fragments([known, "0" * 16])
+    vectors = np.zeros((1, encoder().dimension), np.float16)
+    gone = DocstringChange(key or fragment.key, {identity or known: WRITTEN}, vectors, fragment.terms)
+    with pytest.raises(StoreError, match="run the command again"), store.write() as writer:
+        writer.put_docstrings("demo", [gone])
+    assert store.generation() == 1
+
+
+def test_a_fragment_is_given_with_the_text_and_the_place_that_it_was_stored_with(store: GraphStore) -> None:
+    fill(store, FILES)
+    ids = [find_id(store, Label.FUNCTION, name) for name in ("read", "find_settings")]
+    ((source, key, path, text, terms),) = store.fragments(ids)
+    (part,) = prepare("demo", FILES)[0].parts
+    assert part.fragment is not None
+    assert (source, key, path, text, terms) == (
+        "demo",
+        part.key,
+        "pack/reader.py",
+        READER.encode(),
+        part.fragment.terms,
+    )
+    with store.write() as writer:
+        writer.put_source(Source("rows", "corpus", "-"))
+        writer.replace_file(prepare("rows", {"row-1": READER}, Label.ROW)[0])
+    row = find_row_function(store, "rows")
+    assert [(each.source, each.path) for each in store.fragments([row])] == [("rows", "")]
+
+
+def find_row_function(store: GraphStore, source: str) -> str:
+    return next(node.id for node in store.nodes([Label.FUNCTION], source) if node.name == "find_settings")
+
+
+def test_functions_are_enhanced_and_undone_in_every_store(store: GraphStore) -> None:
+    fill(store, FILES)
+    before = export(store)
+    report = enhance(store, "demo", open_writer("template"), encoder())
+    assert (report.written, report.human, report.left) == (3, 1, 0)
+    assert {docstring.model for _, docstring in store.docstrings("demo")} == {"template"}
+    assert store.check() == []
+    assert remove_docstrings(store, "demo", "template", encoder()) == 3
+    assert export(store) == before

@@ -1,0 +1,332 @@
+"""Functions without a docstring are written for, the most called first, and nothing is paid for twice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pytest
+from scripted_model import Answer, Asked, ScriptedModel
+
+from pkg.encode.registry import load_encoder
+from pkg.enhance import writer as writers
+from pkg.enhance.docstring_cache import DocstringCache
+from pkg.enhance.writer import DocstringWriter, ModelWriter, open_writer
+from pkg.errors import ModelError, UsageError
+from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.indexing import enhancement
+from pkg.indexing.budget import Budget
+from pkg.indexing.build import build
+from pkg.indexing.enhancement import EnhanceReport, Outcome, Progress, enhance
+from pkg.indexing.enhancement_estimate import estimate_by_sample, estimate_by_size
+from pkg.indexing.undocumented import Undocumented
+from pkg.model import Docstring, Label
+from pkg.models.usage import Price, parse_price
+
+CODE = '''
+def often(value):
+    return value + 1
+
+
+def once(value):
+    return often(value) + often(2)
+
+
+def never(value):
+    return once(value) + often(3)
+
+
+def known(value):
+    """Say it already."""
+    return often(value)
+'''
+COPY = "def often(value):\n    return value + 1\n"
+MODEL_TEXT = "Work the value out."
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "calls.py").write_text(CODE)
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path, project: Path) -> Iterator[EmbeddedStore]:
+    with closing(EmbeddedStore(tmp_path / "graph.db", create=True)) as store:
+        build(str(project), store)
+        yield store
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[DocstringCache]:
+    with closing(DocstringCache(tmp_path / "cache" / "docstrings.db")) as cache:
+        yield cache
+
+
+def write(model: ScriptedModel) -> DocstringWriter:
+    return ModelWriter(model, "chat", lambda: date(2026, 1, 31))
+
+
+def run(
+    store: EmbeddedStore,
+    writer: DocstringWriter,
+    cache: DocstringCache | None = None,
+    budget: Budget = Budget(),  # noqa: B008 - frozen
+    *,
+    retry_failed: bool = False,
+) -> tuple[EnhanceReport, list[Outcome]]:
+    outcomes: list[Outcome] = []
+    encoder = load_encoder(store.encoder()[0])
+    report = enhance(
+        store, "project", writer, encoder, budget, lambda outcome, progress: outcomes.append(outcome), cache=cache,
+        retry_failed=retry_failed,
+    )  # fmt: skip
+    return report, outcomes
+
+
+def names_of(outcomes: list[Outcome]) -> list[str]:
+    return [each.target.qualname for each in outcomes]
+
+
+def docstrings_of(store: EmbeddedStore) -> dict[str, object]:
+    found = store.nodes([Label.FUNCTION])
+    return {node.qualname: node.properties.get("docstring") for node in found}
+
+
+def export(store: EmbeddedStore) -> list[str]:
+    return [json.dumps(line) for line in store.export(vectors=True)]
+
+
+def test_the_most_called_functions_come_first_and_a_person_s_docstring_stays(store: EmbeddedStore) -> None:
+    model = ScriptedModel([MODEL_TEXT])
+    report, outcomes = run(store, write(model))
+    assert [re.findall(r"def (\w+)", messages[1].content) for messages in model.asked] == [
+        ["often"],
+        ["once"],
+        ["never"],
+    ]
+    assert {each.target.qualname: each.target.calls for each in outcomes} == {"often": 3, "once": 1, "never": 0}
+    assert docstrings_of(store) == {
+        "often": MODEL_TEXT, "once": MODEL_TEXT, "never": MODEL_TEXT, "known": "Say it already.",
+    }  # fmt: skip
+    assert (report.written, report.functions, report.asked, report.human, report.left) == (3, 3, 3, 1, 0)
+    assert store.check() == []
+
+
+def test_a_limit_goes_to_the_most_called_and_the_next_run_goes_on(store: EmbeddedStore, cache: DocstringCache) -> None:
+    model = ScriptedModel([MODEL_TEXT])
+    report, outcomes = run(store, write(model), cache, Budget(limit=1))
+    assert (names_of(outcomes), report.left, report.stopped) == (["often"], 2, "--limit 1")
+    report, outcomes = run(store, write(model), cache, Budget(limit=1))
+    assert (names_of(outcomes), report.documented) == (["once"], 1)
+
+
+def test_functions_of_equal_code_are_written_for_once(store: EmbeddedStore, project: Path) -> None:
+    (project / "copy.py").write_text(COPY)
+    build(str(project), store)
+    model = ScriptedModel([MODEL_TEXT])
+    report, outcomes = run(store, write(model), budget=Budget(limit=1))
+    assert (len(model.asked), report.written, report.functions) == (1, 1, 2)
+    assert outcomes[0].target.functions == 2
+    found = [node for node in store.nodes([Label.FUNCTION]) if node.name == "often"]
+    assert [node.properties["docstring"] for node in found] == [MODEL_TEXT] * 2
+
+
+def test_a_second_run_asks_nobody(store: EmbeddedStore, cache: DocstringCache) -> None:
+    model = ScriptedModel([MODEL_TEXT])
+    run(store, write(model), cache)
+    before = export(store)
+    report, outcomes = run(store, write(model), cache)
+    assert (len(model.asked), outcomes, report.written, report.documented) == (3, [], 0, 3)
+    assert export(store) == before
+
+
+def test_another_graph_of_the_same_code_takes_what_is_known(
+    store: EmbeddedStore, cache: DocstringCache, project: Path, tmp_path: Path
+) -> None:
+    model = ScriptedModel([MODEL_TEXT])
+    run(store, write(model), cache)
+    with closing(EmbeddedStore(tmp_path / "other.db", create=True)) as other:
+        build(str(project), other)
+        report, outcomes = run(other, write(model), cache)
+        assert (len(model.asked), report.asked, report.written) == (3, 0, 3)
+        assert [each.is_new for each in outcomes] == [False] * 3
+        assert export(other) == export(store)
+
+
+def test_only_a_function_that_has_changed_is_done_again(
+    store: EmbeddedStore, cache: DocstringCache, project: Path
+) -> None:
+    model = ScriptedModel([MODEL_TEXT])
+    run(store, write(model), cache)
+    (project / "calls.py").write_text(CODE.replace("value + 1", "value + 2"))
+    build(str(project), store)
+    _, outcomes = run(store, write(model), cache)
+    assert (names_of(outcomes), len(model.asked)) == (["often"], 4)
+
+
+def refuse_once(asked: Asked) -> Answer:
+    return "" if "def once" in asked[1].content else MODEL_TEXT
+
+
+def test_a_failure_is_told_kept_and_not_asked_for_again(store: EmbeddedStore, cache: DocstringCache) -> None:
+    model = ScriptedModel(refuse_once, can_fill=False)
+    report, _ = run(store, write(model), cache)
+    assert [(skip.path, skip.reason) for skip in report.failed] == [("calls.py once", "empty")]
+    assert docstrings_of(store)["once"] is None
+    asked = len(model.asked)
+    report, outcomes = run(store, write(model), cache)
+    assert (len(model.asked), names_of(outcomes), report.known_failures) == (asked, ["once"], 1)
+    run(store, write(model), cache, retry_failed=True)
+    assert len(model.asked) > asked
+
+
+def test_a_limit_is_not_spent_on_known_failures(store: EmbeddedStore, cache: DocstringCache) -> None:
+    model = ScriptedModel(lambda asked: "" if "def often" in asked[1].content else MODEL_TEXT, can_fill=False)
+    run(store, write(model), cache, Budget(limit=1))
+    report, outcomes = run(store, write(model), cache, Budget(limit=1))
+    assert sorted(names_of(outcomes)) == ["often", "once"]
+    assert report.written == 1
+
+
+def test_a_model_replaces_a_template_and_a_template_no_model(store: EmbeddedStore) -> None:
+    run(store, open_writer("template"))
+    assert docstrings_of(store)["often"] != MODEL_TEXT
+    run(store, write(ScriptedModel([MODEL_TEXT])))
+    assert docstrings_of(store)["often"] == MODEL_TEXT
+    before = export(store)
+    report, outcomes = run(store, open_writer("template"))
+    assert (outcomes, report.documented) == ([], 3)
+    assert export(store) == before
+
+
+def test_a_newer_prompt_of_the_same_model_is_written_anew(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(store, write(ScriptedModel([MODEL_TEXT])))
+    monkeypatch.setattr(writers, "VERSION", writers.VERSION + 1)
+    _, outcomes = run(store, write(ScriptedModel(["Work it out better."])))
+    assert len(outcomes) == 3
+    assert docstrings_of(store)["often"] == "Work it out better."
+
+
+def test_what_was_written_is_stored_when_the_model_fails_for_good(store: EmbeddedStore) -> None:
+    model = ScriptedModel([MODEL_TEXT, ModelError("gone")])
+    with pytest.raises(ModelError, match="gone"):
+        run(store, write(model))
+    assert docstrings_of(store)["often"] == MODEL_TEXT
+    assert docstrings_of(store)["never"] is None
+
+
+def test_what_was_written_is_stored_when_the_reader_is_interrupted(store: EmbeddedStore) -> None:
+    def interrupt(outcome: Outcome, progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    encoder = load_encoder(store.encoder()[0])
+    with pytest.raises(KeyboardInterrupt):
+        enhance(store, "project", write(ScriptedModel([MODEL_TEXT])), encoder, listen=interrupt)
+    assert docstrings_of(store)["often"] == MODEL_TEXT
+
+
+def test_code_that_a_build_has_changed_meanwhile_is_left_alone(store: EmbeddedStore, project: Path) -> None:
+    def change(outcome: Outcome, progress: Progress) -> None:
+        if progress.done == 1:
+            (project / "calls.py").write_text(CODE.replace("value + 1", "value + 2"))
+            build(str(project), store)
+
+    encoder = load_encoder(store.encoder()[0])
+    enhance(store, "project", write(ScriptedModel([MODEL_TEXT])), encoder, listen=change)
+    assert docstrings_of(store) == {
+        "often": None, "once": MODEL_TEXT, "never": MODEL_TEXT, "known": "Say it already.",
+    }  # fmt: skip
+    assert store.check() == []
+
+
+def test_what_is_written_is_stored_while_the_run_goes_on(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enhancement, "STORE_AT_ONCE", 1)
+    stored: list[object] = []
+    encoder = load_encoder(store.encoder()[0])
+    enhance(
+        store, "project", write(ScriptedModel([MODEL_TEXT])), encoder,
+        listen=lambda outcome, progress: stored.append(docstrings_of(store)["often"]),
+    )  # fmt: skip
+    assert stored == [None, MODEL_TEXT, MODEL_TEXT]
+    assert store.generation() == 4
+
+
+def test_money_ends_a_run_where_the_price_is_known(store: EmbeddedStore) -> None:
+    model = ScriptedModel([MODEL_TEXT])
+    budget = Budget(max_cost=0.000001, price=Price(1.0, 1.0))
+    report, outcomes = run(store, write(model), budget=budget)
+    assert len(outcomes) in (1, 2)  # the second may have been waiting when the first had cost that much
+    assert report.left == 3 - len(outcomes)
+    assert report.stopped == "--max-cost 1e-06"
+    assert report.cost is not None
+    assert report.cost >= 0.000001
+
+
+def test_time_ends_a_run(store: EmbeddedStore) -> None:
+    report, outcomes = run(store, write(ScriptedModel([MODEL_TEXT])), budget=Budget(seconds=0.0))
+    assert (outcomes, report.left, report.stopped) == ([], 3, "--minutes 0")
+
+
+@pytest.mark.parametrize(("text", "price"), [("0.5/2", Price(0.5, 2.0)), ("3", Price(3.0, 3.0)), ("0/0", Price(0, 0))])
+def test_a_price_is_read(text: str, price: Price) -> None:
+    assert parse_price(text) == price
+
+
+@pytest.mark.parametrize("text", ["", "a/b", "1/2/3", "-1/2", "nan", "inf/1"])
+def test_what_is_no_price_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected what a million tokens cost"):
+        parse_price(text)
+
+
+def test_a_cost_without_a_price_is_refused() -> None:
+    with pytest.raises(UsageError, match="--price"):
+        Budget(max_cost=1.0)
+
+
+def test_an_estimate_writes_a_sample_that_the_run_then_takes(store: EmbeddedStore, cache: DocstringCache) -> None:
+    model = ScriptedModel([MODEL_TEXT])
+    writer = write(model)
+    with closing(Undocumented(store, "project", lambda found: found is None)) as missing:
+        estimate = estimate_by_sample(writer, [missing], Budget(price=Price(1.0, 1.0)), cache)
+    assert (estimate.codes, estimate.functions, estimate.sample, estimate.failed) == (3, 3, 3, 0)
+    assert estimate.completion_tokens == writer.usage.completion_tokens
+    assert estimate.prompt_tokens == writer.usage.prompt_tokens
+    assert estimate.cost == pytest.approx((estimate.prompt_tokens + estimate.completion_tokens) / 1e6)
+    assert estimate.seconds is not None
+    assert store.generation() == 1
+    run(store, writer, cache)
+    assert len(model.asked) == 3
+
+
+def test_an_estimate_by_size_asks_nobody(store: EmbeddedStore) -> None:
+    with closing(Undocumented(store, "project", lambda found: found is None)) as missing:
+        estimate = estimate_by_size("openai:far", [missing], Budget(limit=2))
+    assert (estimate.codes, estimate.functions, estimate.seconds, estimate.sample) == (2, 3, None, 0)
+    assert estimate.prompt_tokens > 300
+
+
+def test_a_source_without_functions_takes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "constants.py").write_text("LIMIT = 1\n")
+    with closing(EmbeddedStore(tmp_path / "empty.db", create=True)) as store:
+        build(str(tmp_path / "empty"), store)
+        encoder = load_encoder(store.encoder()[0])
+        report = enhance(store, "empty", open_writer("template"), encoder)
+        assert (report.written, report.left, report.human) == (0, 0, 0)
+        with closing(Undocumented(store, "empty", lambda found: True)) as missing:
+            assert estimate_by_sample(open_writer("template"), [missing], Budget()).codes == 0
+
+
+def test_a_docstring_that_was_written_is_one_of_the_nodes(store: EmbeddedStore) -> None:
+    run(store, write(ScriptedModel([MODEL_TEXT])), budget=Budget(limit=1))
+    (found,) = store.docstrings("project")
+    assert found[1] == Docstring(MODEL_TEXT, "fim", "scripted", "chat/1", "2026-01-31")
