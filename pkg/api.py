@@ -535,8 +535,9 @@ def _enhance_options(
     price: str | None,
     listener: Listener,
 ) -> EnhanceOptions:
-    from pkg.indexing.budget import Budget, parse_price
+    from pkg.indexing.budget import Budget
     from pkg.indexing.enhancement_session import EnhanceOptions
+    from pkg.models.usage import parse_price
 
     seconds = None if minutes is None else minutes * 60
     budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))

@@ -19,12 +19,13 @@ from pkg.enhance.writer import DocstringWriter, ModelWriter, open_writer
 from pkg.errors import ModelError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing import enhancement
-from pkg.indexing.budget import Budget, Price, parse_price
+from pkg.indexing.budget import Budget
 from pkg.indexing.build import build
 from pkg.indexing.enhancement import EnhanceReport, Outcome, Progress, enhance
 from pkg.indexing.enhancement_estimate import estimate_by_sample, estimate_by_size
 from pkg.indexing.undocumented import Undocumented
 from pkg.model import Docstring, Label
+from pkg.models.usage import Price, parse_price
 
 CODE = '''
 def often(value):
