@@ -10,6 +10,7 @@ from pkg.api import (
     Graph,
     Listener,
     build_graph,
+    generate_answer,
     open_graph,
     rank_candidates,
     rank_stream,
@@ -20,6 +21,7 @@ from pkg.api import (
     watch_graph,
 )
 from pkg.errors import PkgError
+from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
 from pkg.graph.verify import Difference, Verification
 from pkg.indexing.report import BuildReport
@@ -38,6 +40,7 @@ __all__ = [
     "Cut",
     "DepsOptions",
     "Difference",
+    "GenerateOptions",
     "Graph",
     "Helper",
     "Hit",
@@ -57,6 +60,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "build_graph",
+    "generate_answer",
     "open_graph",
     "rank_candidates",
     "rank_stream",

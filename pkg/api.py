@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.config import default_store
-from pkg.errors import PkgError, StoreChangedError
+from pkg.errors import PkgError, QueryError, StoreChangedError
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build, build_export, drop_source
 from pkg.indexing.build_plan import BuildOptions, Progress
@@ -23,18 +23,23 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.evaluation.trace import TraceReport
+    from pkg.generation.generate_options import GenerateOptions
+    from pkg.generation.sample_writer import Context
+    from pkg.generation.samples import WrittenAnswer
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.verify import Verification
     from pkg.indexing.bulk_export import BulkReport
     from pkg.indexing.code_patch import FilePatch
     from pkg.indexing.docstring_counts import DocstringCount
-    from pkg.indexing.enhancement import EnhanceReport, Listen
+    from pkg.indexing.enhancement import EnhanceReport
+    from pkg.indexing.enhancement import Listen as Watch
     from pkg.indexing.enhancement_estimate import EnhanceEstimate
     from pkg.indexing.enhancement_session import EnhanceOptions
     from pkg.model import BlockKind, Node, QueryResult, Skip
+    from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
-    from pkg.retrieval.query_options import BlockChoice, Mode, RankingMethod
+    from pkg.retrieval.query_options import BlockChoice, Mode, QueryOptions, RankingMethod
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -158,7 +163,7 @@ def enhance_graph(
     price: str | None = None,
     retry_failed: bool = False,
     is_stored: bool = True,
-    listen: Listen | None = None,
+    listen: Watch | None = None,
     listener: Listener = NOBODY,
 ) -> list[EnhanceReport]:
     """Write docstrings for functions that have none, the most called first, and store them (P-07); a report a source.
@@ -293,6 +298,39 @@ def rank_stream(
     return rank_one_by_one(lambda: Reranker(options), tasks)
 
 
+def generate_answer(
+    text: str,
+    model: str | TextModel,
+    options: GenerateOptions | None = None,
+    *,
+    listen: Listen | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> WrittenAnswer:
+    """Have a text model answer a question without any graph; Graph.generate shows it what the graph has."""
+    from pkg.generation.sample_writer import Context
+
+    return _generate(text, model, Context(), options, listen, say)
+
+
+def _generate(
+    text: str,
+    model: str | TextModel,
+    context: Context,
+    options: GenerateOptions | None,
+    listen: Listen | None,
+    say: Callable[[str], None],
+) -> WrittenAnswer:
+    from pkg.generation.generate import write_answer
+    from pkg.generation.generate_options import GenerateOptions
+    from pkg.models.registry import open_model
+    from pkg.rerank.reranker import Reranker
+
+    with ExitStack() as stack:
+        opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        reranker = stack.enter_context(Reranker())
+        return write_answer(text, opened, context, options or GenerateOptions(), reranker, listen=listen, say=say)
+
+
 class Graph:
     """A graph to ask; use it in a with statement, or call close."""
 
@@ -382,6 +420,42 @@ class Graph:
 
         return render_prompt(result)
 
+    def generate(
+        self,
+        text: str,
+        model: str | TextModel,
+        options: GenerateOptions | None = None,
+        *,
+        query: QueryOptions | None = None,
+        listen: Listen | None = None,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> WrittenAnswer:
+        """Have a text model answer a question with the code found for it; code that it writes runs in the sandbox.
+
+        model: a name such as gguf:FILE, or a model that stays open. query: how the code is searched for. listen: told
+        the text piece by piece, where no other answer can replace it. say: told each decision. Raises ModelError and
+        what query raises; a question of which no word is known is answered without context.
+        """
+        from pkg.generation.sample_writer import Context
+
+        if options is not None and options.context == "none":
+            return generate_answer(text, model, options, listen=listen, say=say)
+        try:
+            result, context = self._find_context(text, query)
+        except QueryError as fault:
+            result, context = None, Context(notes=(f"answered without context: {fault}",))
+        return replace(_generate(text, model, context, options, listen, say), result=result)
+
+    def _find_context(self, text: str, query: QueryOptions | None) -> tuple[QueryResult, Context]:
+        """Search twice, for code and for functions, and read what the answer may use of both."""
+        from pkg.generation.answer_context import MOST_SIGNATURES, read_context
+        from pkg.retrieval.query_options import QueryOptions
+
+        chosen = query or QueryOptions()
+        functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
+        code, whole = (self.query(text, **_list_fields(each)) for each in (chosen, functions))
+        return code, _read_again(lambda: read_context(self.store, code, whole))
+
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         """Find the functions and classes of a bare name."""
         return _read_again(lambda: self.store.find_name(name, source))
@@ -435,6 +509,11 @@ class Graph:
         return self._encoder[1]
 
 
+def _list_fields(options: QueryOptions) -> dict[str, Any]:
+    """Give the options of a query as keywords."""
+    return {each.name: getattr(options, each.name) for each in fields(options)}
+
+
 def _read_again(read: Callable[[], Found]) -> Found:
     """Read, and read again where a write has ended meanwhile; a StoreChangedError when that goes on and on."""
     for _ in range(RETRIES):
@@ -456,8 +535,9 @@ def _enhance_options(
     price: str | None,
     listener: Listener,
 ) -> EnhanceOptions:
-    from pkg.indexing.budget import Budget, parse_price
+    from pkg.indexing.budget import Budget
     from pkg.indexing.enhancement_session import EnhanceOptions
+    from pkg.models.usage import parse_price
 
     seconds = None if minutes is None else minutes * 60
     budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))

@@ -31,6 +31,7 @@ from pkg.console.options import (
     deps_options,
     enhance_options,
     export_options,
+    generate_options,
     is_by_file,
     json_option,
     open_output,
@@ -152,18 +153,31 @@ def build(
         run_build(path, store, from_export, remove, as_json, options, wanted if is_enhanced else None)
 
 
-@main.command(epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3')
+@main.command(
+    epilog='Example:  pkg query "retry a request after a timeout" --mode function --top-k 3   or, for an answer:'
+    "  pkg query - --generate --model gguf:coder.gguf < task.py"
+)
 @click.argument("text", callback=decode_option)
 @store_options
 @query_options
+@generate_options
 @json_option
 def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
-    """Find the code that helps with TEXT; - reads the question from standard input."""
+    """Find the code that helps with TEXT; - reads the question from standard input.
+
+    With --generate a text model writes an answer. Where TEXT shows examples, such as asserts or a session of doctest,
+    what is found cannot make it worse: an answer with context counts only if every example holds.
+    """
     from pkg.api import open_graph
     from pkg.console import tables
+    from pkg.console.generate_command import run_generate, split_options
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    asked = split_options(options, prompt, explain)
+    if asked is not None:
+        run_generate(text, store, options, asked, as_json)
+        return
     with open_graph(store, ask=choose_ask()) as graph:
         result = graph.query(text, **options)
         if prompt:

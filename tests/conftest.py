@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from toy_models import LetterModel
 
     from pkg.graph.embedded.embedded_store import EmbeddedStore
+    from pkg.models.text_model import TextModel
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
 
@@ -79,6 +80,24 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
     from trees import open_graph_at
 
     with closing(open_graph_at(tmp_path / "graph.db")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def coder_file() -> Path:
+    """Give the GGUF file of a small coder, a real one: PKG_TEST_MODEL, else what `make test-models` has fetched."""
+    from coder_model import find_coder
+
+    return find_coder()
+
+
+@pytest.fixture(scope="session")
+def coder(coder_file: Path) -> Iterator[TextModel]:
+    """Open the small coder, once for all tests."""
+    from pkg.models.model_options import ModelOptions
+    from pkg.models.registry import open_model
+
+    with closing(open_model(f"gguf:{coder_file}", ModelOptions(window=4096))) as opened:
         yield opened
 
 

@@ -15,6 +15,7 @@ import click
 from pkg.config import default_store, find_settings
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError, conceal_address
+from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
@@ -27,7 +28,7 @@ _DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE se
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-QUERY, DEPS = QueryOptions(), DepsOptions()  # whose defaults are those of the commands
+QUERY, DEPS, GENERATE = QueryOptions(), DepsOptions(), GenerateOptions()  # whose defaults are those of the commands
 
 
 def decode_option(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -234,7 +235,62 @@ query_options = combine(
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
     click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
 )
-"""The options of `pkg query`, but for the store."""
+"""The options of `pkg query` for what is found, but for the store."""
+
+generate_options = combine(
+    click.option("--generate", is_flag=True, help="Have a text model answer TEXT with the code that was found."),
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
+    click.option(
+        "--form", default=GENERATE.form, show_default=True, help="Form of the prompt: auto, paper, or one by its name."
+    ),
+    setting("--frame", type=click.Choice(FRAMES), default=GENERATE.frame, help="What is asked for."),
+    setting(
+        "--context",
+        type=click.Choice(CONTEXTS),
+        default=GENERATE.context,
+        help="What the prompt shows: what harms least, nothing, signatures, or code.",
+    ),
+    click.option("--no-context", is_flag=True, help="The same as --context none, to compare; no graph is needed."),
+    click.option(
+        "--samples",
+        "-n",
+        type=click.IntRange(0),
+        default=GENERATE.samples,
+        help="Answers to write and to choose from; without it one, and more while an example in TEXT fails.",
+    ),
+    click.option("--rerank/--no-rerank", default=GENERATE.rerank, help="Choose among answers (default), or give all."),
+    setting(
+        "--attempts",
+        type=click.IntRange(1),
+        default=GENERATE.attempts,
+        help="Tries at most, each told which examples failed before.",
+    ),
+    click.option("--link/--no-link", default=GENERATE.link, help="Put helpers that an answer calls into it (default)."),
+    setting("--max-tokens", type=click.IntRange(1), default=GENERATE.max_tokens, help="Tokens of one answer."),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(0),
+        default=GENERATE.temperature,
+        show_default=True,
+        help="Of samples beyond the first of each form.",
+    ),
+    click.option("--seed", type=int, default=GENERATE.seed, show_default=True, help="Seed of the samples."),
+    click.option(
+        "--oracle-tests",
+        "tests_file",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="For research: let attempts see hidden tests, one a line; all output says ORACLE.",
+    ),
+    click.option(
+        "--trace",
+        "trace_file",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Write every prompt, answer and verdict to FILE, one JSON line each.",
+    ),
+)
+"""The options of `pkg query` for an answer in words or code."""
 
 deps_options = combine(
     source_setting(help="Look in one source only."),

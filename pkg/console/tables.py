@@ -105,7 +105,7 @@ def _view_code(hit: Hit) -> Text:
     from rich.syntax import Syntax
     from rich.text import Text
 
-    from pkg.generation.prompt import align_code
+    from pkg.generation.aligned_code import align_code
 
     text = show_controls(align_code(hit.content))
     code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)

@@ -34,6 +34,11 @@ class AnswerText:
         """Tell whether nothing more belongs to the answer."""
         return self.is_cut or self.is_endless
 
+    @property
+    def is_told(self) -> bool:
+        """Tell whether the listener has heard something of it."""
+        return self._listen is not None and self._told > 0
+
     def add(self, piece: str) -> None:
         """Take the next piece; what comes behind the end is left out."""
         if self.has_ended:

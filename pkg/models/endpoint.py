@@ -6,12 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pkg.models.fim import FAMILIES, FimFamily, find_family
+from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 
-Ask = Callable[[str, Mapping[str, Any] | None], Any]
-"""Ask for a page, such as /props; None where there is none."""
+Ask = Callable[[str, Mapping[str, Any] | None], Mapping[str, Any] | None]
+"""Ask for a page below the root of a service, such as /props, which gives an object; None where there is none."""
 
-Kind = Literal["llama.cpp", "vllm", "other"]
+Kind = Literal["llama.cpp", "vllm", "ollama", "other"]
+
+# What turns the ways of choosing tokens off that a server adds by itself: a temperature alone is meant (P-22).
+_PLAIN = {"top_k": 0, "min_p": 0.0}
+_PLAIN_VLLM = {**_PLAIN, "repetition_penalty": 1.0}  # it takes these from the files of the model
+_CONTINUE_VLLM = {"continue_final_message": True, "add_generation_prompt": False}
 
 
 @dataclass(frozen=True)
@@ -20,57 +25,61 @@ class Endpoint:
 
     ask: Ask
     kind: Kind = "other"
+    model: str = ""
     window: int | None = None
-    slots: int | None = None
+    slots: int | None = None  # requests that it works on at once
     priming: Mapping[str, Any] = field(default_factory=dict)  # what a request says besides, to have an answer continued
-    sampling: Mapping[str, Any] = field(default_factory=dict)  # what turns its own ways of choosing tokens off
+    sampling: Mapping[str, Any] = field(default_factory=dict)
 
-    def tokenize(self, text: str, special: bool = False, begins: bool = False) -> list[int] | None:
-        """Give the tokens of a text, special ones as such or as ordinary text; None where the service does not tell."""
-        if self.kind != "llama.cpp":
+    def tokenize(self, text: str, special: bool = True, begins: bool = False) -> list[int] | None:
+        """Give the tokens of a text; None where the service does not tell.
+
+        special: whether special tokens in it are taken for what they are, which vLLM always does; begins: with what
+        the tokenizer puts before a prompt.
+        """
+        if self.kind == "llama.cpp":
+            told = self.ask("/tokenize", {"content": text, "parse_special": special, "add_special": begins})
+        elif self.kind == "vllm":
+            told = self.ask("/tokenize", {"model": self.model, "prompt": text, "add_special_tokens": begins})
+        else:
             return None
-        body = {"content": text, "parse_special": special, "add_special": begins}
-        found = self.ask("/tokenize", body) or {}
-        ids = found.get("tokens")
+        ids = told.get("tokens") if told else None
         return ids if isinstance(ids, list) else None
 
     def find_family(self, name: str) -> FimFamily | None:
-        """Find the family of the model: the first whose tokens its vocabulary has, those that its name tells before."""
+        """Find the family of the model: the first whose tokens its vocabulary has, those that its name tells before.
+
+        Where the service does not tell its tokens, the name alone decides.
+        """
         named = find_family(name)
-        if self.kind != "llama.cpp":
+        if self.tokenize("a") is None:
             return named
         return next((each for each in (named, *FAMILIES) if each and self._has_tokens(each)), None)
 
     def _has_tokens(self, family: FimFamily) -> bool:
-        return all(len(self.tokenize(token, special=True) or ()) == 1 for token in family.tokens)
+        return all(len(self.tokenize(token) or ()) == 1 for token in family.tokens)
 
-    def make_hole(self, family: FimFamily, prefix: str, suffix: str) -> list[int]:
-        """Give the tokens of a hole; tokens of the texts that look special stay ordinary text."""
+    def make_hole(self, family: FimFamily, prefix: str, suffix: str, order: Order | None) -> list[int] | str:
+        """Make the prompt that shows a hole: as tokens where texts can be told from special ones, else as one text."""
+        if self.kind != "llama.cpp":
+            return family.write(prefix, suffix, order)
         ids = self.tokenize("", begins=True) or []
-        for token, text in family.arrange(prefix, suffix):
-            ids += self.tokenize(token, special=True) or []
-            ids += (self.tokenize(text) or []) if text else []
+        for part in family.arrange(prefix, suffix, order):
+            ids += (self.tokenize(part.text, special=part.is_token) or []) if part.text else []
         return ids
 
 
-def find_endpoint(ask: Ask, model: str) -> Endpoint:
+def find_endpoint(ask: Ask, model: str, reuse: bool) -> Endpoint:
     """Find out what answers, by pages that only one program has."""
     props = ask("/props", None) or {}
     settings = props.get("default_generation_settings")
-    if isinstance(settings, dict):
-        return Endpoint(
-            ask, "llama.cpp", settings.get("n_ctx"), props.get("total_slots"), sampling={"top_k": 0, "min_p": 0.0}
-        )
+    if isinstance(settings, Mapping):
+        sampling = {**_PLAIN, "cache_prompt": reuse}
+        return Endpoint(ask, "llama.cpp", model, settings.get("n_ctx"), props.get("total_slots"), sampling=sampling)
     for entry in (ask("/v1/models", None) or {}).get("data") or ():
-        if isinstance(entry, dict) and entry.get("id") == model:
-            window = entry.get("max_model_len")
-            if entry.get("owned_by") == "vllm":
-                return Endpoint(
-                    ask,
-                    "vllm",
-                    window,
-                    priming={"continue_final_message": True, "add_generation_prompt": False},
-                    sampling={"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0},
-                )
-            return Endpoint(ask, "other", window)
-    return Endpoint(ask)
+        if entry.get("id") == model and entry.get("owned_by") == "vllm":
+            return Endpoint(ask, "vllm", model, entry.get("max_model_len"), None, _CONTINUE_VLLM, _PLAIN_VLLM)
+    for entry in (ask("/api/ps", None) or {}).get("models") or ():  # those that Ollama has in memory
+        if entry.get("name") == model or entry.get("model") == model:
+            return Endpoint(ask, "ollama", model, entry.get("context_length"))
+    return Endpoint(ask, model=model)

@@ -1,14 +1,27 @@
 """The tokens by which families of models are shown a hole, from where each family says so (P-07, A-14).
 
-A hole is shown as the text before it and the text behind it, each after a token of its own; the model writes on behind
-a third. PSM is the order prefix, suffix, middle; SPM puts the suffix first. Models are trained on both as a rule; the
-table has the order that the family's own examples use.
+A hole is shown as the text before it and the text behind it, each after a token of its own. PSM is the order prefix,
+suffix, middle, where the model writes on behind a third token; SPM puts the suffix first, so that what is written goes
+on right behind the prefix. Tokens that a tokenizer puts before every prompt by itself (BOS) are not told here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from pkg.models.special_tokens import break_tokens
+
+Order = Literal["psm", "spm"]
+
+
+class Part(NamedTuple):
+    """A piece of a hole as it is shown: a token of the family, or a text of the user."""
+
+    text: str
+    is_token: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,38 +30,105 @@ class FimFamily:
 
     name: str
     pattern: str  # of the names of its models, and of their files
-    prefix: str
+    prefix: str  # the tokens, as the vocabulary spells them
     suffix: str
-    middle: str
-    stop: tuple[str, ...]  # tokens behind which nothing of the fill comes; the model's own end is not among them
+    middle: str  # "" where there is none
+    orders: dict[Order, str]  # P, S, M: the tokens; p, s: the texts; the first is what the family's own examples use
+    stop: tuple[str, ...]  # tokens that end a fill
     source: str  # where the tokens are told
-    is_suffix_first: bool = False  # SPM
-    begins: str = ""  # what the tokenizer does not put before a prompt by itself, and the family needs
+    written: tuple[str, str, str] | None = None  # the tokens in a text that is not tokenized here, where it differs
 
     @property
-    def tokens(self) -> tuple[str, str, str]:
+    def tokens(self) -> tuple[str, ...]:
         """List the tokens that a vocabulary of this family has."""
-        return self.prefix, self.suffix, self.middle
+        return tuple(filter(None, (self.prefix, self.suffix, self.middle)))
 
-    def arrange(self, prefix: str, suffix: str) -> tuple[tuple[str, str], ...]:
-        """Put a hole into the order of the family: each token with the text behind it, "" behind the last."""
-        before, behind = (self.prefix, prefix), (self.suffix, suffix)
-        parts = (behind, before) if self.is_suffix_first else (before, behind)
-        return (*parts, (self.middle, ""))
+    def arrange(self, prefix: str, suffix: str, order: Order | None = None) -> Iterator[Part]:
+        """Put a hole into an order of the family; its own first one where it does not know the order that is asked."""
+        parts = {"P": self.prefix, "S": self.suffix, "M": self.middle, "p": prefix, "s": suffix}
+        for letter in self.orders.get(order or "psm") or next(iter(self.orders.values())):
+            yield Part(parts[letter], letter.isupper())
+
+    def write(self, prefix: str, suffix: str, order: Order | None = None) -> str:
+        """Write a hole as one text; what looks like a special token in the texts is broken."""
+        spelled = dict(zip((self.prefix, self.suffix, self.middle), self.written or (), strict=False))
+        return "".join(
+            spelled.get(part.text, part.text) if part.is_token else break_tokens(part.text)
+            for part in self.arrange(prefix, suffix, order)
+        )
 
 
-_STARCODER = ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
-_QWEN = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
+_BARE = ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
+_BARRED = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
+_PSM: dict[Order, str] = {"psm": "PpSsM"}
+_BOTH: dict[Order, str] = {"psm": "PpSsM", "spm": "PSsMp"}
 
 FAMILIES = (
     FimFamily(
         "Qwen2.5-Coder",
         r"qwen.*coder|codeqwen",
-        *_QWEN,
+        *_BARRED,
+        _PSM,
         ("<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>", "<|im_end|>"),
-        "https://arxiv.org/abs/2409.12186",
+        "https://github.com/QwenLM/Qwen2.5-Coder#file-level-code-completion-fill-in-the-middle",
+    ),
+    FimFamily(
+        "StarCoder2",
+        r"starcoder|santacoder|stable-?code",
+        *_BARE,
+        _BOTH,
+        ("<|endoftext|>", "<file_sep>", "<repo_name>"),
+        "https://arxiv.org/abs/2402.19173",
+    ),
+    FimFamily(
+        "Granite Code",
+        r"granite.*code|granite-3",
+        *_BARE,
+        _BOTH,
+        ("<|endoftext|>", "<|end_of_text|>"),
+        "https://arxiv.org/abs/2405.04324",
+    ),
+    FimFamily(
+        "DeepSeek-Coder",
+        r"deepseek-?coder",
+        "<\uff5cfim\u2581begin\uff5c>",
+        "<\uff5cfim\u2581hole\uff5c>",
+        "<\uff5cfim\u2581end\uff5c>",
+        _PSM,
+        ("<\uff5cend\u2581of\u2581sentence\uff5c>", "<|EOT|>"),
+        "https://github.com/deepseek-ai/DeepSeek-Coder#2-code-insertion",
+    ),
+    FimFamily(
+        "CodeGemma",
+        r"codegemma",
+        *_BARRED,
+        _PSM,
+        ("<|file_separator|>", "<eos>"),
+        "https://ai.google.dev/gemma/docs/codegemma/prompt-structure",
+    ),
+    FimFamily(
+        "Code Llama",
+        r"code-?llama(?!.*(?:34b|70b|python))",  # those were not trained on holes
+        "\u2581<PRE>",
+        "\u2581<SUF>",
+        "\u2581<MID>",
+        _BOTH,
+        ("\u2581<EOT>", "<EOT>"),
+        "https://huggingface.co/docs/transformers/model_doc/code_llama",
+        ("<PRE> ", " <SUF>", " <MID>"),
+    ),
+    FimFamily(
+        "Codestral",
+        r"codestral|mamba-?codestral",
+        "[PREFIX]",
+        "[SUFFIX]",
+        "",
+        {"spm": "SsPp"},
+        ("</s>", "[PREFIX]", "[SUFFIX]"),
+        "https://github.com/mistralai/cookbook/blob/main/concept-deep-dive/tokenization/chat_templates.md",
     ),
 )
+"""Families of equal tokens stand with the one first that a vocabulary alone shall be taken for."""
 
 
 def find_family(name: str) -> FimFamily | None:

@@ -1,4 +1,8 @@
-"""Models in GGUF files, run in this process by llama.cpp (package xllamacpp, pinned: its names change)."""
+"""Models in GGUF files, run in this process by llama.cpp (package xllamacpp, pinned: its names change).
+
+The package also answers without a connection, but then a prompt that is being read cannot be interrupted, and faults
+of a listener are swallowed. So its server is asked, which it starts anyway: on this machine alone, with a key.
+"""
 
 from __future__ import annotations
 
@@ -8,61 +12,35 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import MissingExtraError, ModelError, PathError
+from pkg.errors import MissingExtraError, ModelError
+from pkg.models.gguf_file import GgufFile, read_gguf
 from pkg.models.model_options import ModelOptions
 from pkg.models.openai_client import OpenAIClient
 from pkg.models.openai_model import OpenAIModel
 from pkg.resources import count_cores
 
 WINDOW = 8192  # tokens of one request: prompts of functions and a few helpers; memory grows with it
-PARALLEL = 1
+PARALLEL = 1  # requests that are worked on together change each other's texts, if slightly
 
 
 def open_model(detail: str, options: ModelOptions) -> GgufModel:
     """Load the model of a file; raises PathError without a file, and ModelError for one that is no model."""
-    file = Path(detail).expanduser().resolve()
-    if not file.is_file():
-        raise PathError(f"no file {file}; expected a model as GGUF file")
-    key = secrets.token_hex(32)
-    server = start_server(file, options, key)
-    client = OpenAIClient(f"{server.listening_address}/v1", f"gguf:{file}", options.timeout, key)
-    return GgufModel(server, client, file, options)
-
-
-def start_server(file: Path, options: ModelOptions, key: str) -> Any:
-    """Load a model and start its server, which listens on this machine alone and to those who know the key.
-
-    Raises MissingExtraError without the package, and ModelError for a file that it cannot load.
-    """
-    try:
-        import xllamacpp
-    except ImportError:
-        raise MissingExtraError("xllamacpp", "gguf", f"the model 'gguf:{file}'") from None
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(file)
-    parallel = options.parallel or PARALLEL
-    parameters.n_parallel = parallel
-    parameters.n_ctx = (options.window or WINDOW) * parallel  # shared out among the requests at once
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = options.threads or count_cores()
-    parameters.hostnames, parameters.port = ["127.0.0.1"], 0
-    parameters.api_keys = [key]
-    parameters.cors_origins = ""
-    parameters.ui = False
-    parameters.verbosity = -1
-    parameters.warmup = False
-    try:
-        return xllamacpp.Server(parameters)
-    except RuntimeError as fault:
-        raise ModelError(f"{file} cannot be loaded ({fault}); is it a text model of a known kind?") from None
+    path = Path(detail).expanduser().resolve()
+    file = read_gguf(path)
+    if not file.is_text_model:
+        raise ModelError(f"{path} holds no text model but '{file.architecture}' without words; expected a GGUF of one")
+    return GgufModel(path, file, options)
 
 
 class GgufModel(OpenAIModel):
     """A model of a GGUF file, behind a server of its own in this process."""
 
-    def __init__(self, server: Any, client: OpenAIClient, file: Path, options: ModelOptions) -> None:
-        super().__init__(client, file.stem, f"gguf:{file}", f"gguf {file}", options)
-        self._server: Any = server
-        atexit.register(self.close)
+    def __init__(self, path: Path, file: GgufFile, options: ModelOptions) -> None:
+        key = secrets.token_hex(32)
+        self._server: Any = start_server(path, file, options, key)
+        client = OpenAIClient(f"{self._server.listening_address}/v1", f"gguf:{path}", options.timeout, key)
+        super().__init__(client, path.stem, f"gguf:{path}", f"gguf {file.identity}", options)
+        atexit.register(self.close)  # its threads shall end before those of Python
 
     def close(self) -> None:
         """Free the model."""
@@ -71,3 +49,32 @@ class GgufModel(OpenAIModel):
             self._server = None
             gc.collect()
             atexit.unregister(self.close)
+
+
+def start_server(path: Path, file: GgufFile, options: ModelOptions, key: str) -> Any:
+    """Load a model and start its server, which listens on this machine alone, to those who know the key.
+
+    Raises MissingExtraError without the package, and ModelError for a file that it cannot load.
+    """
+    try:
+        import xllamacpp
+    except ImportError:
+        raise MissingExtraError("xllamacpp", "gguf", f"the model 'gguf:{path}'") from None
+    parallel = options.parallel or PARALLEL
+    window = options.window or min(WINDOW, file.window or WINDOW)
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_parallel = parallel
+    parameters.n_ctx = window * parallel  # shared out among the requests
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = options.threads or count_cores()
+    parameters.hostnames, parameters.port, parameters.cors_origins = ["127.0.0.1"], 0, ""
+    parameters.api_keys = [key]
+    parameters.ui = parameters.warmup = False
+    parameters.verbosity = -1  # its log goes to the terminal otherwise
+    try:
+        return xllamacpp.Server(parameters)
+    except RuntimeError as fault:
+        raise ModelError(
+            f"{path} cannot be loaded ({fault}); it is a '{file.architecture}', which this llama.cpp may not know,"
+            " or memory does not suffice: try PKG_MODEL_WINDOW=2048"
+        ) from None

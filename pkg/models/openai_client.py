@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 300.0  # without a word: a long prompt on a processor takes minutes before the first one
 CONNECT_SECONDS = 10.0
+NOT_BUILT = 501  # what llama.cpp answers for a page that it was started without
 SHOWN = 300  # characters of what a service said
 
 Path = Literal["chat", "completions"]
@@ -75,8 +76,9 @@ class OpenAIClient:
         Raises ModelBusyError when a later try may help, ModelAnswerError for what is no stream of chunks,
         ContextLengthError, ModelUnfitError where there is no such page, and ModelError for what is refused for good.
         """
-        resource = self._client.chat.completions if path == "chat" else self._client.completions
-        with self._translated(path), self._open(resource.with_streaming_response.create, dict(body)) as response:
+        with self._translated(path), ExitStack() as stack:
+            resource = self._client.chat.completions if path == "chat" else self._client.completions
+            response = self._open(stack, resource.with_streaming_response.create, body)
             self._has_answered = True
             if "text/event-stream" not in response.headers.get("content-type", ""):
                 raise ModelAnswerError(
@@ -85,36 +87,49 @@ class OpenAIClient:
                 )
             for line in response.iter_lines():
                 word, _, data = line.partition(":")
-                if word == "data" and data.strip() != "[DONE]":
+                if word in ("data", "error") and data.strip() != "[DONE]":
                     yield self._read_chunk(data)
 
-    def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Ask for what stands beside the interface, such as /props; None where there is nothing of that kind.
+    def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
+        """Ask for what stands beside the interface, such as /props; None where there is no object of that kind.
 
         Raises what stream raises but for a page that is missing or refused.
         """
-        import openai
+        from openai import APIResponseValidationError, APIStatusError
 
         url = self.url.removesuffix("/v1") + path
+        client, found = self._client, None
         with self._translated("completions"):
             try:
-                found = (
-                    self._client.post(url, body=body, cast_to=object) if body else self._client.get(url, cast_to=object)
-                )
-            except openai.APIStatusError as fault:
-                if judge_refusal(fault.status_code, None) in ("missing", "refused") or fault.status_code == 501:
-                    return None
-                raise
-            except (TypeError, ValueError):
-                return None
+                found = client.post(url, body=body, cast_to=object) if body else client.get(url, cast_to=object)
+            except APIStatusError as fault:
+                if judge_refusal(fault.status_code, None) in ("busy", "key") and fault.status_code != NOT_BUILT:
+                    raise
+            except (APIResponseValidationError, ValueError):  # a page of another kind under that name
+                pass
         self._has_answered = True
         return found if isinstance(found, dict) else None
 
-    def _open(self, create: Callable[..., Any], body: dict[str, Any]) -> Any:
-        """Send a request, without those optional parts that the service refuses."""
-        return create(**self._leave_out(body))
+    def _open(self, stack: ExitStack, create: Callable[..., Any], body: Mapping[str, Any]) -> Any:
+        """Send a request, again without an optional part where the service refuses it for that."""
+        from openai import BadRequestError, UnprocessableEntityError
 
-    def _leave_out(self, body: dict[str, Any]) -> dict[str, Any]:
+        while True:
+            try:
+                return stack.enter_context(create(**self._leave_out(body)))
+            except (BadRequestError, UnprocessableEntityError) as fault:
+                refused = self._find_refused(str(fault), body)
+                if refused is None:
+                    raise
+                self._left_out.add(refused)
+
+    def _find_refused(self, said: str, body: Mapping[str, Any]) -> str | None:
+        if _TOO_LONG.search(said):  # which may name the number of tokens as well
+            return None
+        kept = (name for name in _OPTIONAL if name in body and name not in self._left_out)
+        return next((name for name in kept if re.search(rf"\b{name}\b", said)), None)
+
+    def _leave_out(self, body: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in body.items() if name not in self._left_out}
         if "max_tokens" in self._left_out:
             kept["max_completion_tokens"] = body["max_tokens"]

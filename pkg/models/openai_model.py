@@ -7,18 +7,28 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
-from pkg.errors import ModelAnswerError, ModelUnfitError
+from pkg.errors import ContextLengthError, ModelAnswerError, ModelBusyError, ModelError, ModelUnfitError
 from pkg.models.answer_text import AnswerText
 from pkg.models.endpoint import Endpoint, find_endpoint
-from pkg.models.fim import FimFamily
+from pkg.models.fim import FimFamily, Order
 from pkg.models.model_options import ModelOptions
 from pkg.models.openai_client import OpenAIClient, Path
+from pkg.models.rate_limit import RateLimit
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage
 from pkg.services import OPENAI, call_patiently, estimate_tokens, split_address
 
 PARALLEL = 4  # requests that any service takes at once; llama.cpp says how many are worth it
+
+INFILL_PREFIX, INFILL_SUFFIX = 1500, 500  # tokens: three quarters and one quarter of its batch of 2,048, less a few
+
+# What services are asked that do not say of themselves what they can: whether the text behind a hole is read, by the
+# tokens that are counted, and whether an answer goes on that was begun, in the middle of a word that has to follow.
+PROBE_TOKENS = 8
+SUFFIX_PROBE = "\nprint(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)\n"
+SUFFIX_LEAST = 20  # tokens of it, by any tokenizer
+PRIMED, PRIMED_REST = "alpha bravo charlie delta ec", "ho foxtrot golf hotel"
 
 
 def open_model(detail: str, options: ModelOptions) -> OpenAIModel:
@@ -43,12 +53,14 @@ class OpenAIModel:
     ) -> None:
         self.name, self.identity = name, identity
         self._client, self._model, self._options, self._sleep = client, model, options, sleep
-        self._lock = threading.RLock()
+        self._limit = RateLimit(options.requests_a_minute, options.tokens_a_minute, sleep=sleep)
+        self._lock = threading.RLock()  # a service is asked once what it is, whoever asks first
 
     @cached_property
     def _endpoint(self) -> Endpoint:
         with self._lock:
-            return call_patiently(partial(find_endpoint, self._client.ask, self._model), self._sleep)
+            find = partial(find_endpoint, self._client.ask, self._model, self._options.reuse)
+            return call_patiently(find, self._sleep)
 
     @property
     def window(self) -> int | None:
@@ -62,17 +74,13 @@ class OpenAIModel:
 
     @property
     def can_fill(self) -> bool:
-        """Tell whether it fills holes."""
-        return self._family is not None
+        """Tell whether it fills holes, whichever way it is shown them."""
+        return self._family is not None or self._has_infill or self._reads_suffix
 
     @property
     def can_prime(self) -> bool:
         """Tell whether an answer can be begun for it."""
-        return self._endpoint.kind in ("llama.cpp", "vllm")
-
-    @cached_property
-    def _family(self) -> FimFamily | None:
-        return self._endpoint.find_family(self._model)
+        return self._endpoint.kind in ("llama.cpp", "vllm") or self._goes_on
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text where the service can, else estimate them."""
@@ -80,29 +88,116 @@ class OpenAIModel:
         return estimate_tokens(text) if ids is None else len(ids)
 
     def complete(self, prompt: str, decoding: Decoding, listen: Listen | None = None) -> Generation:
-        """Go on where a text ends."""
+        """Go on where a text ends; a ContextLengthError where prompt and answer do not fit."""
+        self._check_room(self.count_tokens(prompt), decoding)
         return self._generate("completions", {"prompt": prompt}, {}, decoding, listen)
 
     def fill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
-        """Write what stands between two texts (P-07, A-14); a ModelUnfitError where it cannot."""
+        """Write what stands between two texts (P-07, A-14).
+
+        Raises ModelUnfitError where it cannot, and ContextLengthError where texts and answer do not fit.
+        """
         family = self._family
-        if family is None:
-            raise ModelUnfitError(f"{self.name} is not known to fill holes; ask it by a conversation instead")
-        ids = self._endpoint.make_hole(family, prefix, suffix)
-        return self._generate("completions", {"prompt": ids}, {}, decoding, None, family.stop)
+        if family is not None:
+            hole = self._endpoint.make_hole(family, prefix, suffix, cast("Order | None", self._options.order))
+            self._check_room(self.count_tokens(hole) if isinstance(hole, str) else len(hole), decoding)
+            return self._generate("completions", {"prompt": hole}, {}, decoding, None, family.stop)
+        if self._has_infill:
+            return self._fill_by_infill(prefix, suffix, decoding)
+        if not self._reads_suffix:
+            raise ModelUnfitError(
+                f"{self.name} is not known to fill holes: its family is unknown, and its service does not read what"
+                " stands behind one; ask it by a conversation instead"
+            )
+        self._check_room(self.count_tokens(prefix) + self.count_tokens(suffix), decoding)
+        return self._generate("completions", {"prompt": prefix, "suffix": suffix}, {}, decoding, None)
 
     def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
-        """Answer a conversation; a ModelUnfitError where it cannot go on with an answer that was begun."""
-        told = [{"role": each.role, "content": each.content} for each in messages]
+        """Answer a conversation.
+
+        Raises ModelUnfitError where it cannot go on with an answer that was begun, and ContextLengthError where the
+        conversation and the answer do not fit.
+        """
         is_primed = bool(messages) and messages[-1].role == "assistant"
         if is_primed and not self.can_prime:
             raise ModelUnfitError(f"{self._client.url} does not go on with an answer that was begun; ask a question")
+        self._check_room(sum(self.count_tokens(each.content) for each in messages), decoding)
+        told = [{"role": each.role, "content": each.content} for each in messages]
         more = self._endpoint.priming if is_primed else {}
         return self._generate("chat", {"messages": told}, more, decoding, listen)
 
     def close(self) -> None:
         """Close the line to the service."""
         self._client.close()
+
+    @cached_property
+    def _family(self) -> FimFamily | None:
+        """Find the tokens that show it a hole; none where its service puts a form of its own around every prompt."""
+        with self._lock:
+            return None if self._endpoint.kind == "ollama" else self._endpoint.find_family(self._model)
+
+    @cached_property
+    def _has_infill(self) -> bool:
+        """Tell whether llama.cpp knows tokens for a hole that the table of families does not."""
+        with self._lock:
+            asked = {"input_prefix": "a = ", "input_suffix": "\n", "n_predict": 1}
+            return self._endpoint.kind == "llama.cpp" and self._client.ask("/infill", asked) is not None
+
+    def _fill_by_infill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
+        """Have llama.cpp show the hole, which cuts what is longer than its batch without a word."""
+        before, behind = self.count_tokens(prefix), self.count_tokens(suffix)
+        if before > INFILL_PREFIX or behind > INFILL_SUFFIX:
+            raise ContextLengthError(
+                f"{self._client.url} reads {INFILL_PREFIX} tokens before a hole and {INFILL_SUFFIX} behind it at most;"
+                f" these have {before} and {behind}: give it less"
+            )
+        began = time.monotonic()
+        asked = {
+            "input_prefix": prefix,
+            "input_suffix": suffix,
+            "n_predict": decoding.max_tokens,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": decoding.seed,
+            "stop": list(decoding.stop),
+            **self._endpoint.sampling,
+        }
+        found = call_patiently(lambda: self._client.ask("/infill", asked), self._sleep) or {}
+        if not isinstance(found.get("content"), str):
+            raise ModelAnswerError(f"{self._client.url}/infill gave back no text; check the model")
+        finish: Finish = "length" if found.get("stop_type") == "limit" else "stop"
+        used = Usage(1, found.get("tokens_evaluated", 0), found.get("tokens_predicted", 0), time.monotonic() - began)
+        return Generation(found["content"], finish, used)
+
+    @cached_property
+    def _reads_suffix(self) -> bool:
+        with self._lock:
+            found = self._probe("completions", {"prompt": "a = 1", "suffix": SUFFIX_PROBE})
+            return found is not None and found.usage.prompt_tokens >= SUFFIX_LEAST
+
+    @cached_property
+    def _goes_on(self) -> bool:
+        with self._lock:
+            question = {"role": "user", "content": f"Repeat this and say nothing else: {PRIMED}{PRIMED_REST}"}
+            found = self._probe("chat", {"messages": [question, {"role": "assistant", "content": PRIMED}]})
+            return found is not None and found.text.startswith(PRIMED_REST[:2])
+
+    def _probe(self, path: Path, asked: Mapping[str, Any]) -> Generation | None:
+        """Try something; None where it is refused, so that only a service that is busy raises."""
+        try:
+            return self._generate(path, asked, {}, Decoding(max_tokens=PROBE_TOKENS), None)
+        except ModelBusyError:
+            raise
+        except ModelError:
+            return None
+
+    def _check_room(self, tokens: int, decoding: Decoding) -> None:
+        window = self.window
+        if window is not None and tokens + decoding.max_tokens > window:
+            raise ContextLengthError(
+                f"{self.name} has a window of {window} tokens; a prompt of {tokens} and an answer of up to"
+                f" {decoding.max_tokens} do not fit; give it less"
+            )
 
     def _generate(
         self,
@@ -131,26 +226,41 @@ class OpenAIModel:
         )
 
     def _generate_once(self, path: Path, body: Mapping[str, Any], answer: AnswerText) -> Generation:
+        prompt_tokens = _estimate_prompt(body)
+        self._limit.wait(prompt_tokens + body["max_tokens"])
         began = time.monotonic()
         finish: Finish | None = None
         usage: Mapping[str, Any] = {}
-        with closing(self._client.stream(path, body)) as chunks:
-            for chunk in chunks:
-                usage = chunk.get("usage") or usage
-                for choice in chunk.get("choices") or ():
-                    answer.add((choice.get("delta") or {}).get("content") or choice.get("text") or "")
-                    finish = _read_finish(choice) or finish
-                if answer.has_ended:
-                    finish = "length" if answer.is_endless else "stop"
-                    break
+        try:
+            with closing(self._client.stream(path, body)) as chunks:
+                for chunk in chunks:
+                    usage = chunk.get("usage") or usage
+                    for choice in chunk.get("choices") or ():
+                        answer.add((choice.get("delta") or {}).get("content") or choice.get("text") or "")
+                        finish = _read_finish(choice) or finish
+                    if answer.has_ended:
+                        finish = "length" if answer.is_endless else "stop"
+                        break
+        except ModelBusyError as fault:
+            if answer.is_told:  # who has heard the beginning cannot be told another one
+                raise ModelAnswerError(str(fault)) from None
+            raise
         if finish is None:
             raise ModelAnswerError(
                 f"{self._client.url} broke off after {len(answer.text)} characters; run the same again"
             )
         text = answer.finish()
-        prompt_tokens = usage.get("prompt_tokens") or estimate_tokens(str(body.get("prompt") or body["messages"]))
+        prompt_tokens = usage.get("prompt_tokens") or prompt_tokens
         completion_tokens = usage.get("completion_tokens") or estimate_tokens(text)
         return Generation(text, finish, Usage(1, prompt_tokens, completion_tokens, time.monotonic() - began))
+
+
+def _estimate_prompt(body: Mapping[str, Any]) -> int:
+    """Estimate the tokens of what is asked, where the service does not say."""
+    if "messages" in body:
+        return sum(estimate_tokens(each["content"]) for each in body["messages"])
+    prompt = body["prompt"]
+    return len(prompt) if isinstance(prompt, list) else estimate_tokens(prompt + body.get("suffix", ""))
 
 
 def _read_finish(choice: Mapping[str, Any]) -> Finish | None:

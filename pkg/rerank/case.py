@@ -6,10 +6,11 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from pkg.rerank.candidates import Example, RerankOptions, Verdict
-from pkg.rerank.extraction import Extracted
-from pkg.rerank.wanted import Definition, Parameter, Question, list_parameters
+from pkg.rerank.candidates import Example, Extracted, RerankOptions, Verdict
+from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, parse_handed, parse_tests
+from pkg.rerank.wanted import Definition, Parameter, Question, list_parameters, parse_question
 from pkg.sandbox import protocol
 from pkg.sandbox.protocol import Limits, Result, Sandbox
 
@@ -67,6 +68,20 @@ class Case:
         """Bound the calls that candidates are compared on: nobody asked for those, and some may never end."""
         seconds = self.options.cpu_seconds / 4
         return replace(self.limits, cpu_seconds=seconds, wall_seconds=2 * seconds + 1)
+
+
+def make_case(
+    query: str, handed: Iterable[Any], options: RerankOptions, sandbox: Sandbox | None, tests: Any = None
+) -> Case:
+    """Read what a query wants and shows, what was handed over beside it, and hidden tests where there are any.
+
+    An InputError says what is wrong with an example or a test.
+    """
+    question = parse_question(query)
+    examples = keep_consistent([*parse_handed(handed, question), *find_examples(question)])
+    hidden = parse_tests(tests) if tests is not None else ()
+    entry = find_entry(question, examples)
+    return Case(question, tuple(examples), entry, options, sandbox, hidden, is_oracle=tests is not None)
 
 
 def list_functions(tree: ast.Module) -> dict[str, Definition]:

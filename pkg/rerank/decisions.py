@@ -95,6 +95,23 @@ def decide(split: Split, text: str) -> Decision:
         raise FailedError(clean_line(f"{type(fault).__name__}: {fault}")) from None
 
 
+def show_value(text: str) -> str:
+    """Write a value that crossed the border as Python writes it; one that is no plain data stays as it was sent."""
+    try:
+        value = _decode(parse_value(text))
+        return text if _holds_opaque(value) else repr(value)
+    except (MalformedError, ValueError, RecursionError, MemoryError, TypeError):
+        return text
+
+
+def _holds_opaque(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_opaque(each) for pair in value.items() for each in pair)
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(map(_holds_opaque, value))
+    return isinstance(value, Opaque)
+
+
 def _name_parts(split: Split, value: object) -> dict[str, object]:
     """Give each part its value."""
     if len(split.parts) == 1:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, SandboxError
-from pkg.rerank.candidates import Candidate, Example, Name, Ranked, Ranking, RerankOptions, Task
-from pkg.rerank.case import Case, Contender, list_functions
-from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, list_called, parse_handed, parse_tests
-from pkg.rerank.extraction import extract_code
+from pkg.extract.syntax import parse_code
+from pkg.rerank.candidates import Candidate, Example, Extracted, Name, Ranked, Ranking, RerankOptions, Task
+from pkg.rerank.case import Case, Contender, list_functions, make_case
+from pkg.rerank.examples.find import list_called
+from pkg.rerank.extraction import list_versions
 from pkg.rerank.stages.sandbox_stages import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
 from pkg.rerank.stages.similarity import SimilarityStage, strip_code
 from pkg.rerank.stages.static_stages import Stage, StaticStage, SyntaxStage
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.version_choice import choose_versions
 
 if TYPE_CHECKING:
     from pkg.sandbox.protocol import Sandbox
@@ -64,14 +66,17 @@ def _weigh(case: Case, contender: Contender) -> tuple[float, ...]:
 
     Among equals in all that was seen of what they do, the candidate given first stands before likeness to the query:
     it is the greedy one as a rule, and the paper's stages, where likeness chooses, end below it in every form of the
-    benchmark (benchmarks/results/rerank.json).
+    benchmark (benchmarks/results/rerank.json). An answer with lines below that only use what it defines stands a notch
+    below an equal one without.
     """
     weights = case.options.weights
+    has_driver = float(bool(contender.found.driver) and not case.options.takes_whole)
     if not weights:
         is_later = bool(_SEEN & {*case.options.stages}) and 0 not in contender.places
-        return (*(-contender.score(stage) for stage in ORDER), float(is_later), -contender.score("similarity"))
+        evidence = (-contender.score(stage) for stage in ORDER)
+        return (*evidence, has_driver, float(is_later), -contender.score("similarity"))
     total = sum(weight * contender.score(stage) for stage, weight in weights.items())
-    return (-contender.score("oracle"), -total)
+    return (-contender.score("oracle"), -total, has_driver)
 
 
 _FILTERS: tuple[Stage, ...] = (SyntaxStage(), StaticStage(), SmokeStage(), ExamplesStage(), OracleStage())
@@ -123,23 +128,14 @@ class Reranker:
         """
         if not task.candidates:
             raise InputError("no candidates; expected at least one, as a text or an object with the field text")
-        case = self._make_case(task, tests)
-        contenders = fold_candidates(task, case)
+        case = make_case(task.query, task.examples, self.options, self.sandbox, tests)
+        case.notes += [self.note] if self.note else []
+        contenders = find_contenders(task, case)
         run_filters(case, contenders)
         settle_doubts(case, contenders)
         finalists = choose_finalists(contenders)
         run_comparisons(case, contenders, finalists)
         return make_ranking(task, case, order_contenders(case, contenders))
-
-    def _make_case(self, task: Task, tests: Any) -> Case:
-        question = parse_question(task.query)
-        handed = parse_handed(task.examples, question)
-        examples = keep_consistent([*handed, *find_examples(question)])
-        hidden = parse_tests(tests) if tests is not None else ()
-        entry = find_entry(question, examples)
-        notes = [self.note] if self.note else []
-        is_oracle = tests is not None
-        return Case(question, tuple(examples), entry, self.options, self.sandbox, hidden, is_oracle, notes=notes)
 
 
 def make_candidates(given: Iterable[str | Mapping[str, Any] | Candidate]) -> tuple[Candidate, ...]:
@@ -164,13 +160,31 @@ def _make_candidate(index: int, given: Any) -> Candidate:
     return Candidate(own if isinstance(own, str | int) and not isinstance(own, bool) else index, text, extra)
 
 
-def fold_candidates(task: Task, case: Case) -> list[Contender]:
+def find_contenders(task: Task, case: Case) -> list[Contender]:
     """Find the code of each candidate and put equal code together: what is said twice counts as two votes."""
-    folded: dict[str, Contender] = {}
+    question = replace(case.question, entry=case.entry)
+    answers: dict[tuple[str, ...], list[int]] = {}
+    shown: list[tuple[Extracted, ...]] = []
     for place, candidate in enumerate(task.candidates):
-        found = extract_code(candidate.text, case.question)
-        stripped = strip_code(found.code)
-        folded.setdefault(stripped, Contender([], found, stripped)).places.append(place)
+        versions = list_versions(candidate.text, question)
+        places = answers.setdefault(tuple(strip_code(each.code) for each in versions), [])
+        shown += [] if places else [versions]
+        places.append(place)
+    forget_strangers(case, shown)
+    chosen = choose_versions(case, shown)
+    for contender, places in zip(chosen, answers.values(), strict=True):
+        contender.places = places
+    return fold_contenders(chosen)
+
+
+def fold_contenders(contenders: Sequence[Contender]) -> list[Contender]:
+    """Put contenders of equal code together; those with lines that only use it stay apart, a notch below."""
+    folded: dict[tuple[str, bool], Contender] = {}
+    for each in contenders:
+        each.stripped = strip_code(each.code)
+        first = folded.setdefault((each.stripped, bool(each.found.driver)), each)
+        if first is not each:
+            first.places = sorted((*first.places, *each.places))
     return list(folded.values())
 
 
@@ -179,8 +193,6 @@ def run_filters(case: Case, contenders: Sequence[Contender]) -> None:
     for stage in _FILTERS:
         if stage.name not in case.options.stages and not (stage.name == "oracle" and case.is_oracle):
             continue
-        if stage.name == "smoke":
-            forget_strangers(case, contenders)
         alive = [each for each in contenders if each.dropped is None]
         for contender, verdict in zip(alive, stage.judge(case, alive), strict=True):
             contender.verdicts[stage.name] = verdict
@@ -188,9 +200,10 @@ def run_filters(case: Case, contenders: Sequence[Contender]) -> None:
                 contender.dropped = stage.name
 
 
-def forget_strangers(case: Case, contenders: Sequence[Contender]) -> None:
+def forget_strangers(case: Case, answers: Iterable[Sequence[Extracted]]) -> None:
     """Leave out examples of functions that no candidate defines: the query speaks of something else there."""
-    defined = {name for each in contenders if each.tree is not None for name in list_functions(each.tree)}
+    trees = [parse_code(each.code) for versions in answers for each in versions]
+    defined = {name for tree in trees if tree is not None for name in list_functions(tree)}
     known = [each for each in case.examples if not each.line or _is_known(each, case, defined)]
     if len(known) < len(case.examples):
         case.notes.append(f"{len(case.examples) - len(known)} examples call what no candidate defines")
@@ -235,10 +248,17 @@ def make_ranking(task: Task, case: Case, ordered: Sequence[Contender]) -> Rankin
     )
 
 
+def describe_found(found: Extracted) -> str:
+    """Say what was done to find the code, and which of its lines only use what it defines."""
+    if found.is_bare or not found.driver:
+        return found.note
+    return "; ".join(filter(None, (found.note, f"a notch below for lines that only use it ({found.driver})")))
+
+
 def _make_ranked(candidates: Sequence[Candidate], contender: Contender, place: int, rank: int) -> Ranked:
     first: Name | None = candidates[contender.places[0]].id if place != contender.places[0] else None
     similarity = contender.verdicts.get("similarity")
-    reason = contender.verdicts[contender.dropped].reason if contender.dropped else contender.found.note
+    reason = contender.verdicts[contender.dropped].reason if contender.dropped else describe_found(contender.found)
     return Ranked(
         id=candidates[place].id,
         rank=rank,
@@ -250,4 +270,5 @@ def _make_ranked(candidates: Sequence[Candidate], contender: Contender, place: i
         verdicts=tuple(contender.verdicts.values()),
         similarity=similarity.score if similarity is not None else None,
         extra=candidates[place].extra,
+        is_cut=contender.found.is_cut,
     )

@@ -11,6 +11,7 @@ from unittest.mock import patch
 from pkg.encode import registry, service
 from pkg.encode.batched import BatchedEncoder
 from pkg.encode.vector_cache import VectorCache, find_cache_path
+from pkg.services import Service
 
 Answer = Callable[[Sequence[str]], Any]
 
@@ -60,12 +61,13 @@ def register_toys() -> Iterator[dict[str, LetterModel]]:
         "toy": registry.EncoderKind("toy:NAME", "toy_models", "make_encoder", 4, "model"),
         "far": registry.EncoderKind("far:NAME", "toy_models", "make_encoder", 4, "address"),
     }
-    far = service.Service("https://far.example/v1", "FAR_URL", "FAR_KEY", {"m": 4})
+    far = Service("https://far.example/v1", "FAR_URL", "FAR_KEY")
     registry.load_encoder.cache_clear()
     MODELS.clear()
     with (
         patch.dict(registry.KINDS, kinds),
         patch.dict(service.SERVICES, {"far": far}),
+        patch.dict(service.DIMENSIONS, {"far": {"m": 4}}),
         patch.dict("os.environ", {"FAR_KEY": "k"}),
     ):
         yield MODELS

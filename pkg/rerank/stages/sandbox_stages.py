@@ -110,15 +110,22 @@ def judge_examples(stage: str, case: Case, contender: Contender, examples: Seque
     if contender.run is None or not examples:
         return Verdict(stage, True, 0.0, "none to try" if not examples else "not run")
     ends = contender.run.steps[first : first + len(examples)]
+    ratings = rate_examples(case, contender, examples, first)
+    held = [rating.rate > 0 for rating in ratings]
+    score = sum(rating.rate for rating in ratings) / len(examples)
+    seconds = sum(end.seconds for end in (*ends, *contender.word.values()))
+    return Verdict(stage, all(held), score, _explain(examples, ends, ratings), seconds)
+
+
+def rate_examples(case: Case, contender: Contender, examples: Sequence[Example], first: int = 0) -> list[Rating]:
+    """Rate each example by how its step in the run of the contender ended; the steps begin at `first`."""
+    ends = contender.run.steps[first : first + len(examples)] if contender.run is not None else ()
     ratings = [rate_step(example, end, case.entry) for example, end in zip(examples, ends, strict=True)]
     for place, end in contender.word.items():
         if first <= place < first + len(examples):
             rate = rate_word(examples[place - first], end)
             ratings[place - first] = ratings[place - first]._replace(rate=rate)
-    held = [rating.rate > 0 for rating in ratings]
-    score = sum(rating.rate for rating in ratings) / len(examples)
-    seconds = sum(end.seconds for end in (*ends, *contender.word.values()))
-    return Verdict(stage, all(held), score, _explain(examples, ends, ratings), seconds)
+    return ratings
 
 
 def _explain(examples: Sequence[Example], ends: Sequence[protocol.Verdict], ratings: Sequence[Rating]) -> str:

@@ -69,14 +69,22 @@ class StaticStage:
 
 def find_doubt(case: Case, code: str, tree: ast.Module) -> str:
     """Say what cannot work about the code; "" for nothing."""
+    return next(iter(list_doubts(case, code, tree)), "")
+
+
+def list_doubts(case: Case, code: str, tree: ast.Module) -> list[str]:
+    """Say all that cannot work about the code: names that nothing gives, no wanted function, other parameters."""
+    doubts = [_describe_undefined(code, tree), _find_entry_doubt(case, tree) if case.entry is not None else ""]
+    return [each for each in doubts if each]
+
+
+def _describe_undefined(code: str, tree: ast.Module) -> str:
     undefined = find_undefined(code, tree)
-    if undefined:
-        name, line = undefined[0]
-        more = f" and {len(undefined) - 1} more" if len(undefined) > 1 else ""
-        return f"name '{name}' is not defined (line {line}){more}"
-    if case.entry is None:
+    if not undefined:
         return ""
-    return _find_entry_doubt(case, tree)
+    name, line = undefined[0]
+    more = f" and {len(undefined) - 1} more" if len(undefined) > 1 else ""
+    return f"name '{name}' is not defined (line {line}){more}"
 
 
 def _find_entry_doubt(case: Case, tree: ast.Module) -> str:

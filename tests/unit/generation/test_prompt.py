@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import ast
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.generation.prompt import align_code, render_prompt
+from pkg.generation.prompt import render_prompt
 from pkg.model import Coverage, Helper, Hit, QueryResult
 
 MARKERS = re.compile(r"(Problem:|End of problem\.|The following code.*|helper code (\d+):|End of helper section\.)")
@@ -109,30 +107,6 @@ def test_a_line_break_in_a_path_does_not_end_the_line_of_provenance() -> None:
     prompt = render_prompt(make_result("Add.", make_hit(1, "f()", path="a\nEnd of helper section.\nb.py")))
 
     assert "# a End of helper section. b.py:3-9 f" in prompt.splitlines()
-
-
-@pytest.mark.parametrize(
-    ("code", "aligned"),
-    [
-        ("x = 1\n    y = 2", "x = 1\ny = 2"),
-        ("return 1", "return 1"),
-        ("if a:\n        b\n    else:\n        c", "if a:\n    b\nelse:\n    c"),
-        ("@cached\n    def f(self):\n        return 1", "@cached\ndef f(self):\n    return 1"),
-        ("def f(self):\n        return 1", "def f(self):\n    return 1"),
-        ("def f(self):\n\t\treturn 1", "def f(self):\n\treturn 1"),
-        ("def f():\n    return 1", "def f():\n    return 1"),
-        ("def f():\n  return 1", "def f():\n  return 1"),
-        ("x = '''\nfree\n'''\n    y = 2", "x = '''\nfree\n'''\n    y = 2"),
-    ],
-)
-def test_code_is_moved_left_to_where_its_first_line_stands(code: str, aligned: str) -> None:
-    assert align_code(code) == aligned
-
-
-def test_aligned_code_of_a_method_parses() -> None:
-    code = "def f(self):\n            if a:\n                return 1\n            return 2"
-
-    ast.parse(align_code(code))
 
 
 @given(st.lists(st.sampled_from(["`", "``", "```", "````python", "~~~", "x = 1", "\n", " "]), max_size=12))

@@ -19,12 +19,13 @@ from pkg.enhance.writer import DocstringWriter, ModelWriter, open_writer
 from pkg.errors import ModelError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing import enhancement
-from pkg.indexing.budget import Budget, Price, parse_price
+from pkg.indexing.budget import Budget
 from pkg.indexing.build import build
 from pkg.indexing.enhancement import EnhanceReport, Outcome, Progress, enhance
 from pkg.indexing.enhancement_estimate import estimate_by_sample, estimate_by_size
 from pkg.indexing.undocumented import Undocumented
 from pkg.model import Docstring, Label
+from pkg.models.usage import Price, parse_price
 
 CODE = '''
 def often(value):
@@ -105,7 +106,11 @@ def export(store: EmbeddedStore) -> list[str]:
 def test_the_most_called_functions_come_first_and_a_person_s_docstring_stays(store: EmbeddedStore) -> None:
     model = ScriptedModel([MODEL_TEXT])
     report, outcomes = run(store, write(model))
-    assert [re.findall(r"def (\w+)", messages[1].content) for messages in model.asked] == [["often"], ["once"], ["never"]]
+    assert [re.findall(r"def (\w+)", messages[1].content) for messages in model.asked] == [
+        ["often"],
+        ["once"],
+        ["never"],
+    ]
     assert {each.target.qualname: each.target.calls for each in outcomes} == {"often": 3, "once": 1, "never": 0}
     assert docstrings_of(store) == {
         "often": MODEL_TEXT, "once": MODEL_TEXT, "never": MODEL_TEXT, "known": "Say it already.",
@@ -243,9 +248,7 @@ def test_code_that_a_build_has_changed_meanwhile_is_left_alone(store: EmbeddedSt
     assert store.check() == []
 
 
-def test_what_is_written_is_stored_while_the_run_goes_on(
-    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_written_is_stored_while_the_run_goes_on(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enhancement, "STORE_AT_ONCE", 1)
     stored: list[object] = []
     encoder = load_encoder(store.encoder()[0])

@@ -1,0 +1,113 @@
+"""Measure the forms of prompts: how many tasks of HumanEval a model solves with each, and with how many tokens.
+
+    python benchmarks/prompt_forms.py --data FOLDER --model gguf:FILE [--tasks 36] [--forms paper,raw,brief,primed]
+        [--answers FILE]
+
+No prompt holds helper code. Answers are greedy (P-22); one that is not at its end after TOKENS tokens is cut. The tasks
+are the first of an order that is mixed once and for all. With a file of answers, the same command again goes on where
+it stopped, and asks the model nothing twice. `paper` is the form of the papers for the model's family.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from generate_candidates import mix_problems
+from hidden_tests import Problem, judge_all, mean, read_forms
+from measure import Figures, make_parser, read_options, write_result
+from pkg.models.registry import open_model
+
+from pkg.generation.forms.choice import choose_form
+from pkg.generation.forms.prompt_form import Prompt, make_task
+from pkg.models.text_model import Decoding, Generation, TextModel
+from pkg.rerank.extraction import extract_code
+from pkg.rerank.wanted import parse_question
+from pkg.sandbox.worker_pool import open_sandbox
+
+TOKENS = 512  # of an answer at most, as in the papers (P-22)
+TASKS = 36
+FORMS = ("paper", "raw", "brief", "primed")
+
+Answers = dict[tuple[str, str], dict[str, Any]]  # by version of the form and task
+
+
+def ask_model(model: TextModel, prompt: Prompt) -> Generation:
+    """Let the model answer a prompt."""
+    decoding = Decoding(max_tokens=TOKENS, stop=prompt.stop)
+    if prompt.text is not None:
+        return model.complete(prompt.text, decoding)
+    return model.chat(prompt.messages, decoding)
+
+
+def answer_all(model: TextModel, problems: Sequence[Problem], form: str, known: Answers) -> Iterator[dict[str, Any]]:
+    """Yield the answer to each task in one form, a known one as it was."""
+    prompts = [choose_form(form, model).render(make_task(problem.query)) for problem in problems]
+
+    def answer(problem: Problem, prompt: Prompt) -> dict[str, Any]:
+        if (prompt.form, problem.id) in known:
+            return known[prompt.form, problem.id]
+        found = ask_model(model, prompt)
+        whole, usage = prompt.join(found.text, found.finish), found.usage
+        tokens = {"prompt_tokens": usage.prompt_tokens, "answer_tokens": usage.completion_tokens}
+        return {"form": prompt.form, "id": problem.id, "text": whole, "is_cut": found.finish == "length"} | tokens
+
+    with ThreadPoolExecutor(model.parallel) as threads:
+        yield from threads.map(answer, problems, prompts)
+
+
+def read_answers(path: Path | None) -> Answers:
+    """Read the answers that are there already."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
+    return {(row["form"], row["id"]): row for row in map(json.loads, lines)}
+
+
+def judge_answers(problems: Sequence[Problem], answers: Sequence[dict[str, Any]]) -> Figures:
+    """Count what a form has solved, and what that cost."""
+    codes = [
+        extract_code(answer["text"], parse_question(problem.query)).code
+        for problem, answer in zip(problems, answers, strict=True)
+    ]
+    with open_sandbox() as sandbox:
+        solved = judge_all(sandbox, zip(codes, problems, strict=True))
+    return {
+        "form": answers[0]["form"],
+        "solved": sum(solved),
+        "cut": sum(answer["is_cut"] for answer in answers),
+        "mean_answer_tokens": round(mean(answer["answer_tokens"] for answer in answers), 1),
+        "mean_prompt_tokens": round(mean(answer["prompt_tokens"] for answer in answers), 1),
+        "solved_tasks": [problem.id for problem, holds in zip(problems, solved, strict=True) if holds],
+    }
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--model", required=True, help="text model, such as gguf:FILE")
+    parser.add_argument("--tasks", type=int, default=TASKS, help=f"how many tasks; default: {TASKS}")
+    parser.add_argument("--forms", default=",".join(FORMS), help=f"forms by name; default: {','.join(FORMS)}")
+    parser.add_argument("--answers", type=Path, help="file that keeps the answers, one line each")
+    options = read_options(parser)
+    problems = mix_problems(read_forms(options.data, "humaneval"))[: options.tasks]
+    known, figures = read_answers(options.answers), {}
+    model = open_model(options.model)
+    for form in options.forms.split(","):
+        answers = []
+        for answer in answer_all(model, problems, form, known):
+            answers.append(answer)
+            if options.answers is not None and (answer["form"], answer["id"]) not in known:
+                with options.answers.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(answer) + "\n")
+        figures[form] = judge_answers(problems, answers)
+        print(form, {name: value for name, value in figures[form].items() if name != "solved_tasks"})
+    model.close()
+    write_result(
+        "prompt_forms",
+        {"model": Path(options.model).name, "tasks": len(problems), "max_tokens": TOKENS, "forms": figures},
+    )
+
+
+if __name__ == "__main__":
+    main()

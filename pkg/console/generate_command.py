@@ -1,0 +1,193 @@
+"""What `pkg query --generate` does: have a model answer, tell each decision, show the answer and what it stands on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pkg.console.options import check_settings, is_by_file
+from pkg.console.streams import choose_ask, emit, show_controls, style_words
+from pkg.errors import PathError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.generation.samples import Sample, WrittenAnswer
+
+ORACLE = "ORACLE"  # said in all output of a run that hidden tests were seen in
+
+_NAMES = (
+    "generate", "model", "form", "frame", "context", "no_context", "samples", "rerank", "attempts", "link",
+    "max_tokens", "temperature", "seed", "tests_file", "trace_file",
+)  # fmt: skip
+
+
+def split_options(options: dict[str, Any], prompt: bool, explain: bool) -> dict[str, Any] | None:
+    """Take the options of an answer out of those of a query; None where no answer is asked for.
+
+    A UsageError says which of them go together.
+    """
+    asked = {name: options.pop(name) for name in _NAMES}
+    asked["is_by_file"] = is_by_file(click.get_current_context(), "model")
+    if not asked.pop("generate"):
+        _refuse_alone()
+        return None
+    if prompt:
+        raise UsageError("--prompt writes the prompt and --generate has it answered; give one of them")
+    if asked["model"] is None:
+        raise UsageError(
+            "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml;"
+            " for the prompt alone give --prompt"
+        )
+    if asked.pop("no_context"):
+        asked["context"] = "none"
+    return asked
+
+
+def _refuse_alone() -> None:
+    """Refuse options of an answer where none is asked for; what a variable or a file sets is for when it is."""
+    ctx = click.get_current_context()
+    given = [name for name in _NAMES if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
+    if given:
+        option = next(each for each in ctx.command.params if each.name == given[0])
+        raise UsageError(f"{option.opts[0]} is about an answer; give --generate as well")
+
+
+def run_generate(text: str, store: str, query: dict[str, Any], asked: dict[str, Any], as_json: bool) -> None:
+    """Write the answer to a question; decisions and usage go to standard error."""
+    from pkg.api import generate_answer, open_graph
+    from pkg.generation.generate_options import GenerateOptions
+    from pkg.models.usage import read_price, render_usage
+    from pkg.retrieval.query_options import QueryOptions
+
+    model, tests, trace = asked.pop("model"), asked.pop("tests_file"), asked.pop("trace_file")
+    by_file = asked.pop("is_by_file")
+    options = GenerateOptions(**asked, tests=tuple(_read_tests(tests)) if tests is not None else ())
+    echo = _Echo() if sys.stdout.isatty() and not as_json else None
+    if options.context == "none":
+        _check_model(model, by_file, ["."])
+        answer = generate_answer(text, model, options, listen=echo, say=_say)
+    else:
+        with open_graph(store, ask=choose_ask()) as graph:
+            _check_model(model, by_file, [source.root for source in graph.store.sources()])
+            answer = graph.generate(text, model, options, query=QueryOptions(**query), listen=echo, say=_say)
+    if trace is not None:
+        _write_trace(Path(trace), answer)
+    emit(as_json, answer_lines(answer), lambda: view_answer(answer, is_told=echo is not None and echo.has_written))
+    click.echo(f"pkg: {render_usage(answer.usage, answer.model, read_price())}", err=True)
+
+
+def _check_model(model: str, is_by_file: bool, roots: Sequence[str]) -> None:
+    """Let no settings file of the code that is asked about choose whom that is given to; a UsageError where it does."""
+    if is_by_file:
+        check_settings(model, roots)
+
+
+class _Echo:
+    """Writes the text of an answer to the terminal as it comes."""
+
+    has_written = False
+
+    def __call__(self, text: str) -> None:
+        self.has_written = True
+        click.echo(show_controls(text), nl=False)
+
+
+def _say(text: str) -> None:
+    click.echo(f"pkg: {show_controls(text)}", err=True)
+
+
+def _read_tests(path: str) -> Iterator[str]:
+    """Read hidden tests, one a line; a PathError where the file cannot be read."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise PathError(f"cannot read the tests in {path}: {fault}; expected a text file, one assert a line") from None
+    return (line for line in lines if line.strip())
+
+
+def _write_trace(path: Path, answer: WrittenAnswer) -> None:
+    """Write one line for each sample (U-10); a PathError where the file cannot be written."""
+    try:
+        with path.open("w", encoding="utf-8", errors="replace") as file:
+            for line in trace_lines(answer):
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    except OSError as fault:
+        raise PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that exists") from None
+
+
+def trace_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
+    """Give one line for each sample: what was sent, what came back, and what was found out about it."""
+    oracle = {"oracle": ORACLE} if answer.oracle else {}
+    for number, sample in enumerate(answer.samples):
+        chosen = {"chosen": number == answer.chosen}
+        yield {"type": "sample", "number": number, **oracle, **asdict(sample), **chosen}
+
+
+def answer_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
+    """Give the hits and the coverage of the search, then the answer, as docs/generate.md describes it."""
+    from pkg.console.tables import query_lines
+
+    if answer.result is not None:
+        yield from query_lines(answer.result)
+    best = answer.best
+    yield {
+        "type": "answer",
+        **({"oracle": ORACLE} if answer.oracle else {}),
+        "model": answer.model,
+        "frame": answer.frame,
+        "text": answer.text,
+        "code": answer.code,
+        "form": best.variant.form,
+        "context": best.variant.context,
+        "shown": list(best.shown),
+        "linked": [{"name": each.name, "place": each.place} for each in best.linked],
+        "missing": list(best.missing),
+        "examples": list(answer.examples),
+        "passed": best.passed,
+        "is_cut": best.is_cut,
+        "attempts": best.hop,
+        "samples": [_describe_sample(each) for each in answer.samples],
+        "chosen": answer.chosen,
+        "decisions": list(answer.decisions),
+        "usage": asdict(answer.usage),
+    }
+
+
+def _describe_sample(sample: Sample) -> dict[str, Any]:
+    return {
+        "form": sample.variant.form,
+        "context": sample.variant.context,
+        "temperature": sample.variant.decoding.temperature,
+        "hop": sample.hop,
+        "code": sample.code,
+        "text": sample.text,
+        "passed": sample.passed,
+        "feedback": sample.feedback,
+    }
+
+
+def view_answer(answer: WrittenAnswer, is_told: bool) -> Iterator[RenderableType]:
+    """Show the answer, where that has not been told while it was written, and what it stands on."""
+    from rich.syntax import Syntax
+
+    best = answer.best
+    if answer.oracle:
+        yield style_words(f"{ORACLE}: hidden tests were seen, this is no measurement", "red")
+    if not is_told:
+        is_code = answer.frame == "code" and answer.code
+        words = show_controls(answer.code if is_code else answer.text)
+        yield Syntax(words, "python", theme="ansi_dark", background_color="default") if is_code else style_words(words)
+    yield style_words(f"\n{answer.model}, {best.variant.describe()}: {best.describe()}", "dim")
+    for place in best.shown:
+        yield style_words(f"  shown to the model: {place}", "dim")
+    for each in best.linked:
+        yield style_words(f"  put in: {each.name} of {each.place}", "cyan")
+    for line in best.feedback.splitlines() if not best.holds else ():
+        yield style_words(f"  {line}", "yellow")

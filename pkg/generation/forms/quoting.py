@@ -1,0 +1,62 @@
+"""Quote texts in prompts: what a task, a helper or feedback says is data, and never the prompt's own words.
+
+Three things keep it so. Words that a tokenizer takes for control tokens are broken (pkg.models.special_tokens). A
+line that reads like a line of some form gets ``> `` before its words. Code stands in a fence that is longer than any
+run of backticks in the prompt, or in comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pkg.models.special_tokens import break_tokens
+
+HELPERS_START, HELPERS_END = "The following code might be helpful.", "End of helper section."
+HELPERS_NOTE = "Code that may help:"
+CODE_NOTE = "Code of the project:"
+ATTEMPTS_START, ATTEMPTS_END = "Earlier attempts failed, the oldest first:", "End of attempts."
+PROBLEM_START, PROBLEM_END = "Problem:", "End of problem."
+RESULT = "What happened:"
+ATTEMPTS_ADVICE = "Find out why they failed, and write code that does not."
+
+_LINES = (
+    *(HELPERS_START, HELPERS_END, HELPERS_NOTE, CODE_NOTE),
+    *(ATTEMPTS_START, ATTEMPTS_END, PROBLEM_START, PROBLEM_END, RESULT),
+)
+MARKER = re.compile(
+    rf"(?P<head>\s*(?:#\s*)*)(?:{'|'.join(map(re.escape, _LINES))}|helper code \d+:|attempt \d+:)\s*", re.IGNORECASE
+)
+"""A line that forms write themselves, plain or as a comment."""
+
+
+def quote(text: str) -> str:
+    """Break special tokens, and mark each line that reads like a form's own.
+
+    Line breaks are taken as broadly as any reader may take them.
+    """
+    return "".join(map(_quote_line, break_tokens(text).splitlines(keepends=True)))
+
+
+def _quote_line(line: str) -> str:
+    found = MARKER.fullmatch(line)
+    if found is None:
+        return line
+    words = found.end("head")  # behind the # of a comment, so that code stays code
+    return f"{line[:words]}> {line[words:]}"
+
+
+def quote_place(place: str) -> str:
+    """Put a place on one line, whatever its path holds, and quote it."""
+    return quote(" ".join(place.split()))
+
+
+def choose_fence(texts: Iterable[str]) -> str:
+    """Give a run of backticks that none of the texts holds; they cannot end it then, nor be taken for it."""
+    longest = max((len(run) for text in texts for run in re.findall("`+", text)), default=0)
+    return "`" * max(3, longest + 1)
+
+
+def comment(text: str, mark: str = "# ") -> str:
+    """Quote a text and put a mark before each of its lines; behind the mark of a comment nothing is code any more."""
+    return "\n".join(f"{mark}{line}".rstrip() for line in quote(text).splitlines())

@@ -1,0 +1,111 @@
+"""The use case: write an answer to a question with what the graph gave, judge it, mend it, choose (P-19 to P-22, U-01).
+
+Where the question shows examples, they decide: an answer that was written without context comes first, others are
+written while an example fails, one with context counts only if every example holds, and the reranker chooses among
+them. So what the graph adds can mend an answer, and cannot spoil one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+
+from pkg.generation.forms.prompt_form import Attempt, make_task
+from pkg.generation.generate_options import GenerateOptions
+from pkg.generation.plan import is_small, list_forms, plan_variants
+from pkg.generation.sample_writer import Context, SampleWriter
+from pkg.generation.samples import Sample, WrittenAnswer
+from pkg.models.text_model import Listen, TextModel, Usage
+from pkg.rerank.candidates import Candidate, Ranking, Task
+from pkg.rerank.reranker import Reranker
+
+
+def write_answer(
+    text: str,
+    model: TextModel,
+    context: Context,
+    options: GenerateOptions,
+    reranker: Reranker,
+    *,
+    listen: Listen | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> WrittenAnswer:
+    """Write the answer to a question.
+
+    reranker: tries examples and chooses. listen: told the text piece by piece, where nothing can replace it. say: told
+    each decision. Raises ModelError for a model that cannot be used, and ContextLengthError for a question that does
+    not fit into its window.
+    """
+    writer = SampleWriter(make_task(text, options.frame), model, context, options, reranker, say)
+    for note in context.notes:
+        writer.decide(note)
+    write_samples(writer, listen)
+    mend_sample(writer)
+    return sum_up(writer, choose_sample(writer))
+
+
+def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
+    """Write the samples of the plan; where their number was left open, no more once every example holds."""
+    options, context = writer.options, writer.context
+    forms = list_forms(options.form, writer.model, writer.task)
+    has_context = bool(context.code or context.signatures)
+    plan = plan_variants(options, forms, bool(writer.examples), has_context, is_small(writer.model))
+    is_final = len(plan) == 1 and options.attempts == 1 and not writer.examples
+    for number, variant in enumerate(plan, 1):
+        sample = writer.write(variant, listen=listen if is_final else None)
+        writer.decide(f"answer {number}, {variant.describe()}: {sample.describe()}")
+        if sample.holds and not options.samples:
+            return
+
+
+def mend_sample(writer: SampleWriter) -> None:
+    """Tell the model what is wrong with its best answer, and let it try again (U-06 to U-10, A-26, A-27).
+
+    An answer without the function that is wanted is sent back once in any case (U-15).
+    """
+    best = writer.samples[choose_sample(writer)[0]]
+    last = max(writer.options.attempts, 1 if best.is_wanted else 2)
+    history: list[Attempt] = []
+    for hop in range(2, last + 1):
+        if best.holds or not best.feedback:
+            return
+        history.append(Attempt(best.code or best.text, best.feedback))
+        decoding = replace(best.variant.decoding, seed=writer.options.seed + hop - 1)
+        best = writer.write(replace(best.variant, context="none", decoding=decoding), history)
+        writer.decide(f"attempt {hop}, told what was wrong before: {best.describe()}")
+
+
+def choose_sample(writer: SampleWriter) -> tuple[int, Ranking | None]:
+    """Choose among the samples; give the index of the best, and the ranking where there was a choice."""
+    eligible = [index for index, sample in enumerate(writer.samples) if _may_win(sample)]
+    if len(eligible) < 2 or not writer.options.rerank or writer.task.frame != "code":
+        return eligible[0], None
+    candidates = tuple(Candidate(index, writer.samples[index].code) for index in eligible)
+    task = Task(writer.task.text, candidates, writer.options.tests)
+    ranking = writer.reranker.rank(task)
+    return int(ranking.chosen), ranking
+
+
+def _may_win(sample: Sample) -> bool:
+    """Tell whether a sample may be chosen: one with context not while an example fails."""
+    return sample.holds or not sample.examples or sample.variant.context == "none"
+
+
+def sum_up(writer: SampleWriter, choice: tuple[int, Ranking | None]) -> WrittenAnswer:
+    """Give the chosen sample as the answer, with all that led to it."""
+    index, ranking = choice
+    best = writer.samples[index]
+    return WrittenAnswer(
+        question=writer.task.text,
+        model=writer.model.name,
+        frame=writer.task.frame,
+        text=best.text,
+        code=best.code,
+        chosen=index,
+        samples=tuple(writer.samples),
+        decisions=tuple(writer.decisions),
+        usage=sum((each.usage for each in writer.samples), Usage()),
+        examples=writer.examples,
+        ranking=asdict(ranking) if ranking is not None else {},
+        oracle=bool(writer.options.tests),
+    )

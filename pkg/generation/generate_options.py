@@ -1,0 +1,52 @@
+"""How an answer is written, and what is refused; light, for the command line reads it at every start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from pkg.errors import UsageError
+
+Frame = Literal["code", "explain", "edit", "plain"]
+"""What is asked for: a program, an answer in words, changed code, or what the text alone says."""
+FRAMES: tuple[Frame, ...] = get_args(Frame)
+
+ContextChoice = Literal["auto", "none", "signatures", "code"]
+CONTEXTS: tuple[ContextChoice, ...] = get_args(ContextChoice)
+
+Tests = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """How an answer is written; the defaults harm no model that was measured."""
+
+    form: str = "auto"  # of the prompt (P-20): auto, paper, or the name of one
+    frame: Frame = "code"  # what is asked for
+    context: ContextChoice = "auto"  # what the prompt shows of the graph
+    samples: int = 0  # answers among which to choose; 0 writes one, and more while a visible example fails
+    rerank: bool = True  # whether one of several is chosen; else all are given in their order
+    attempts: int = 1  # tries at most, each told what was wrong with those before (U-10)
+    link: bool = True  # whether helpers that the answer calls are put into it
+    max_tokens: int = 512  # of one answer (P-22)
+    temperature: float = 0.8  # of repeated samples; the first of each form is the likeliest one
+    seed: int = 0
+    tests: Tests = ()  # hidden ones that feedback quotes, for research: worth nothing as a measurement
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant, with a UsageError."""
+        if self.form != "auto":
+            from pkg.generation.forms.choice import check_form
+
+            check_form(self.form)
+        for name, value, choices in (("frame", self.frame, FRAMES), ("context", self.context, CONTEXTS)):
+            if value not in choices:
+                raise UsageError(f"unknown {name} '{value}'; expected one of: {', '.join(choices)}")
+        for name, number, least in (
+            ("samples", self.samples, 0),
+            ("attempts", self.attempts, 1),
+            ("max_tokens", self.max_tokens, 1),
+            ("temperature", self.temperature, 0),
+        ):
+            if number < least:
+                raise UsageError(f"{name} is {number}; expected {least} or more")

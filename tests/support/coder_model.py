@@ -1,0 +1,19 @@
+"""The small text model that tests run: where it lies, and whether it is there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+CODER_FILE = Path(os.environ.get("PKG_TEST_MODEL") or Path(sys.prefix) / "models" / "coder.gguf")
+"""A GGUF file: the one that is named, else the one that `make test-models` fetches. Read before tests hide PKG_*."""
+
+
+def find_coder() -> Path:
+    """Give the file of the model; skip the test where there is none."""
+    if not CODER_FILE.is_file():
+        pytest.skip(f"no model {CODER_FILE}; run: make test-models, or set PKG_TEST_MODEL to a GGUF file of a coder")
+    return CODER_FILE

@@ -1,0 +1,179 @@
+"""Answers are written, tried on what the question shows, mended and chosen; what the graph adds cannot spoil one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from scripted_model import Answer, ScriptedModel
+
+from pkg.errors import ModelBusyError
+from pkg.generation.forms.prompt_form import HelperText
+from pkg.generation.generate import write_answer
+from pkg.generation.generate_options import GenerateOptions
+from pkg.generation.linking import Piece
+from pkg.generation.sample_writer import Context
+from pkg.generation.samples import WrittenAnswer
+from pkg.rerank.reranker import Reranker
+
+STUB = '''def double(n):
+    """Give twice a number.
+
+    >>> double(2)
+    4
+    >>> double(5)
+    10
+    """
+'''
+PLAIN = "Write a function named `double` that gives twice a number."
+WRONG, RIGHT = "    return n + 2\n", "    return 2 * n\n"
+HELPER = HelperText("sums.py:1-2 add", "def add(a, b):\n    return a + b")
+CONTEXT = Context(code=(HELPER,), signatures=(HELPER,), pieces=(Piece("add", "sums.py:1", HELPER.code),))
+
+
+@pytest.fixture(scope="module")
+def reranker() -> Iterator[Reranker]:
+    with Reranker() as made:
+        yield made
+
+
+def ask(
+    reranker: Reranker,
+    answers: Sequence[Answer],
+    options: GenerateOptions | None = None,
+    context: Context = CONTEXT,
+    text: str = STUB,
+    model: ScriptedModel | None = None,
+) -> tuple[WrittenAnswer, ScriptedModel]:
+    model = model or ScriptedModel(answers)
+    return write_answer(text, model, context, options or GenerateOptions(), reranker), model
+
+
+def shows_helper(model: ScriptedModel, number: int) -> bool:
+    return any("a + b" in each.content for each in model.asked[number])
+
+
+def test_an_answer_for_which_every_example_holds_is_taken_without_context(reranker: Reranker) -> None:
+    answer, model = ask(reranker, [RIGHT])
+    assert len(model.asked) == 1
+    assert not shows_helper(model, 0)
+    assert answer.best.holds
+    assert answer.examples == ("double(2) == 4", "double(5) == 10")
+
+
+def test_context_comes_when_an_example_fails_and_counts_when_all_hold(reranker: Reranker) -> None:
+    answer, model = ask(reranker, [WRONG, RIGHT])
+    assert (shows_helper(model, 0), shows_helper(model, 1)) == (False, True)
+    assert answer.chosen == 1
+    assert answer.best.shown == (HELPER.place,)
+
+
+def test_an_answer_with_context_never_wins_while_an_example_fails(reranker: Reranker) -> None:
+    answer, _ = ask(reranker, ["    return n\n", WRONG, WRONG])
+    assert answer.samples[1].passed > answer.samples[0].passed
+    assert answer.best.variant.context == "none"
+
+
+def test_feedback_mends_what_failed(reranker: Reranker) -> None:
+    answer, model = ask(reranker, [WRONG, RIGHT], GenerateOptions(attempts=3), context=Context(), model=None)
+    told = "".join(each.content for each in model.asked[1])
+    assert answer.best.holds or "expected" in told
+    answer, model = ask(
+        reranker, [], GenerateOptions(attempts=3, form="brief"), Context(), model=ScriptedModel(_mend_when_told)
+    )
+    assert answer.best.hop == 2
+    assert answer.best.holds
+
+
+def _mend_when_told(asked: Sequence[object]) -> str:
+    return f"```python\ndef double(n):\n{RIGHT if 'expected 10' in str(asked) else WRONG}```"
+
+
+def test_attempts_end_at_their_number(reranker: Reranker) -> None:
+    options = GenerateOptions(attempts=3, form="primed")
+    answer, model = ask(reranker, [WRONG], options, Context())
+    assert [each.hop for each in answer.samples] == [1, 2, 3]
+    assert len(model.asked) == 3
+
+
+def test_an_answer_without_the_wanted_function_is_sent_back_once(reranker: Reranker) -> None:
+    answers = ["```python\ndef other(n):\n    return n\n```", f"```python\ndef double(n):\n{RIGHT}```"]
+    answer, model = ask(reranker, answers, GenerateOptions(context="none"), text=PLAIN)
+    assert len(model.asked) == 2
+    assert answer.best.is_wanted
+
+
+def test_a_helper_that_is_called_is_put_in(reranker: Reranker) -> None:
+    answer, _ = ask(reranker, ["    return add(n, n)\n"])
+    assert answer.best.holds
+    assert [each.name for each in answer.best.linked] == ["add"]
+    assert any("add of sums.py:1" in line for line in answer.decisions)
+    bare, _ = ask(reranker, ["    return add(n, n)\n"], GenerateOptions(link=False, context="none", samples=1))
+    assert bare.best.missing == ("add",)
+    assert not bare.best.holds
+
+
+def test_a_question_without_examples_is_answered_once_with_what_the_graph_gave(reranker: Reranker) -> None:
+    answer, model = ask(reranker, [f"```python\ndef double(n):\n{RIGHT}```"], text=PLAIN)
+    assert len(model.asked) == 1
+    assert shows_helper(model, 0)
+    assert answer.code.strip() == f"def double(n):\n{RIGHT}".strip()
+
+
+def test_small_models_are_shown_signatures(reranker: Reranker) -> None:
+    context = Context(code=(HELPER,), signatures=(HelperText("sums.py:1-2 add", "def add(a, b):\n    ..."),))
+    _, model = ask(reranker, [RIGHT], text=PLAIN, context=context, model=ScriptedModel([RIGHT], name="coder-0.5B"))
+    assert not shows_helper(model, 0)
+    assert any("def add(a, b):" in each.content for each in model.asked[0])
+
+
+def test_several_samples_are_chosen_among_by_the_examples(reranker: Reranker) -> None:
+    answers = [WRONG, WRONG, RIGHT, WRONG, WRONG]
+    answer, model = ask(reranker, answers, GenerateOptions(samples=5, form="primed", context="none"))
+    assert len(model.asked) == 5
+    assert answer.chosen == 2
+    assert [each.temperature for each in model.decodings] == [0.0, 0.8, 0.8, 0.8, 0.8]
+    assert len({each.seed for each in model.decodings}) == 5
+
+
+def test_without_rerank_the_first_sample_stays(reranker: Reranker) -> None:
+    answer, _ = ask(reranker, [WRONG, RIGHT], GenerateOptions(samples=2, rerank=False, form="primed", context="none"))
+    assert answer.chosen == 0
+    assert len(answer.samples) == 2
+
+
+def test_a_question_in_words_gets_words_and_nothing_runs(reranker: Reranker) -> None:
+    told: list[str] = []
+    model = ScriptedModel(["It adds two numbers."])
+    options = GenerateOptions(frame="explain")
+    answer = write_answer("What does add do?", model, CONTEXT, options, reranker, listen=told.append)
+    assert answer.text == "It adds two numbers."
+    assert "".join(told) == answer.text
+    assert answer.code == ""
+    assert shows_helper(model, 0)
+
+
+def test_an_answer_that_another_may_replace_is_not_told_while_it_is_written(reranker: Reranker) -> None:
+    told: list[str] = []
+    write_answer(STUB, ScriptedModel([WRONG]), CONTEXT, GenerateOptions(), reranker, listen=told.append)
+    assert told == []
+
+
+def test_hidden_tests_are_quoted_in_feedback_and_said(reranker: Reranker) -> None:
+    options = GenerateOptions(attempts=2, form="primed", context="none", tests=("assert double(7) == 14",))
+    answer, model = ask(reranker, ["    return 4 if n == 2 else 10\n", RIGHT], options)
+    assert "double(7)" in "".join(each.content for each in model.asked[1])
+    assert answer.oracle
+    assert answer.best.holds
+
+
+def test_a_model_that_fails_ends_it(reranker: Reranker) -> None:
+    with pytest.raises(ModelBusyError):
+        ask(reranker, [ModelBusyError("no answer")])
+
+
+def test_an_answer_that_was_cut_says_so(reranker: Reranker) -> None:
+    words = "```python\ndef double(n):\n    x = n\n    " + "y = x ; " * 30
+    answer, _ = ask(reranker, [words], GenerateOptions(max_tokens=20, context="none", form="brief"), text=PLAIN)
+    assert answer.best.is_cut
+    assert "cut off" in answer.best.describe()

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from linked import make_linked_store
+
+from pkg.generation.forms.helper_text import list_helpers, read_helpers
+from pkg.graph.store import GraphStore
+from pkg.model import Coverage, Helper, Hit, Label, Node, QueryResult
+from pkg.rerank.undefined_names import find_undefined
+
+CODE = '''\
+import math
+import json as reader
+from shop import prices
+
+
+class Till:
+    def count(self, coins: list[float], limit=3):
+        """Count the coins.
+
+        All of them.
+        """
+        total, unused = 0.0, 1
+        for coin in coins:
+            if coin > limit:
+                total += math.floor(coin) * prices.rate
+        return total
+
+
+def close(till):
+    return reader.dumps(till)
+'''
+PYTHON_2 = "def old_count(x):\n    if x:\n        print x\n    print 1\n"
+HELPER = Helper("", "b.py", "g", 1, 2, "def g():\n    return os", "called", ("import os",))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[GraphStore]:
+    with closing(make_linked_store(tmp_path / "graph.db", {"shop/till.py": CODE, "old.py": PYTHON_2})) as store:
+        yield store
+
+
+def make_result(store: GraphStore, *names: str, helpers: tuple[Helper, ...] = ()) -> QueryResult:
+    nodes = {node.qualname: node for node in store.nodes((Label.FUNCTION,))}
+    nodes |= {f"{node.qualname} {node.name}": node for node in store.nodes((Label.BLOCK,))}
+    hits = tuple(make_hit(rank, nodes[name], helpers) for rank, name in enumerate(names, 1))
+    return QueryResult("count", "block", hits, Coverage(1, 0, 0, len(hits)))
+
+
+def make_hit(rank: int, node: Node, helpers: tuple[Helper, ...]) -> Hit:
+    return Hit(
+        rank, node.label.value, node.id, node.source, node.path, node.qualname, node.kind, node.start_line,
+        node.end_line, 0.5, 0.5, node.content, node.content, (), helpers,
+    )  # fmt: skip
+
+
+def list_free(code: str) -> list[str]:
+    return [name for name, _ in find_undefined(code, ast.parse(code))]
+
+
+def test_a_block_has_what_it_needs_of_its_function_and_module(store: GraphStore) -> None:
+    (shown,) = read_helpers(store, make_result(store, "Till.count body/for[0]"))
+
+    assert shown.place == "shop/till.py:13-15 Till.count"
+    assert shown.code.splitlines() == [
+        "import math",
+        "from shop import prices",
+        "def count(self, coins: list[float], limit=3):",
+        '    """Count the coins."""',
+        "    total, unused = (0.0, 1)",
+        "    for coin in coins:",
+        "        if coin > limit:",
+        "            total += math.floor(coin) * prices.rate",
+        "    ...",
+    ]
+    assert list_free(shown.code) == []
+
+
+def test_a_function_has_the_imports_that_it_uses(store: GraphStore) -> None:
+    (shown,) = read_helpers(store, make_result(store, "close"))
+
+    assert shown.code == "import json as reader\ndef close(till):\n    return reader.dumps(till)"
+
+
+def test_a_block_of_python_2_is_shown_as_it_is(store: GraphStore) -> None:
+    (shown,) = read_helpers(store, make_result(store, "old_count body/if[0]"))
+
+    assert shown.code == "if x:\n    print x"
+
+
+def test_each_hit_is_followed_by_its_helpers(store: GraphStore) -> None:
+    result = make_result(store, "close", "Till.count", helpers=(HELPER,))
+
+    assert [shown.place for shown in read_helpers(store, result)] == [
+        "shop/till.py:19-20 close", "b.py:1-2 g", "shop/till.py:7-16 Till.count", "b.py:1-2 g",
+    ]  # fmt: skip
+    assert read_helpers(store, result)[1].code == "import os\ndef g():\n    return os"
+
+
+def test_of_each_function_one_signature_is_shown_and_of_its_helpers_none(store: GraphStore) -> None:
+    result = make_result(store, "Till.count body/for[0]", "close", "Till.count", "Till.count body", helpers=(HELPER,))
+
+    assert read_helpers(store, result, "signature") == (
+        (
+            "shop/till.py:7-16 Till.count",
+            'def count(self, coins: list[float], limit=3):\n    """Count the coins."""\n    ...',
+        ),
+        ("shop/till.py:19-20 close", "def close(till):\n    ..."),
+    )
+
+
+def test_nothing_is_shown_where_nothing_is_wanted_or_found(store: GraphStore) -> None:
+    assert read_helpers(store, make_result(store, "close"), "none") == ()
+    assert read_helpers(store, make_result(store)) == ()
+
+
+def test_what_pruning_has_cut_stays_cut(store: GraphStore) -> None:
+    result = make_result(store, "Till.count body/for[0]")
+    (hit,) = result.hits
+    pruned = replace(hit, pruned_content="for coin in coins:\n    pass")
+    (shown,) = read_helpers(store, QueryResult("", "block", (pruned,), result.coverage))
+
+    assert shown.code.splitlines() == [
+        "def count(self, coins: list[float], limit=3):",
+        '    """Count the coins."""',
+        "    ...",
+        "    for coin in coins:",
+        "        pass",
+        "    ...",
+    ]
+
+
+def test_without_a_store_a_hit_is_shown_as_it_was_found(store: GraphStore) -> None:
+    assert [shown.code for shown in list_helpers(make_result(store, "Till.count body/for[0]"))] == [
+        "for coin in coins:\n    if coin > limit:\n        total += math.floor(coin) * prices.rate"
+    ]
