@@ -86,7 +86,10 @@ def _choose_device(torch: Any) -> str:
 def _choose_dtype(torch: Any, device: str) -> str:
     if device.startswith("cuda"):
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
-    return "float16" if device == "mps" else "bfloat16"
+    if device == "mps":
+        return "float16"
+    # Half the memory to read makes it about twice as fast, but only where the processor itself adds such numbers.
+    return "bfloat16" if torch.ops.mkldnn._is_mkldnn_bf16_supported() else "float32"
 
 
 def _tell_why(detail: str, fault: Exception) -> str:
