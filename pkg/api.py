@@ -535,7 +535,7 @@ def _enhance_options(
     price: str | None,
     listener: Listener,
 ) -> EnhanceOptions:
-    from pkg.indexing.budget import Budget
+    from pkg.indexing.enhancement_budget import Budget
     from pkg.indexing.enhancement_session import EnhanceOptions
     from pkg.models.usage import parse_price
 
