@@ -131,7 +131,7 @@ def _is_outer(code: CodeUnit, function: Function) -> bool:
 
 def _strip(path: str, code: CodeUnit, function: Function) -> Iterator[Documented]:
     """Yield a function without its docstring and those inside it, unless too little is left or it no longer parses."""
-    summary = _summarise(code.text, function)
+    summary = summarise_docstring(code.text, function)
     start, end = code.text.rfind(b"\n", 0, function.span.start) + 1, function.span.end
     if not summary or code.text[start : function.span.start].strip():
         return
@@ -169,7 +169,7 @@ def remove_spans(text: bytes, start: int, end: int, spans: Iterable[tuple[int, i
     return b"".join((*pieces, text[done:end]))
 
 
-def _summarise(text: bytes, function: Function) -> str:
+def summarise_docstring(text: bytes, function: Function) -> str:
     """Give the first paragraph of a docstring on one line; nothing where there is no docstring."""
     if function.docstring is None:
         return ""

@@ -23,9 +23,9 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.evaluation.trace import TraceReport
-    from pkg.generation.answers import WrittenAnswer
     from pkg.generation.generate_options import GenerateOptions
     from pkg.generation.sample_writer import Context
+    from pkg.generation.samples import WrittenAnswer
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.verify import Verification
     from pkg.indexing.bulk_export import BulkReport

@@ -18,7 +18,7 @@ from pkg.errors import PathError, UsageError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.generation.answers import Sample, WrittenAnswer
+    from pkg.generation.samples import Sample, WrittenAnswer
 
 ORACLE = "ORACLE"  # said in all output of a run that hidden tests were seen in
 
@@ -63,7 +63,7 @@ def run_generate(text: str, store: str, query: dict[str, Any], asked: dict[str, 
     """Write the answer to a question; decisions and usage go to standard error."""
     from pkg.api import generate_answer, open_graph
     from pkg.generation.generate_options import GenerateOptions
-    from pkg.models.usage import render_usage
+    from pkg.models.meter import render_usage
     from pkg.retrieval.query_options import QueryOptions
 
     model, tests, trace = asked.pop("model"), asked.pop("tests_file"), asked.pop("trace_file")

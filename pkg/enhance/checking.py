@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import ast
 import re
+from copy import copy
 from inspect import cleandoc
 
-from pkg.enhance.claims import drop_false_claims
-from pkg.enhance.function_facts import FunctionFacts, FunctionText, parse_function
+from pkg.enhance.docstring_claims import drop_false_claims
+from pkg.enhance.function_facts import Definition, FunctionFacts, FunctionText, parse_function
 from pkg.errors import InputError
 from pkg.extract.docstrings import insert_docstring
 from pkg.models.special_tokens import break_tokens
 
 MOST_CHARACTERS = 4000  # a docstring of 256 tokens has about 1,000
+CHANGES_CODE = "with it the code would not be what it was"
 _QUOTES = re.compile(r'(?<!\\)(?:"""|\'\'\')')
 _REPEATED = re.compile(r"(.{12,200}?)\1{2,}", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -42,7 +44,7 @@ def check_docstring(text: str, is_whole: bool, function: FunctionText, facts: Fu
     if len(mended) > MOST_CHARACTERS:
         raise RefusedError(f"{len(mended):,} characters; a docstring may have {MOST_CHARACTERS:,}")
     if not fits(mended, function.content):
-        raise RefusedError("with it the code would not be what it was")
+        raise RefusedError(CHANGES_CODE)
     return mended
 
 
@@ -57,19 +59,14 @@ def fits(text: str, content: str) -> bool:
         return False
     if after is None or ast.get_docstring(after) != text:
         return False
-    return _dump(before, before.body) == _dump(after, after.body[1:])
+    return dump_function(after, 1) == dump_function(before)
 
 
-def _dump(function: ast.AST, body: list[ast.stmt]) -> list[str]:
-    """Give all of a function but its body, and then a body."""
-    rest = [(name, value) for name, value in ast.iter_fields(function) if name != "body"]
-    return [repr([(name, _dump_field(value)) for name, value in rest]), *map(ast.dump, body)]
-
-
-def _dump_field(value: object) -> object:
-    if isinstance(value, list):
-        return [_dump_field(each) for each in value]
-    return ast.dump(value) if isinstance(value, ast.AST) else value
+def dump_function(function: Definition, skipped: int = 0) -> str:
+    """Write out all that a function is to Python, but for the first statements of its body."""
+    kept = copy(function)  # what was parsed is remembered, so it may not change
+    kept.body = function.body[skipped:]
+    return ast.dump(kept)
 
 
 def clean_text(text: str, is_whole: bool = True) -> str:

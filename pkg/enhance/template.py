@@ -5,13 +5,12 @@ No model is asked, so the same function always gets the same text, and none of i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pkg.enhance.function_facts import FunctionFacts, FunctionText, Parameter
 from pkg.errors import shorten
+from pkg.terms.words import split_by_case
 
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
 _MOST = 80  # characters of an expression; a longer one says less than it takes
 _SPECIAL = {"init": "initialise", "str": "text", "repr": "representation", "len": "length", "iter": "iterate over"}
 _SPECIAL |= {"eq": "compare", "call": "call", "enter": "enter", "exit": "leave", "del": "free", "bool": "truth"}
@@ -34,7 +33,7 @@ def render_template(function: FunctionText, facts: FunctionFacts) -> str:
 
 def split_name(name: str) -> list[str]:
     """Split an identifier into its words, in small letters but for acronyms."""
-    words = _PARTS.findall(name)
+    words = split_by_case(name.encode("utf-8", "replace"))
     return [word if word.isupper() and len(word) > 1 and name != name.upper() else word.lower() for word in words]
 
 

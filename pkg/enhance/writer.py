@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from inspect import cleandoc
 from threading import Lock
 from typing import Protocol
 
-from pkg.enhance.checking import RefusedError, check_docstring
-from pkg.enhance.forms import FORMS, VERSION, FormName, ask, list_forms, read_answer, render_prompt
+from pkg.enhance.checking import CHANGES_CODE, RefusedError, check_docstring, fits
+from pkg.enhance.docstring_forms import FORMS, VERSION, FormName, ask, list_forms, read_answer, render_prompt
 from pkg.enhance.function_facts import FunctionFacts, FunctionText, find_facts, parse_function
 from pkg.enhance.template import render_template
 from pkg.errors import ContextLengthError, InputError, UsageError
 from pkg.model import Docstring
+from pkg.models.special_tokens import break_tokens
 from pkg.models.text_model import TextModel, Usage
 
 TEMPLATE = "template"
@@ -85,6 +88,8 @@ def read_function(function: FunctionText) -> FunctionFacts | Failure:
     parsed = parse_function(function.content)
     if parsed is None:
         return Failure("this Python does not parse it, so nothing about it can be checked")
+    if ast.get_docstring(parsed, clean=False) is not None:
+        return Failure("it has a docstring")
     return find_facts(parsed, function.content, function.is_method)
 
 
@@ -109,10 +114,9 @@ class TemplateWriter:
         facts = read_function(function)
         if isinstance(facts, Failure):
             return facts
-        try:
-            text = check_docstring(render_template(function, facts), True, function, facts)
-        except RefusedError as fault:
-            return Failure(str(fault))
+        text = cleandoc(break_tokens(render_template(function, facts)))
+        if not fits(text, function.content):
+            return Failure(CHANGES_CODE)
         return Docstring(text, "template", self.name, self.prompt, self._today().isoformat())
 
 

@@ -1,4 +1,4 @@
-"""The use case: write an answer to a question with what the graph gave, judge it, mend it, choose (P-19 to P-22, U-10).
+"""The use case: write an answer to a question with what the graph gave, judge it, mend it, choose (P-19 to P-22, U-01).
 
 Where the question shows examples, they decide: an answer that was written without context comes first, others are
 written while an example fails, one with context counts only if every example holds, and the reranker chooses among
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-from pkg.generation.answers import Sample, WrittenAnswer
 from pkg.generation.forms.prompt_form import Attempt, make_task
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.plan import is_small, list_forms, plan_variants
 from pkg.generation.sample_writer import Context, SampleWriter
+from pkg.generation.samples import Sample, WrittenAnswer
 from pkg.models.text_model import Listen, TextModel, Usage
 from pkg.rerank.candidates import Candidate, Ranking, Task
 from pkg.rerank.reranker import Reranker

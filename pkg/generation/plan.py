@@ -1,4 +1,4 @@
-"""Plan in which ways an answer is asked for: first what harms least, then other forms and contexts, then other samples.
+"""Plan in which ways an answer is asked for: what harms least, then other forms and contexts, then samples (P-22).
 
 Code that is shown may spoil an answer that would have been right without it, above all with a small model. So where the
 question shows examples, an answer without context comes first, and others are written only while an example fails.
@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from itertools import cycle, islice
 
-from pkg.generation.answers import Variant
 from pkg.generation.forms.choice import AUTO, choose_form
 from pkg.generation.forms.prompt_form import PromptTask
 from pkg.generation.generate_options import ContextChoice, GenerateOptions
+from pkg.generation.samples import Variant
 from pkg.models.text_model import Decoding, TextModel
 
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")

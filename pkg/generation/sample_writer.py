@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pkg.generation.answers import Sample, Variant
 from pkg.generation.forms.budget import FittedPrompt, fit_prompt
 from pkg.generation.forms.choice import FORMS
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece, link_pieces
+from pkg.generation.samples import Sample, Variant
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
 from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.case import make_case

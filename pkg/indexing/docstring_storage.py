@@ -51,6 +51,8 @@ class DocstringStorage:
 def remove_docstrings(store: GraphStore, source: str, model: str, encoder: Encoder) -> int:
     """Take the docstrings of a model out of a source; give how many functions had one.
 
+    Without them it is the paper's graph without an enhancer (P-11).
+
     Raises what reading and writing a store raises.
     """
 

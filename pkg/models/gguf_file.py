@@ -5,7 +5,6 @@ The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 from __future__ import annotations
 
-import hashlib
 import math
 import mmap
 import struct
@@ -13,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pkg.errors import ModelError, PathError
+from pkg.models.content import identify
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 ALIGNMENT = 32  # of tensors, where the file does not say
 MOST_ENTRIES = 10_000_000  # more tensors, settings or words than any model has: the numbers are no numbers
-SAMPLES, SAMPLE_BYTES = 64, 1 << 16  # of the weights, evenly spread: training changes all of them
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _TEXT, _LIST = 8, 9
@@ -134,7 +133,7 @@ def _parse(data: mmap.mmap, path: Path) -> GgufFile:
         window if isinstance(window, int) else None,
         "tokenizer.chat_template" in told,
         "tokenizer.ggml.tokens" in told,
-        _identify(data, start),
+        identify([path]),
     )
 
 
@@ -145,13 +144,3 @@ def _read_tensor(reader: _Reader) -> int:
     kind, offset = reader.read("I"), reader.read("Q")
     weights, size = _BLOCKS.get(kind, (1, 0))
     return offset + math.prod(shape) // weights * size
-
-
-def _identify(data: mmap.mmap, start: int) -> str:
-    """Hash the head, the size and samples of the weights: all of a large file would take minutes to read."""
-    digest = hashlib.sha256(data[:start])
-    digest.update(len(data).to_bytes(8, "little"))
-    step = max((len(data) - start) // SAMPLES, 1)
-    for place in range(start, len(data), step):
-        digest.update(data[place : place + SAMPLE_BYTES])
-    return digest.hexdigest()[:32]

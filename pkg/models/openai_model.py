@@ -21,6 +21,8 @@ from pkg.services import OPENAI, call_patiently, estimate_tokens, split_address
 
 PARALLEL = 4  # requests that any service takes at once; llama.cpp says how many are worth it
 
+INFILL_PREFIX, INFILL_SUFFIX = 1500, 500  # tokens: three quarters and one quarter of its batch of 2,048, less a few
+
 # What services are asked that do not say of themselves what they can: whether the text behind a hole is read, by the
 # tokens that are counted, and whether an answer goes on that was begun, in the middle of a word that has to follow.
 PROBE_TOKENS = 8
@@ -73,7 +75,7 @@ class OpenAIModel:
     @property
     def can_fill(self) -> bool:
         """Tell whether it fills holes, whichever way it is shown them."""
-        return self._family is not None or self._reads_suffix
+        return self._family is not None or self._has_infill or self._reads_suffix
 
     @property
     def can_prime(self) -> bool:
@@ -100,6 +102,8 @@ class OpenAIModel:
             hole = self._endpoint.make_hole(family, prefix, suffix, cast("Order | None", self._options.order))
             self._check_room(self.count_tokens(hole) if isinstance(hole, str) else len(hole), decoding)
             return self._generate("completions", {"prompt": hole}, {}, decoding, None, family.stop)
+        if self._has_infill:
+            return self._fill_by_infill(prefix, suffix, decoding)
         if not self._reads_suffix:
             raise ModelUnfitError(
                 f"{self.name} is not known to fill holes: its family is unknown, and its service does not read what"
@@ -131,6 +135,39 @@ class OpenAIModel:
         """Find the tokens that show it a hole; none where its service puts a form of its own around every prompt."""
         with self._lock:
             return None if self._endpoint.kind == "ollama" else self._endpoint.find_family(self._model)
+
+    @cached_property
+    def _has_infill(self) -> bool:
+        """Tell whether llama.cpp knows tokens for a hole that the table of families does not."""
+        with self._lock:
+            asked = {"input_prefix": "a = ", "input_suffix": "\n", "n_predict": 1}
+            return self._endpoint.kind == "llama.cpp" and self._client.ask("/infill", asked) is not None
+
+    def _fill_by_infill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
+        """Have llama.cpp show the hole, which cuts what is longer than its batch without a word."""
+        before, behind = self.count_tokens(prefix), self.count_tokens(suffix)
+        if before > INFILL_PREFIX or behind > INFILL_SUFFIX:
+            raise ContextLengthError(
+                f"{self._client.url} reads {INFILL_PREFIX} tokens before a hole and {INFILL_SUFFIX} behind it at most;"
+                f" these have {before} and {behind}: give it less"
+            )
+        began = time.monotonic()
+        asked = {
+            "input_prefix": prefix,
+            "input_suffix": suffix,
+            "n_predict": decoding.max_tokens,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": decoding.seed,
+            "stop": list(decoding.stop),
+            **self._endpoint.sampling,
+        }
+        found = call_patiently(lambda: self._client.ask("/infill", asked), self._sleep) or {}
+        if not isinstance(found.get("content"), str):
+            raise ModelAnswerError(f"{self._client.url}/infill gave back no text; check the model")
+        finish: Finish = "length" if found.get("stop_type") == "limit" else "stop"
+        used = Usage(1, found.get("tokens_evaluated", 0), found.get("tokens_predicted", 0), time.monotonic() - began)
+        return Generation(found["content"], finish, used)
 
     @cached_property
     def _reads_suffix(self) -> bool:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pkg.errors import MissingExtraError, UsageError
-from pkg.models.model_options import ModelOptions
+from pkg.models.model_options import ModelOptions, read_options
 from pkg.services import conceal_name, split_address
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class ModelKind:
 
 KINDS = {
     "openai": ModelKind("openai:NAME@URL", "pkg.models.openai_model", ("openai",), "openai"),
+    "hf": ModelKind("hf:NAME_OR_FOLDER", "pkg.models.hf_model", ("transformers", "torch"), "hf"),
     "gguf": ModelKind("gguf:FILE", "pkg.models.gguf_model", ("xllamacpp", "openai"), "gguf"),
 }
 FORMS = (*(kind.form for kind in KINDS.values()), TEMPLATE)
@@ -65,7 +66,7 @@ def check_ready(name: str) -> None:
 
 
 def open_model(name: str, options: ModelOptions | None = None) -> TextModel:
-    """Open a model by its name; close it after use.
+    """Open a model by its name; close it after use. What the options leave open the environment may say.
 
     Raises UsageError for a name that is none and for `template`, MissingExtraError, and ModelError for a model that
     cannot be used.
@@ -78,4 +79,4 @@ def open_model(name: str, options: ModelOptions | None = None) -> TextModel:
         )
     check_ready(name)
     make: Callable[[str, ModelOptions], TextModel] = import_module(KINDS[word].module).open_model
-    return make(detail, options or ModelOptions())
+    return make(detail, (options or ModelOptions()).fill_up(read_options()))

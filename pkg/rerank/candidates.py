@@ -58,6 +58,17 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Extracted:
+    """The code of one candidate and what was done to find it."""
+
+    code: str
+    note: str = ""
+    is_cut: bool = False  # its end was broken and is left out
+    driver: str = ""  # the first line that only uses what is wanted
+    is_bare: bool = False  # such lines are left out
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One query with its candidates, in the order of the input: the first wins ties (A-09)."""
 
@@ -93,6 +104,7 @@ class Ranked:
     verdicts: tuple[Verdict, ...]
     similarity: float | None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    is_cut: bool = False  # the answer broke off, and its broken end is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +164,7 @@ class RerankOptions:
     cpu_seconds: float = CPU_SECONDS
     seed: int = 0
     encoder: str = "static"
+    takes_whole: bool = False  # what an answer ends with, all of its lines: no other version is tried (P-24)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with a UsageError."""
@@ -179,4 +192,4 @@ def check_stages(names: Iterable[str]) -> None:
 
 def paper_options(**options: object) -> RerankOptions:
     """Make the options of the paper's re-ranker, and nothing beyond it: P-23, P-24, P-25 on candidates as they are."""
-    return RerankOptions(**{"stages": PAPER_STAGES, "compare": "raw", **options})  # type: ignore[arg-type]
+    return RerankOptions(**{"stages": PAPER_STAGES, "compare": "raw", "takes_whole": True, **options})  # type: ignore[arg-type]

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pkg.rerank.candidates import Example, RerankOptions, Verdict
+from pkg.rerank.candidates import Example, Extracted, RerankOptions, Verdict
 from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, parse_handed, parse_tests
-from pkg.rerank.extraction import Extracted
 from pkg.rerank.wanted import Definition, Parameter, Question, list_parameters, parse_question
 from pkg.sandbox import protocol
 from pkg.sandbox.protocol import Limits, Result, Sandbox

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pkg.errors import shorten
@@ -18,9 +18,10 @@ from pkg.rerank.case import Case, Contender, make_case
 from pkg.rerank.comparison import Rating
 from pkg.rerank.conditions import split_expression
 from pkg.rerank.decisions import show_value
-from pkg.rerank.extraction import extract_code, list_defined
+from pkg.rerank.extraction import list_defined, list_versions
 from pkg.rerank.stages.sandbox_stages import load_contenders, rate_examples
 from pkg.rerank.stages.static_stages import list_doubts
+from pkg.rerank.version_choice import choose_versions
 from pkg.sandbox.protocol import Kind, Sandbox, Verdict
 
 LONGEST = 300  # characters of a value or a message in words: enough to see what is wrong, and a value can be huge
@@ -127,7 +128,7 @@ def check_answer(
     An InputError says which of the examples handed over is none.
     """
     case = make_case(query, examples, options or RerankOptions(), sandbox)
-    contender = Contender([0], extract_code(text, case.question))
+    (contender,) = choose_versions(case, [list_versions(text, replace(case.question, entry=case.entry))])
     load_contenders(case, [contender])
     tree = parse_code(contender.code)
     return Diagnosis(

@@ -1,7 +1,8 @@
 """Find the code of a candidate: as it stands, as the rest of the query's code, in fences, or before a broken end.
 
-P-21 in its order, and then what a model's answers need beyond it: the piece that defines what is wanted, code that
-goes on where the query breaks off, and the part of an answer that was finished when its tokens ran out (U-15).
+P-21 in its order, and then what a model's answers need beyond it: not what was thought but what was said, the version
+that the answer ends with (pkg.rerank.versions), code that goes on where the query breaks off, the part of an answer
+that was finished when its tokens ran out, and definitions apart from the lines that use them (U-15).
 """
 
 from __future__ import annotations
@@ -9,54 +10,106 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import islice
+from textwrap import dedent
 
 from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault, parse_code
+from pkg.rerank.candidates import Extracted
+from pkg.rerank.drivers import find_driver
+from pkg.rerank.pieces import BEGIN, FENCED, find_pieces, shows_pieces
+from pkg.rerank.reasoning import leave_reasoning
+from pkg.rerank.stub_continuation import continue_stub, is_prose
 from pkg.rerank.undefined_names import find_undefined
+from pkg.rerank.versions import list_piece_versions, split_redefinitions
 from pkg.rerank.wanted import Definition, Question
 
-_BEGIN = re.compile(r"^(?:@|def\b|class\b|async\b|import\b|from\b)", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)
-_CODE_BEGIN = re.compile(r"^(?:return|if|for|while|with|try|import|from|[A-Za-z_][\w., \[\]]*[-+*/]?=)")
-
-
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """The code of one candidate and what was done to find it."""
-
-    code: str
-    note: str = ""
-    is_cut: bool = False  # its end was broken and is left out
+MOST_STARTS = 20  # lines at which code may begin that are tried; each try compiles what follows it
 
 
 def extract_code(text: str, question: Question) -> Extracted:
-    """Find the code of a candidate; a text without any is given back, for the syntax stage to refuse."""
+    """Find the code that an answer means; a text without any is given back, for the syntax stage to refuse."""
+    return list_versions(text, question)[0]
+
+
+def list_versions(text: str, question: Question) -> tuple[Extracted, ...]:
+    """List the versions of the code that an answer shows, at least one, what it means first.
+
+    Behind each that has lines which only use what is wanted stands the same without them. Which one holds, the
+    examples of the query say (pkg.rerank.version_choice).
+    """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if len(text) > MAX_CODE or "\0" in text:
-        return Extracted(text)
-    found = _find_answer(text, question)
-    return _add_context(found if found.code else Extracted(text), question)
+        return (Extracted(text),)
+    spoken = leave_reasoning(text)
+    found = _find_answer(spoken.text, question)
+    if not found and spoken.thought:
+        found = [_note(each, "taken out of its reasoning") for each in _find_answer(spoken.thought, question)]
+    if spoken.is_unfinished:
+        found = [replace(each, is_cut=True) for each in found]
+    if not found:
+        return (_find_broken(text),)
+    whole = [_add_context(each, question) for each in found]
+    if len(whole) > 1:
+        whole = [_note(each, f"one of {len(whole)} versions that it shows") for each in whole]
+    return tuple(each for version in whole for each in _list_driven(version, question))
 
 
-def _find_answer(text: str, question: Question) -> Extracted:
+def _note(found: Extracted, word: str) -> Extracted:
+    return replace(found, note="; ".join(filter(None, (found.note, word))))
+
+
+def _list_driven(found: Extracted, question: Question) -> list[Extracted]:
+    """Give a version, and where lines below only use what it defines also the version without them."""
+    tree = None if question.is_script else _parse(found.code)
+    driver = find_driver(found.code, tree, question.entry) if tree is not None else None
+    if driver is None:
+        return [found]
+    bare = _note(found, f"judged by its definitions, without the lines that use them ({driver.line})")
+    return [
+        replace(found, driver=driver.line),
+        replace(bare, code=driver.bare, driver=driver.line, is_bare=True),
+    ]
+
+
+def _find_answer(text: str, question: Question) -> list[Extracted]:
     """Try the ways to read an answer, the surest first, and take the first that has what is wanted, or else any."""
-    ways: list[Callable[[], Extracted]] = [
-        lambda: _take_fence(text, question),
+    ways: list[Callable[[], list[Extracted]]] = [
+        lambda: _take_pieces(text, question),
         lambda: _take_found(text),
-        lambda: _take_start(text),
-        lambda: _continue_stub(text, question.stub),
+        lambda: _take_start(text, question.entry),
+        lambda: continue_stub(text, question),
+        lambda: _take_indented(text),
         lambda: _take_whole(text, None),
     ]
-    if _BEGIN.search(text.lstrip("\n")) is None:
+    if BEGIN.search(text.lstrip("\n")) is None:
         ways.insert(0, ways.pop(3))
-    kept = Extracted("")
+    kept: list[Extracted] = []
     for take in (lambda: _take_whole(text, question.entry), *ways):
         found = take()
-        tree = _parse(found.code)
-        if tree is not None and _defines(tree, question.entry):
-            return found
-        kept = kept if kept.code else found
+        if found and _has_wanted(found[0].code, question.entry):
+            return [each for version in found for each in _split(version, question)]
+        kept = kept or found
     return kept
+
+
+def _has_wanted(code: str, entry: str | None) -> bool:
+    tree = _parse(code)
+    return tree is not None and _defines(tree, entry)
+
+
+def _split(found: Extracted, question: Question) -> list[Extracted]:
+    """Give code that defines what is wanted several times with each of these definitions alone as well."""
+    tree = _parse(found.code)
+    codes = split_redefinitions(found.code, tree, question) if tree is not None else [found.code]
+    return [replace(found, code=each) for each in codes]
+
+
+def _find_broken(text: str) -> Extracted:
+    """Give what Python refuses: the last fence where that looks like code, or else all of the text."""
+    broken = [each for each in find_pieces(text) if each.sureness <= FENCED and BEGIN.search(each.text)]
+    return Extracted(broken[-1].text, "taken from a fence") if broken else Extracted(text)
 
 
 def _parse(code: str) -> ast.Module | None:
@@ -64,11 +117,8 @@ def _parse(code: str) -> ast.Module | None:
     return parse_code(code) if code.strip() else None
 
 
-def _take_whole(text: str, entry: str | None) -> Extracted:
-    tree = _parse(text)
-    if tree is None or not _defines(tree, entry):
-        return Extracted("")
-    return Extracted(text.strip("\n"))
+def _take_whole(text: str, entry: str | None) -> list[Extracted]:
+    return [Extracted(text.strip("\n"))] if _has_wanted(text, entry) else []
 
 
 def _defines(tree: ast.Module, entry: str | None) -> bool:
@@ -90,75 +140,75 @@ def list_defined(tree: ast.Module) -> list[str]:
     return names
 
 
-def _continue_stub(text: str, stub: str | None) -> Extracted:
-    """Take the answer for what follows the query's code; its first line may have lost its indentation."""
-    body = text.strip("\n")
-    if stub is None or not body.strip() or not (body[0] in " \t" or _is_body(body)):
-        return Extracted("")
-    whole = stub.rstrip() + "\n"
-    indented = (
-        [body, "    " + body] if body[0] in " \t" else ["    " + body, re.sub(r"^(?=.)", "    ", body, flags=re.M)]
-    )
-    for piece in indented:
-        if find_fault(whole + piece) is None:
-            return Extracted(whole + piece, "continues the query")
-    kept = cut_tail(whole + indented[0])
-    if len(kept) <= len(whole):
-        return Extracted("")
-    return Extracted(kept, "continues the query; its broken end is left out", is_cut=True)
+def _take_pieces(text: str, question: Question) -> list[Extracted]:
+    """Take the versions that fences and tags make, or else one that goes on where the query breaks off."""
+    if not shows_pieces(text):
+        return []
+    pieces = find_pieces(text)
+    versions = list_piece_versions(pieces, question, _list_brought(question))
+    if versions:
+        return [_describe(each.code, each.is_cut) for each in versions]
+    bodies = [each.text for each in reversed(pieces) if each.sureness <= FENCED]
+    return next(filter(None, (continue_stub(each, question) for each in bodies)), [])
 
 
-def _is_body(text: str) -> bool:
-    """Tell whether a text may be the body of a function whose indentation was lost: statements, and no definition."""
-    return bool(_CODE_BEGIN.match(text)) and _DEFINITION.search(text) is None
+def _describe(code: str, is_cut: bool) -> Extracted:
+    return Extracted(code, f"taken from a fence{'; a broken end is left out' if is_cut else ''}", is_cut)
 
 
-def _take_fence(text: str, question: Question) -> Extracted:
-    """Take the first fence or tag that defines what is wanted and needs nothing from another."""
-    from pkg.extract.fences import find_fences, keep_tagged
-
-    lines = keep_tagged(text.encode("utf-8", "replace")).split(b"\n")
-    tagged = ["\n".join(line.decode("utf-8") for line in lines)] if "[PYTHON]" in text else []
-    fences = [fence for fence in find_fences(lines) if fence.is_python or not fence.label]
-    for code in (*("\n".join(line.decode("utf-8") for line in fence.lines) for fence in fences), *tagged):
-        tree = _parse(code)
-        if tree is not None and _defines(tree, question.entry) and not _list_lacking(code, tree, question):
-            return Extracted(code.strip("\n"), "taken from a fence")
-    return Extracted("")
-
-
-def _take_found(text: str) -> Extracted:
+def _take_found(text: str) -> list[Extracted]:
     """Take what the reader of corpora finds: fences together, console sessions, code between prose (P-02)."""
     from pkg.extract.answers import find_code
 
     found = find_code(text)
     code = found.code.decode("utf-8", "replace").strip("\n")
-    if not code.strip() or (found.reason and _BEGIN.search(code) is None):
-        return Extracted("")
+    if not code.strip() or (found.reason and BEGIN.search(code) is None):
+        return []
     tree = _parse(code)
     if tree is None or not list_defined(tree):
-        return Extracted("")
-    return Extracted(code, f"taken out of prose{f' ({found.reason})' if found.reason else ''}")
+        return []
+    note = f"taken out of prose{f' ({found.reason})' if found.reason else ''}"
+    if _ends_broken(text, code):
+        return [Extracted(code, f"{note}; its broken end is left out", is_cut=True)]
+    return [Extracted(code, note)]
 
 
-def _take_start(text: str) -> Extracted:
-    """Take the code before a broken end, as of an answer whose tokens ran out."""
-    from pkg.extract.fences import find_fences
+def _take_indented(text: str) -> list[Extracted]:
+    """Take code that is told from prose by its indentation alone, as in Markdown."""
+    if BEGIN.search(text):
+        return []
+    lines = [line for line in text.split("\n") if line[:1] in ("", " ", "\t")]
+    code = dedent("\n".join(lines)).strip("\n")
+    return [Extracted(code, "taken out of prose")] if _has_wanted(code, None) and _DEFINITION.search(code) else []
 
-    lines = text.encode("utf-8", "replace").split(b"\n")
-    pieces = ["\n".join(line.decode("utf-8") for line in fence.lines) for fence in find_fences(lines)]
-    for piece in (*pieces, text):
-        begin = _BEGIN.search(piece)
-        code = cut_tail(piece[begin.start() :]) if begin else ""
+
+def _ends_broken(text: str, code: str) -> bool:
+    """Tell whether the last line of an answer is code that was not taken, as where its tokens ran out."""
+    from pkg.extract.fences import BEGINS
+
+    last = text.rstrip().rpartition("\n")[2]
+    is_code = BEGINS.match(last.encode("utf-8", "replace")) and not last.endswith((".", "!", "?", ":"))
+    return bool(is_code) and last.strip() not in code and find_fault(last.strip()) is not None
+
+
+def _take_start(text: str, entry: str | None) -> list[Extracted]:
+    """Take the code before a broken end, as of an answer whose tokens ran out, or else before the last break."""
+    kept: list[Extracted] = []
+    for begin in islice(BEGIN.finditer(text), MOST_STARTS):
+        code = cut_tail(text[begin.start() :]).rstrip("\n")
         tree = _parse(code)
         if tree is not None and any(isinstance(each, Definition) for each in tree.body):
-            return Extracted(code.rstrip("\n"), "its broken end is left out", is_cut=True)
-    return Extracted("")
+            found = _describe_start(code, text[begin.start() + len(code) :])
+            if _defines(tree, entry):
+                return [found]
+            kept = kept or [found]
+    return kept
 
 
-def _list_lacking(code: str, tree: ast.Module, question: Question) -> set[str]:
-    """List the names that neither the code nor the query binds."""
-    return {name for name, _ in find_undefined(code, tree)} - _list_brought(question)
+def _describe_start(code: str, rest: str) -> Extracted:
+    if not rest.strip() or is_prose(rest):
+        return Extracted(code, "taken out of prose")
+    return Extracted(code, "its broken end is left out", is_cut=True)
 
 
 def _list_brought(question: Question) -> set[str]:

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, SandboxError
-from pkg.rerank.candidates import Candidate, Example, Name, Ranked, Ranking, RerankOptions, Task
-from pkg.rerank.case import Case, Contender, list_functions, make_case
-from pkg.rerank.examples.find import list_called
-from pkg.rerank.extraction import extract_code
+from pkg.rerank.candidates import Candidate, Extracted, Name, Ranked, Ranking, RerankOptions, Task
+from pkg.rerank.case import Case, Contender, make_case
+from pkg.rerank.contenders import find_contenders
 from pkg.rerank.stages.sandbox_stages import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
-from pkg.rerank.stages.similarity import SimilarityStage, strip_code
+from pkg.rerank.stages.similarity import SimilarityStage
 from pkg.rerank.stages.static_stages import Stage, StaticStage, SyntaxStage
 
 if TYPE_CHECKING:
@@ -63,14 +62,17 @@ def _weigh(case: Case, contender: Contender) -> tuple[float, ...]:
 
     Among equals in all that was seen of what they do, the candidate given first stands before likeness to the query:
     it is the greedy one as a rule, and the paper's stages, where likeness chooses, end below it in every form of the
-    benchmark (benchmarks/results/rerank.json).
+    benchmark (benchmarks/results/rerank.json). An answer with lines below that only use what it defines stands a notch
+    below an equal one without.
     """
     weights = case.options.weights
+    has_driver = float(bool(contender.found.driver) and not case.options.takes_whole)
     if not weights:
         is_later = bool(_SEEN & {*case.options.stages}) and 0 not in contender.places
-        return (*(-contender.score(stage) for stage in ORDER), float(is_later), -contender.score("similarity"))
+        evidence = (-contender.score(stage) for stage in ORDER)
+        return (*evidence, has_driver, float(is_later), -contender.score("similarity"))
     total = sum(weight * contender.score(stage) for stage, weight in weights.items())
-    return (-contender.score("oracle"), -total)
+    return (-contender.score("oracle"), -total, has_driver)
 
 
 _FILTERS: tuple[Stage, ...] = (SyntaxStage(), StaticStage(), SmokeStage(), ExamplesStage(), OracleStage())
@@ -124,7 +126,7 @@ class Reranker:
             raise InputError("no candidates; expected at least one, as a text or an object with the field text")
         case = make_case(task.query, task.examples, self.options, self.sandbox, tests)
         case.notes += [self.note] if self.note else []
-        contenders = fold_candidates(task, case)
+        contenders = find_contenders(task, case)
         run_filters(case, contenders)
         settle_doubts(case, contenders)
         finalists = choose_finalists(contenders)
@@ -154,41 +156,16 @@ def _make_candidate(index: int, given: Any) -> Candidate:
     return Candidate(own if isinstance(own, str | int) and not isinstance(own, bool) else index, text, extra)
 
 
-def fold_candidates(task: Task, case: Case) -> list[Contender]:
-    """Find the code of each candidate and put equal code together: what is said twice counts as two votes."""
-    folded: dict[str, Contender] = {}
-    for place, candidate in enumerate(task.candidates):
-        found = extract_code(candidate.text, case.question)
-        stripped = strip_code(found.code)
-        folded.setdefault(stripped, Contender([], found, stripped)).places.append(place)
-    return list(folded.values())
-
-
 def run_filters(case: Case, contenders: Sequence[Contender]) -> None:
     """Run the stages that look at each candidate by itself, on those that are left."""
     for stage in _FILTERS:
         if stage.name not in case.options.stages and not (stage.name == "oracle" and case.is_oracle):
             continue
-        if stage.name == "smoke":
-            forget_strangers(case, contenders)
         alive = [each for each in contenders if each.dropped is None]
         for contender, verdict in zip(alive, stage.judge(case, alive), strict=True):
             contender.verdicts[stage.name] = verdict
             if stage.drops and not verdict.passed:
                 contender.dropped = stage.name
-
-
-def forget_strangers(case: Case, contenders: Sequence[Contender]) -> None:
-    """Leave out examples of functions that no candidate defines: the query speaks of something else there."""
-    defined = {name for each in contenders if each.tree is not None for name in list_functions(each.tree)}
-    known = [each for each in case.examples if not each.line or _is_known(each, case, defined)]
-    if len(known) < len(case.examples):
-        case.notes.append(f"{len(case.examples) - len(known)} examples call what no candidate defines")
-        case.examples = tuple(known)
-
-
-def _is_known(example: Example, case: Case, defined: set[str]) -> bool:
-    return case.question.entry is not None or bool(list_called(example) & defined)
 
 
 def run_comparisons(case: Case, contenders: Sequence[Contender], finalists: Sequence[Contender]) -> None:
@@ -225,10 +202,17 @@ def make_ranking(task: Task, case: Case, ordered: Sequence[Contender]) -> Rankin
     )
 
 
+def describe_found(found: Extracted) -> str:
+    """Say what was done to find the code, and which of its lines only use what it defines."""
+    if found.is_bare or not found.driver:
+        return found.note
+    return "; ".join(filter(None, (found.note, f"a notch below for lines that only use it ({found.driver})")))
+
+
 def _make_ranked(candidates: Sequence[Candidate], contender: Contender, place: int, rank: int) -> Ranked:
     first: Name | None = candidates[contender.places[0]].id if place != contender.places[0] else None
     similarity = contender.verdicts.get("similarity")
-    reason = contender.verdicts[contender.dropped].reason if contender.dropped else contender.found.note
+    reason = contender.verdicts[contender.dropped].reason if contender.dropped else describe_found(contender.found)
     return Ranked(
         id=candidates[place].id,
         rank=rank,
@@ -240,4 +224,5 @@ def _make_ranked(candidates: Sequence[Candidate], contender: Contender, place: i
         verdicts=tuple(contender.verdicts.values()),
         similarity=similarity.score if similarity is not None else None,
         extra=candidates[place].extra,
+        is_cut=contender.found.is_cut,
     )

@@ -18,6 +18,12 @@ _NAMED = re.compile(
     r"|\b(?:function|method)\s+(?P<bare>[A-Za-z_]\w*)\([\w, =*:]*\)"
 )
 _SIGNATURE = re.compile(r"[ \t]*(\([\w, =*:\[\]\"'.]*\))")
+_SCRIPT = re.compile(
+    r"\bstdin\b|\bstandard input\b|\binput\(\)|\bsys\.argv\b|\bcommand[- ]line\b|\bscript\b"
+    r"|\b(?:reads?|takes?|asks?|prompts?)\b[^.\n]{0,60}\b(?:user|keyboard|console|terminal)\b"
+    r"|\bprograms? (?:that|which|to) (?:reads?|asks?|prompts?)\b",
+    re.IGNORECASE,
+)
 _MAX_HEADER = 2_000
 _MAX_PROSE = 20_000  # characters that are searched for a name; whoever has not said it by then will not
 
@@ -42,6 +48,11 @@ class Question:
     parameters: tuple[Parameter, ...] | None = None  # None where the query does not tell, or takes any number
     context: str = ""  # imports and definitions that the query brings
     stub: str | None = None  # code that breaks off where an answer may go on, such as a header with its docstring
+
+    @property
+    def is_script(self) -> bool:
+        """Tell whether a program is wanted that reads its input itself, and no function."""
+        return self.entry is None and _SCRIPT.search(self.text[:_MAX_PROSE]) is not None
 
     def takes(self, count: int) -> bool:
         """Tell whether a call with so many arguments fits what is known."""
@@ -114,6 +125,13 @@ def list_parameters(definition: Definition) -> tuple[Parameter, ...] | None:
         Parameter(each.arg, ast.unparse(each.annotation) if each.annotation else "", index >= first_optional)
         for index, each in enumerate(plain)
     )
+
+
+def write_header(question: Question) -> str | None:
+    """Write the header of the function that is wanted; None where the query does not tell its parameters."""
+    if question.entry is None or question.parameters is None or any(each.is_optional for each in question.parameters):
+        return None
+    return f"def {question.entry}({', '.join(each.name for each in question.parameters)}):"
 
 
 def _parse_prose(text: str) -> Question:

@@ -56,9 +56,14 @@ def choose_form(name: str, model: TextModel) -> Form:
         return FORMS["primed" if model.can_prime else "brief"]
     if name == PAPER:
         return FORMS[find_family(model.name)]
-    if name not in FORMS:
-        raise UsageError(f"no prompt form {name!r}; expected one of: {', '.join(FORM_NAMES)}")
+    check_form(name)
     return FORMS[name]
+
+
+def check_form(name: str) -> None:
+    """Refuse a name that no form has, with a UsageError."""
+    if name not in FORM_NAMES:
+        raise UsageError(f"no prompt form {name!r}; expected one of: {', '.join(FORM_NAMES)}")
 
 
 def find_family(name: str) -> str:

@@ -25,12 +25,14 @@ class SmokeStage:
     def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
         """Load each candidate; the examples are asked in the same run, for the stage that follows."""
         load_contenders(case, contenders)
-        return [self._judge_one(each) for each in contenders]
+        return [self._judge_one(case, each) for each in contenders]
 
-    def _judge_one(self, contender: Contender) -> Verdict:
+    def _judge_one(self, case: Case, contender: Contender) -> Verdict:
         if contender.run is None:
             return Verdict(self.name, True, 1.0, "not run")
         load = contender.run.load
+        if case.question.is_script and load.detail.startswith("EOFError") and not case.options.takes_whole:
+            return Verdict(self.name, True, 1.0, "it reads an input that nobody gave", load.seconds)
         passed = load.kind is Kind.OK
         return Verdict(
             self.name, passed, float(passed), "" if passed else f"{load.kind.value}: {load.detail}", load.seconds

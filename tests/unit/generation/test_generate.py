@@ -8,12 +8,12 @@ import pytest
 from scripted_model import Answer, ScriptedModel
 
 from pkg.errors import ModelBusyError
-from pkg.generation.answers import WrittenAnswer
 from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.generate import write_answer
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece
 from pkg.generation.sample_writer import Context
+from pkg.generation.samples import WrittenAnswer
 from pkg.rerank.reranker import Reranker
 
 STUB = '''def double(n):

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from pkg.enhance.claims import drop_false_claims, states_inputs, states_output, states_purpose
+from pkg.enhance.docstring_claims import drop_false_claims, states_inputs, states_output, states_purpose
 from pkg.enhance.function_facts import FunctionFacts, find_facts, parse_function
 
 FIND = """def find(self, key, limit: int = 5, *rest, **options) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pkg.enhance.docstring_sections import Entry, Section, split_entries, split_sections
 from pkg.enhance.function_facts import FunctionFacts, Parameter
-from pkg.enhance.sections import Entry, Section, split_entries, split_sections
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _GIVES = re.compile(r"(?:(?:it|this (?:function|method)) )?(?:returns?|yields?)\b", re.IGNORECASE)

@@ -1,0 +1,155 @@
+"""Measure what written docstrings do for finding functions: people's docstrings are taken out, and asked for.
+
+    python benchmarks/docstring_effect.py [--cache FOLDER] [--model MODEL ...] [--questions 1000]
+
+All docstrings of networkx 3.5 are taken out of a copy. A question is the first paragraph of one, and the answer its
+function. The graph is asked as it is, then with docstrings of the template, and of each model that is named; the
+figures with the docstrings of people in their places are what can be reached at most. Hits are counted up to the
+tenth. Functions whose code or first paragraph is another's too are not asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from docstring_questions import is_question, summarise_docstring
+from measure import Figures, make_parser, open_folder, run_pkg, write_result
+from packages import NETWORKX, unpack_package
+from question_sets import take_lowest
+
+from pkg.api import Graph, Listener, enhance_graph, open_graph, remove_docstrings
+from pkg.extract.python import extract_unit
+from pkg.model import Function, Label, Status
+from pkg.retrieval.query_options import RankingMethod
+
+DEPTH = 10
+RANKINGS: tuple[RankingMethod, ...] = ("linear", "dense")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The first paragraph of a docstring, and where its function stands."""
+
+    text: str
+    path: str
+    qualname: str
+
+
+def strip_file(path: str, text: bytes) -> tuple[bytes, list[Asked]]:
+    """Take the docstrings out of the functions of a file; a function that is nothing else keeps its own."""
+    code = extract_unit(text, with_facts=False)
+    bodies = {block.function: block.span.start for block in code.blocks if block.kind == "body"}
+    pieces, done, asked = [], 0, []
+    for number, each in enumerate(code.definitions):
+        if isinstance(each, Function) and each.docstring is not None and number in bodies:
+            pieces.append(text[done : each.docstring.start])
+            done = bodies[number]
+            asked.append(Asked(summarise_docstring(text, each), path, each.qualname))
+    stripped = b"".join((*pieces, text[done:]))
+    is_whole = code.status is Status.OK and extract_unit(stripped, with_facts=False).status is Status.OK
+    return (stripped, asked) if is_whole else (text, [])
+
+
+def strip_tree(tree: Path) -> list[Asked]:
+    """Take the docstrings out of all files of a folder; give what may be asked."""
+    found: list[Asked] = []
+    for file in sorted(tree.rglob("*.py")):
+        stripped, asked = strip_file(file.relative_to(tree).as_posix(), file.read_bytes())
+        file.write_bytes(stripped)
+        found += asked
+    return found
+
+
+def choose_questions(asked: Sequence[Asked], graph: Graph, count: int) -> list[Asked]:
+    """Choose questions by hash, among those that mean one function alone."""
+    functions = list(graph.store.nodes([Label.FUNCTION]))
+    codes = Counter(node.content_hash for node in functions)
+    places = Counter((node.path, node.qualname) for node in functions if codes[node.content_hash] == 1)
+    texts = Counter(each.text for each in asked)
+    fit = [each for each in asked if texts[each.text] == 1 and places[each.path, each.qualname] == 1]
+    chosen = set(take_lowest([each.text for each in fit if is_question(each.text)], count, "questions"))
+    return [each for each in fit if each.text in chosen]
+
+
+def measure_graph(address: str, questions: Sequence[Asked]) -> Figures:
+    """Ask all questions of a graph, with each ranking."""
+    with open_graph(address) as graph:
+        return {ranking: measure_ranks(list(find_ranks(graph, questions, ranking))) for ranking in RANKINGS}
+
+
+def find_ranks(graph: Graph, questions: Sequence[Asked], ranking: RankingMethod) -> Iterator[int]:
+    """Give the rank of each answer; 0 where it is not among the first."""
+    for each in questions:
+        hits = graph.query(each.text, mode="function", top_k=DEPTH, ranking=ranking, budget=0, prune=False, hops=0).hits
+        wanted = each.path, each.qualname
+        yield next((hit.rank for hit in hits if (hit.path, hit.qualname) == wanted), 0)
+
+
+def measure_ranks(ranks: Sequence[int]) -> Figures:
+    """Sum up ranks: the mean of their reciprocals, and how many are first and among the ten."""
+    return {
+        "MRR@10": round(sum(1 / rank for rank in ranks if rank) / len(ranks), 4),
+        "first": round(sum(rank == 1 for rank in ranks) / len(ranks), 4),
+        "among 10": round(sum(rank > 0 for rank in ranks) / len(ranks), 4),
+    }
+
+
+def enhance(address: str, model: str) -> Figures:
+    """Have docstrings written and stored; give what it took."""
+    start, busy = time.perf_counter(), time.process_time()
+    (report,) = enhance_graph(model, store=address, listener=Listener(agree=lambda text: True))
+    return {
+        "written": report.written,
+        "functions": report.functions,
+        "failed": len(report.failed),
+        "prompt": report.prompt,
+        "CPU seconds": round(time.process_time() - busy, 2),
+        "seconds": round(time.perf_counter() - start, 1),
+        "prompt tokens": report.usage.prompt_tokens,
+        "completion tokens": report.usage.completion_tokens,
+    }
+
+
+def measure(cache: Path, work: Path, models: Sequence[str], count: int) -> Figures:
+    """Build the graphs, with docstrings of people and without any, and enhance the second."""
+    human, bare = (f"sqlite:///{work / name}.db" for name in ("human", "bare"))
+    tree = unpack_package(NETWORKX, cache, work)
+    run_pkg(["build", str(tree), "--store", human], work)
+    asked = strip_tree(tree)
+    run_pkg(["build", str(tree), "--store", bare], work)
+    with open_graph(bare) as graph:
+        questions = choose_questions(asked, graph, count)
+    found = {"human": measure_graph(human, questions), "none": measure_graph(bare, questions)}
+    written: Figures = {}
+    for model in models:
+        written[model] = enhance(bare, model)
+        found[model] = measure_graph(bare, questions)
+        remove_docstrings(model, store=bare)
+    return {
+        "package": f"{NETWORKX.name} {NETWORKX.version}",
+        "docstrings taken out": len(asked),
+        "questions": len(questions),
+        "written": written,
+        "found": found,
+    }
+
+
+def main() -> None:
+    """Measure and write the figures."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--model", action="append", default=[], help="a text model that writes too; may be repeated")
+    parser.add_argument("--questions", type=int, default=1000, help="questions at most; default: 1000")
+    options = parser.parse_args()
+    with open_folder(options.cache) as (cache, work):
+        figures = measure(cache, work, ["template", *options.model], options.questions)
+    write_result("docstring_effect", figures)
+    for name, rankings in figures["found"].items():
+        print(name, rankings)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Many texts at once: as one batch where a model takes one, else as many requests at a time as are worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from pkg.models.text_model import Decoding, Generation, Message, TextModel
+
+
+class Hole(NamedTuple):
+    """What stands before and behind what is to be written."""
+
+    prefix: str
+    suffix: str
+
+
+class Conversation(NamedTuple):
+    """What is to be answered."""
+
+    messages: tuple[Message, ...]
+
+
+Prompt = str | Hole | Conversation
+"""What a model is asked for: to go on with a text, to fill a hole, to answer."""
+
+
+@runtime_checkable
+class BatchingModel(Protocol):
+    """A model that writes several texts in the time of one."""
+
+    def write_batch(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
+        """Write a text for each prompt, in their order; raises what TextModel raises."""
+
+
+def write_all(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
+    """Write a text for each prompt, in their order; what one of them raises ends all."""
+    if isinstance(model, BatchingModel):
+        return model.write_batch(prompts, decoding)
+    if model.parallel < 2 or len(prompts) < 2:
+        return [write(model, prompt, decoding) for prompt in prompts]
+    with ThreadPoolExecutor(model.parallel) as pool:
+        return list(pool.map(lambda prompt: write(model, prompt, decoding), prompts))
+
+
+def write(model: TextModel, prompt: Prompt, decoding: Decoding) -> Generation:
+    """Write the text for one prompt."""
+    if isinstance(prompt, Hole):
+        return model.fill(prompt.prefix, prompt.suffix, decoding)
+    if isinstance(prompt, Conversation):
+        return model.chat(prompt.messages, decoding)
+    return model.complete(prompt, decoding)

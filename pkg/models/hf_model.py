@@ -1,0 +1,316 @@
+"""Models run in this process by transformers and torch: a folder, a name in the user's cache, or a GGUF file (P-22)."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from io import StringIO
+from pathlib import Path
+from typing import Any, cast
+
+from pkg.errors import ContextLengthError, MissingExtraError, ModelError, ModelUnfitError, PathError
+from pkg.models.answer_text import AnswerText
+from pkg.models.batch import Conversation, Hole, Prompt
+from pkg.models.content import identify
+from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
+from pkg.models.gguf_file import read_gguf
+from pkg.models.model_options import ModelOptions
+from pkg.models.special_tokens import break_tokens
+from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage
+
+BATCH = 64  # sequences that are written together: more do not pay on a processor, and memory grows with them
+WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
+
+
+def open_model(detail: str, options: ModelOptions) -> HfModel:
+    """Load a model; raises PathError for a file that is missing, and ModelError for what cannot be loaded."""
+    if not options.allow_download:
+        os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when the package is imported
+    try:
+        import torch
+        import transformers
+    except ImportError as fault:
+        raise MissingExtraError(fault.name or "transformers", "hf", f"the model 'hf:{detail}'") from None
+    device = options.device or _choose_device(torch)
+    dtype = options.dtype or _choose_dtype(torch, device)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    place, more, identity = _find_weights(detail)
+    told = {**more, "local_files_only": not options.allow_download, "trust_remote_code": False}
+    with _quiet(transformers):
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **told)
+            model = transformers.AutoModelForCausalLM.from_pretrained(place, dtype=getattr(torch, dtype), **told)
+            model.to(device).eval()
+        except torch.OutOfMemoryError:
+            raise ModelError(
+                f"hf:{detail} does not fit into the memory of {device}; try PKG_MODEL_DEVICE=cpu"
+            ) from None
+        except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as fault:
+            raise ModelError(_tell_why(detail, fault)) from None
+    revision = getattr(model.config, "_commit_hash", None)
+    identity = identity or str(revision or detail)
+    return HfModel(f"hf:{detail}", f"hf {identity} {dtype}", torch, tokenizer, model, options)
+
+
+def _find_weights(detail: str) -> tuple[str, dict[str, str], str]:
+    """Find what to load: a folder or a name, what is said besides, and the identity where files tell it."""
+    path = Path(detail).expanduser()
+    if detail.endswith(".gguf"):
+        return str(path.parent), {"gguf_file": path.name}, read_gguf(path).identity
+    if path.is_dir():
+        files = sorted(file for pattern in WEIGHTS for file in path.glob(pattern))
+        return str(path), {}, identify([*files, *sorted(path.glob("*.json"))])
+    if path.exists() or detail.startswith((".", "/", "~")):
+        raise PathError(f"no model in {path}; expected a folder with weights and a tokenizer, or a GGUF file")
+    return detail, {}, ""
+
+
+def _choose_device(torch: Any) -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _choose_dtype(torch: Any, device: str) -> str:
+    if device.startswith("cuda"):
+        return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
+    return "float16" if device == "mps" else "bfloat16"
+
+
+def _tell_why(detail: str, fault: Exception) -> str:
+    said = " ".join(str(fault).split())[:300]
+    if isinstance(fault, OSError) and not Path(detail).expanduser().exists():
+        return (
+            f"no model '{detail}' on this machine; fetch it once: hf download {detail}, or set PKG_ALLOW_DOWNLOAD=1"
+            f" ({said})"
+        )
+    return f"hf:{detail} cannot be loaded ({said})"
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Keep bars and advice that the packages print while they load from the terminal; faults are raised as ever."""
+    logging = transformers.utils.logging
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with redirect_stderr(StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(before)
+
+
+@dataclass(slots=True)
+class _Row:
+    """One text of a batch while it is written."""
+
+    answer: AnswerText
+    ids: list[int]
+    shown: int = 0  # tokens whose text is there
+    begun: int = 0  # the token before, from which on is decoded: letters may be made of several tokens
+    has_ended: bool = False  # by a token of the model
+
+
+class HfModel:
+    """A model in this process; one batch is written at a time."""
+
+    parallel = 1
+
+    def __init__(self, name: str, identity: str, torch: Any, tokenizer: Any, model: Any, options: ModelOptions) -> None:
+        self.name, self.identity = name, identity
+        self._torch, self._tokenizer, self._model, self._options = torch, tokenizer, model, options
+        self._lock = threading.Lock()
+
+    @property
+    def window(self) -> int | None:
+        """Tell how many tokens prompt and answer may have together."""
+        return self._options.window or getattr(self._model.config, "max_position_embeddings", None)
+
+    @property
+    def can_fill(self) -> bool:
+        """Tell whether its vocabulary has the tokens of a family that fills holes."""
+        return self._family is not None
+
+    @property
+    def can_prime(self) -> bool:
+        """Tell whether an answer can be begun for it: wherever it has a form for conversations."""
+        return self._tokenizer.chat_template is not None
+
+    @cached_property
+    def _family(self) -> FimFamily | None:
+        words = self._tokenizer.get_vocab()
+        named = find_family(self.name)
+        return next((each for each in (named, *FAMILIES) if each and all(map(words.__contains__, each.tokens))), None)
+
+    def count_tokens(self, text: str) -> int:
+        """Count the tokens of a text."""
+        return len(self._tokenize(text))
+
+    def complete(self, prompt: str, decoding: Decoding, listen: Listen | None = None) -> Generation:
+        """Go on where a text ends; a ContextLengthError where prompt and answer do not fit."""
+        return self._write([prompt], decoding, listen)[0]
+
+    def fill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
+        """Write what stands between two texts (P-07, A-14).
+
+        Raises ModelUnfitError where it was not trained for that, and ContextLengthError where all does not fit.
+        """
+        return self._write([Hole(prefix, suffix)], decoding)[0]
+
+    def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
+        """Answer a conversation.
+
+        Raises ModelUnfitError where it has no form for conversations, and ContextLengthError where all does not fit.
+        """
+        return self._write([Conversation(tuple(messages))], decoding, listen)[0]
+
+    def write_batch(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
+        """Write a text for each prompt, as many as pay at a time, those of like length together."""
+        ids = [self._read_prompt(prompt) for prompt in prompts]
+        order = sorted(range(len(prompts)), key=lambda number: len(ids[number]))
+        size = self._options.parallel or BATCH
+        written: dict[int, Generation] = {}
+        for start in range(0, len(order), size):
+            batch = order[start : start + size]
+            written.update(zip(batch, self._write([prompts[number] for number in batch], decoding), strict=True))
+        return [written[number] for number in range(len(prompts))]
+
+    def close(self) -> None:
+        """Free the model."""
+        self._model = None
+
+    def _tokenize(self, text: str, begins: bool = False) -> list[int]:
+        return cast("list[int]", self._tokenizer(text, add_special_tokens=begins)["input_ids"])
+
+    def _read_prompt(self, prompt: Prompt) -> list[int]:
+        """Give the tokens of a prompt."""
+        if isinstance(prompt, Hole):
+            return self._read_hole(prompt)
+        if isinstance(prompt, Conversation):
+            return self._read_conversation(prompt)
+        return self._tokenize(prompt, begins=True)
+
+    def _read_hole(self, hole: Hole) -> list[int]:
+        if self._family is None:
+            raise ModelUnfitError(f"{self.name} has no tokens to show it a hole; ask it by a conversation instead")
+        ids = self._tokenize("", begins=True)
+        for part in self._family.arrange(*hole, order=cast("Order | None", self._options.order)):
+            token = self._tokenizer.convert_tokens_to_ids(part.text) if part.is_token else None
+            ids += self._tokenize(break_tokens(part.text)) if token is None else [token]
+        return ids
+
+    def _read_conversation(self, asked: Conversation) -> list[int]:
+        if self._tokenizer.chat_template is None:
+            raise ModelUnfitError(f"{self.name} has no form for conversations; have it go on with a text instead")
+        told = [{"role": each.role, "content": each.content} for each in asked.messages]
+        begun = told.pop()["content"] if told[-1]["role"] == "assistant" else ""
+        form = self._tokenizer.apply_chat_template(told, tokenize=False, add_generation_prompt=True)
+        return self._tokenize(form + begun)
+
+    def _write(self, prompts: Sequence[Prompt], decoding: Decoding, listen: Listen | None = None) -> list[Generation]:
+        ids = [self._read_prompt(prompt) for prompt in prompts]
+        self._check_room(max(map(len, ids)), decoding)
+        stop = decoding.stop
+        rows = [_Row(AnswerText(stop, decoding.max_tokens, listen), []) for _ in prompts]
+        family_ends = self._family.stop if self._family and any(isinstance(each, Hole) for each in prompts) else ()
+        began = time.monotonic()
+        with self._lock:
+            self._run(ids, rows, decoding, self._find_ends(family_ends))
+        seconds = (time.monotonic() - began) / len(prompts)  # each has its share of those of the batch
+        return [
+            Generation(row.answer.finish(), _read_finish(row), Usage(1, len(prompt), len(row.ids), seconds))
+            for row, prompt in zip(rows, ids, strict=True)
+        ]
+
+    def _check_room(self, tokens: int, decoding: Decoding) -> None:
+        window = self.window
+        if window is not None and tokens + decoding.max_tokens > window:
+            raise ContextLengthError(
+                f"{self.name} has a window of {window} tokens; a prompt of {tokens} and an answer of up to"
+                f" {decoding.max_tokens} do not fit; give it less"
+            )
+
+    def _find_ends(self, spelled: Sequence[str]) -> frozenset[int]:
+        """Find the tokens that end a text: those that the model names, and those that are given."""
+        told = self._model.generation_config.eos_token_id
+        named = told if isinstance(told, list) else [told]
+        words = self._tokenizer.get_vocab()
+        ids = [*named, self._tokenizer.eos_token_id, *(words.get(token) for token in spelled)]
+        return frozenset(each for each in ids if each is not None)
+
+    def _run(self, ids: list[list[int]], rows: list[_Row], decoding: Decoding, ends: frozenset[int]) -> None:
+        """Write all texts of a batch, token by token, until each has ended."""
+        torch, device = self._torch, self._model.device
+        longest = max(map(len, ids))
+        fill = self._tokenizer.pad_token_id or self._tokenizer.eos_token_id or 0
+        padded = torch.tensor([[fill] * (longest - len(each)) + each for each in ids], device=device)
+        mask = torch.tensor([[0] * (longest - len(each)) + [1] * len(each) for each in ids], device=device)
+        generator = torch.Generator(device).manual_seed(decoding.seed)
+        cache = self._new_cache()
+        tokens, positions = padded, mask.cumsum(1).sub(1).clamp(min=0)
+        with torch.inference_mode():
+            for _ in range(decoding.max_tokens):
+                out = self._model(
+                    input_ids=tokens,
+                    attention_mask=mask,
+                    position_ids=positions,
+                    **cache,
+                    use_cache=True,
+                    logits_to_keep=1,
+                )
+                chosen = self._choose(out.logits[:, -1].float(), decoding, generator)
+                for row, token in zip(rows, chosen.tolist(), strict=True):
+                    self._take(row, token, ends)
+                if all(row.has_ended or row.answer.has_ended for row in rows):
+                    return
+                tokens, positions = chosen[:, None], positions[:, -1:] + 1
+                mask = torch.cat((mask, mask.new_ones(len(rows), 1)), dim=1)
+
+    def _new_cache(self) -> dict[str, Any]:
+        """Make what the model keeps of the tokens before, which it adds to; the argument has two names."""
+        from transformers import DynamicCache
+
+        name = "cache" if "cache" in signature(self._model.forward).parameters else "past_key_values"
+        return {name: DynamicCache(config=self._model.config)}
+
+    def _choose(self, logits: Any, decoding: Decoding, generator: Any) -> Any:
+        """Choose the next token of each row, from logits float32 [rows, words]."""
+        torch = self._torch
+        if decoding.temperature <= 0:
+            return logits.argmax(-1)
+        shares = (logits / decoding.temperature).softmax(-1)
+        if decoding.top_p < 1:
+            ordered, places = shares.sort(dim=-1, descending=True)
+            ordered[ordered.cumsum(-1) - ordered >= decoding.top_p] = 0  # the likeliest one always stays
+            shares = torch.zeros_like(shares).scatter_(-1, places, ordered)
+        return torch.multinomial(shares, 1, generator=generator)[:, 0]
+
+    def _take(self, row: _Row, token: int, ends: frozenset[int]) -> None:
+        """Add a token to a text that has not ended, as far as its letters are complete."""
+        if row.has_ended or row.answer.has_ended:
+            return
+        row.ids.append(token)
+        if token in ends:
+            row.has_ended = True
+            return
+        before = self._decode(row.ids[row.begun : row.shown])
+        text = self._decode(row.ids[row.begun :])
+        if len(text) > len(before) and not text.endswith("\ufffd"):
+            row.answer.add(text[len(before) :])
+            row.begun, row.shown = row.shown, len(row.ids)
+
+    def _decode(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def _read_finish(row: _Row) -> Finish:
+    return "stop" if row.has_ended or row.answer.is_cut else "length"

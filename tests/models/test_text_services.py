@@ -1,0 +1,292 @@
+"""The real client of OpenAI against a server of the tests that plays the service, badly at times."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from text_server import STREAM, Body, Reply, TextServer, refuse, serve_texts, stream
+
+from pkg.errors import (
+    ContextLengthError,
+    ModelAnswerError,
+    ModelBusyError,
+    ModelError,
+    ModelUnfitError,
+    PkgError,
+)
+from pkg.models.model_options import ModelOptions
+from pkg.models.openai_client import OpenAIClient
+from pkg.models.openai_model import OpenAIModel
+from pkg.models.text_model import Decoding, Message
+from pkg.services import TRIES
+
+pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")]
+
+KEY = "sk-key-of-the-test"
+ASK = [Message("user", "Say something.")]
+PRIMED = [*ASK, Message("assistant", "I sa")]
+SHORT = Decoding(max_tokens=8)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TextServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serve_texts() as running:
+        yield running
+
+
+def open_at(url: str, model: str = "m", **options: Any) -> tuple[OpenAIModel, list[float]]:
+    """Open a model and give the list of the times that it sleeps."""
+    slept: list[float] = []
+    client = OpenAIClient(url, f"openai:{model}@{url}", options.get("timeout"))
+    return OpenAIModel(client, model, f"openai:{model}@{url}", "test", ModelOptions(**options), slept.append), slept
+
+
+def test_an_answer_is_told_piece_by_piece_and_counted(server: TextServer) -> None:
+    server.always = lambda body: stream(["It ", "works", "."], usage={"prompt_tokens": 7, "completion_tokens": 3})
+    told: list[str] = []
+    model, _ = open_at(server.url)
+    answer = model.chat(ASK, Decoding(max_tokens=8, temperature=0.5, top_p=0.9, stop=("END",), seed=3), told.append)
+    assert (answer.text, answer.finish, told) == ("It works.", "stop", ["It ", "works", "."])
+    assert (answer.usage.requests, answer.usage.prompt_tokens, answer.usage.completion_tokens) == (1, 7, 3)
+    sent = server.requests[-1]
+    assert sent["messages"] == [{"role": "user", "content": "Say something."}]
+    assert (sent["temperature"], sent["top_p"], sent["stop"], sent["seed"], sent["max_tokens"]) == (
+        0.5,
+        0.9,
+        ["END"],
+        3,
+        8,
+    )
+    assert server.keys == {f"Bearer {KEY}"}
+
+
+def test_where_no_tokens_are_counted_they_are_estimated(server: TextServer) -> None:
+    server.always = lambda body: stream(["four"], finish="length")
+    answer = open_at(server.url)[0].complete("twelve bytes", SHORT)
+    assert (answer.finish, answer.usage.prompt_tokens, answer.usage.completion_tokens) == ("length", 4, 2)
+
+
+def test_a_server_that_overlooks_stop_strings_is_stopped(server: TextServer) -> None:
+    server.always = lambda body: stream(["one E", "ND two", " three"])
+    assert open_at(server.url)[0].complete("x", Decoding(stop=("END",))).text == "one "
+
+
+def test_an_answer_without_end_is_ended(server: TextServer) -> None:
+    def talk(body: Body) -> Reply:
+        endless = (f'data: {{"choices": [{{"text": "{"on " * 40}"}}]}}\n\n'.encode() for _ in range(10_000))
+        return Reply(200, endless, STREAM)  # type: ignore[arg-type]
+
+    server.always = talk
+    answer = open_at(server.url)[0].complete("x", SHORT)
+    assert answer.finish == "length"
+    assert len(answer.text) < 1000
+
+
+def test_an_empty_answer_is_an_answer(server: TextServer) -> None:
+    server.always = lambda body: stream([])
+    assert open_at(server.url)[0].chat(ASK, SHORT).text == ""
+
+
+@pytest.mark.parametrize(
+    ("headers", "waits"),
+    [
+        ({}, [1.0, 2.0]),
+        ({"retry_after": "7"}, [7.0, 7.0]),
+        ({"retry_after": "Thu, 01 Jan 2015 00:00:00 GMT"}, [0.0, 0.0]),
+    ],
+)
+def test_a_service_that_limits_is_asked_again_when_it_says(
+    server: TextServer, headers: dict[str, str], waits: list[float]
+) -> None:
+    model, slept = open_at(server.url)
+    assert model.window is None  # so that what it is has been asked
+    server.script = [lambda body: refuse(429, "slow down", **headers)] * 2
+    assert model.chat(ASK, SHORT).text == "well"
+    assert slept == waits
+
+
+def test_patience_ends(server: TextServer) -> None:
+    server.always = lambda body: refuse(503, "overloaded")
+    model, slept = open_at(server.url)
+    with pytest.raises(ModelBusyError, match=r"is busy \(503: .*overloaded.*\); try again later"):
+        model.chat(ASK, SHORT)
+    assert (len(server.requests), len(slept)) == (TRIES, TRIES - 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "message"),
+    [
+        (
+            refuse(401, f"wrong key: {KEY}"),
+            ModelError,
+            r"refuses the key \(401: .*\); set OPENAI_API_KEY to a valid one",
+        ),
+        (refuse(404, "no model m"), ModelUnfitError, "has no chat of this model"),
+        (refuse(429, "no money", "insufficient_quota"), ModelError, "gives no more answers"),
+        (refuse(400, "This model's maximum context length is 10 tokens"), ContextLengthError, "too long"),
+        (
+            refuse(400, "6001 tokens exceed the available context size"),
+            ContextLengthError,
+            "too long",
+        ),
+        (refuse(400, "nonsense"), ModelError, r"refuses the request \(400: .*nonsense"),
+        (
+            Reply(200, [b"<html>Welcome</html>"], {"Content-Type": "text/html"}),
+            ModelAnswerError,
+            "Welcome.*ends in /v1",
+        ),
+        (Reply(200, [b'{"answer": 42}']), ModelAnswerError, "something else than a stream"),
+        (stream(["half a"], finish=None), ModelAnswerError, "broke off after 6 characters"),
+        (Reply(200, [b"data: {nonsense\n\n"], STREAM), ModelAnswerError, "no chunk"),
+        (
+            Reply(200, [b'data: {"error": {"code": 400, "message": "bad"}}\n\n'], STREAM),
+            ModelError,
+            "refuses the request",
+        ),
+    ],
+)
+def test_what_is_refused_for_good_ends_at_once_and_says_why(
+    server: TextServer, reply: Reply, error: type[PkgError], message: str
+) -> None:
+    server.always = lambda body: reply
+    model, slept = open_at(server.url)
+    with pytest.raises(error, match=message) as caught:
+        model.chat(ASK, SHORT)
+    assert (len(server.requests), slept) == (1, [])
+    shown = "".join(traceback.format_exception(caught.value))
+    assert KEY not in shown
+    assert server.url in str(caught.value)
+
+
+def test_a_line_that_breaks_is_tried_again_unless_somebody_heard_the_beginning(server: TextServer) -> None:
+    broken = Reply(200, [b'data: {"choices": [{"delta": {"content": "half"}}]}\n\n'])
+    broken = Reply(200, broken.pieces, STREAM | {"Content-Length": "9999"})
+    server.script = [lambda body: broken]
+    model, slept = open_at(server.url)
+    assert (model.chat(ASK, SHORT).text, len(slept)) == ("well", 1)
+    server.script = [lambda body: broken]
+    with pytest.raises(ModelAnswerError, match="broke off"):
+        model.chat(ASK, SHORT, lambda piece: None)
+
+
+def test_a_service_that_says_nothing_is_not_waited_for_without_end(server: TextServer) -> None:
+    server.always = lambda body: stream(["a", "b"], pause=0.5)
+    model, slept = open_at(server.url, timeout=0.1)
+    with pytest.raises(ModelBusyError, match=r"said nothing for 0.1 seconds|broke off \(.*timed? ?out"):
+        model.chat(ASK, SHORT)
+    assert len(slept) == TRIES - 1
+
+
+def test_a_service_that_is_not_there_ends_at_once() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    model, slept = open_at(url)
+    with pytest.raises(ModelError, match=rf"{url} does not answer .*; see that it runs there"):
+        model.chat(ASK, SHORT)
+    assert slept == []
+
+
+def test_a_service_elsewhere_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match=r"no key for https://far.example/v1; set OPENAI_API_KEY"):
+        open_at("https://far.example/v1")[0].chat(ASK, SHORT)
+
+
+def test_parts_that_a_service_does_not_know_are_left_out(server: TextServer) -> None:
+    def choosy(body: Body) -> Reply:
+        for name in ("stream_options", "seed", "max_tokens"):
+            if name in body:
+                return refuse(400, f"Unsupported parameter: '{name}'")
+        return stream(["fine"])
+
+    server.always = choosy
+    model, slept = open_at(server.url)
+    assert model.chat(ASK, SHORT).text == "fine"
+    assert server.requests[-1]["max_completion_tokens"] == 8
+    asked = len(server.requests)
+    model.chat(ASK, SHORT)
+    assert (len(server.requests), slept) == (asked + 1, [])  # it is remembered
+
+
+def test_vllm_is_asked_to_go_on_with_an_answer_and_to_choose_plainly(server: TextServer) -> None:
+    server.pages["/v1/models"] = {"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 100}]}
+    server.pages["/tokenize"] = lambda body: Reply(200, [b'{"tokens": [1, 2, 3]}'])
+    model, _ = open_at(server.url)
+    model.chat(PRIMED, SHORT)
+    assert (model.window, model.can_prime, model.count_tokens("x")) == (100, True, 3)
+    sent = server.requests[-1]
+    assert (sent["continue_final_message"], sent["add_generation_prompt"], sent["repetition_penalty"]) == (
+        True,
+        False,
+        1,
+    )
+
+
+@pytest.mark.parametrize(("answer", "goes_on"), [("ho foxtrot", True), ("echo foxtrot", False), ("Sure!", False)])
+def test_whether_an_answer_can_be_begun_is_tried_where_nobody_tells(
+    server: TextServer, answer: str, goes_on: bool
+) -> None:
+    server.always = lambda body: stream([answer])
+    model, _ = open_at(server.url)
+    assert model.can_prime == goes_on
+    if goes_on:
+        assert model.chat(PRIMED, SHORT).text == answer
+    else:
+        with pytest.raises(ModelUnfitError, match="does not go on with an answer that was begun"):
+            model.chat(PRIMED, SHORT)
+
+
+@pytest.mark.parametrize(("counted", "fills"), [(45, True), (5, False)])
+def test_whether_the_text_behind_a_hole_is_read_shows_in_the_tokens(
+    server: TextServer, counted: int, fills: bool
+) -> None:
+    server.always = lambda body: stream(["x"], usage={"prompt_tokens": counted, "completion_tokens": 1})
+    model, _ = open_at(server.url)
+    assert model.can_fill == fills
+    if fills:
+        model.fill("before", "behind", SHORT)
+        assert (server.requests[-1]["prompt"], server.requests[-1]["suffix"]) == ("before", "behind")
+    else:
+        with pytest.raises(ModelUnfitError, match="not known to fill holes"):
+            model.fill("before", "behind", SHORT)
+
+
+def test_a_family_that_its_name_tells_is_shown_a_hole_by_its_tokens(server: TextServer) -> None:
+    model, _ = open_at(server.url, "bigcode/starcoder2-7b")
+    model.fill("a <|endoftext|> b", "c", SHORT)
+    sent = server.requests[-1]
+    assert sent["prompt"] == "<fim_prefix>a < |endoftext|> b<fim_suffix>c<fim_middle>"
+    assert "<|endoftext|>" in sent["stop"]
+
+
+def test_ollama_tells_the_window_behind_which_it_would_cut(server: TextServer) -> None:
+    server.pages["/api/ps"] = {"models": [{"name": "m", "context_length": 50}]}
+    with pytest.raises(ContextLengthError, match="a window of 50 tokens; a prompt of 67 and an answer of up to 8"):
+        open_at(server.url)[0].complete("x" * 200, SHORT)
+    assert server.requests == []
+
+
+def test_threads_ask_once_what_answers_and_get_their_own_answers(server: TextServer) -> None:
+    server.always = lambda body: stream([body["prompt"]], pause=0.01)
+    asked: list[str] = []
+    server.pages["/props"] = lambda body: asked.append("props") or refuse(404, "none")  # type: ignore[func-returns-value]
+    model, _ = open_at(server.url)
+    answers: dict[int, str] = {}
+
+    def ask(number: int) -> None:
+        answers[number] = model.complete(f"prompt {number}", SHORT).text
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {number: f"prompt {number}" for number in range(8)}
+    assert asked == ["props"]

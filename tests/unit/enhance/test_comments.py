@@ -1,0 +1,108 @@
+"""Comments stand before blocks, one line each, and the code stays what it is (P-08)."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+from scripted_model import ScriptedModel
+
+from pkg.enhance.comments import InlineComment, clean_comment, insert_comments, list_block_lines, write_comments
+from pkg.enhance.function_facts import FunctionText
+from pkg.errors import ContextLengthError, ModelUnfitError
+
+CODE = dedent('''
+    def load(path, seen):
+        text = """
+    if it looks like a block
+    """
+        if path in seen:
+            return None
+        elif not path:
+            raise ValueError
+        # a person's own words
+        with open(path) as file:
+            for line in file:
+                text += line
+        return [x for x in text if x]
+''').strip()
+LOAD = FunctionText(CODE, "load")
+
+
+def test_a_comment_belongs_before_each_block_that_has_none() -> None:
+    assert [CODE.split("\n")[line - 1].strip() for line in list_block_lines(CODE)] == [
+        "if path in seen:",
+        "for line in file:",
+    ]
+
+
+def test_lines_are_counted_from_the_first_decorator() -> None:
+    assert list_block_lines("@one\n    @two\n    def f(self):\n        for a in self:\n            yield a") == [4]
+
+
+def test_a_block_on_the_line_of_something_else_gets_none() -> None:
+    assert list_block_lines("def f(a):\n    a = 1; b = [c for c in a]\n    return a") == []
+    assert list_block_lines("def f(a): return a") == []
+    assert list_block_lines("no function") == []
+
+
+def test_each_comment_fills_a_hole_before_its_line() -> None:
+    model = ScriptedModel(["Skip what was seen", "Read line by line"])
+    comments = write_comments(LOAD, model)
+    assert comments == (InlineComment(5, "Skip what was seen."), InlineComment(11, "Read line by line."))
+    before, behind = model.asked[0]
+    assert before.content.endswith('"""\n    # ')
+    assert behind.content.startswith(".\n    if path in seen:\n")
+    assert model.decodings[0].stop == ("\n",)
+
+
+def test_a_model_without_holes_goes_on_with_the_code() -> None:
+    model = ScriptedModel(["Skip what was seen."], can_fill=False)
+    assert write_comments(LOAD, model, most=1) == (InlineComment(5, "Skip what was seen."),)
+    assert model.asked[0][-1].role == "assistant"
+    assert model.asked[0][-1].content.endswith("    # ")
+
+
+def test_a_model_that_can_do_neither_is_refused() -> None:
+    with pytest.raises(ModelUnfitError, match="neither fills holes nor goes on"):
+        write_comments(LOAD, ScriptedModel([""], can_fill=False, can_prime=False))
+
+
+def test_they_stand_behind_the_white_space_of_their_line_and_change_no_code() -> None:
+    changed = insert_comments(CODE, [InlineComment(5, "Skip it."), InlineComment(11, "Read it.")])
+    assert "    # Skip it.\n    if path in seen:" in changed
+    assert "        # Read it.\n        for line in file:" in changed
+    assert ast.dump(ast.parse(changed)) == ast.dump(ast.parse(CODE))
+
+
+def test_line_ends_are_those_of_the_file() -> None:
+    changed = insert_comments("def f(a):\r\n\tif a:\r\n\t\tpass\r\n", [InlineComment(2, "Ask a.")])
+    assert changed == "def f(a):\r\n\t# Ask a.\r\n\tif a:\r\n\t\tpass\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("Skip what was seen", "Skip what was seen."),
+        ("# Skip what\n# was seen.\n", "Skip what was seen."),
+        ("Skip what was seen<|endoftext|>more", "Skip what was seen."),
+        ("", ""),
+        ("Skip", ""),
+        ("return seen", ""),
+        ("for x in seen: pass", ""),
+        ("noqa: all of it", ""),
+        ("type: ignore it all", ""),
+        ("word " * 60, ""),
+    ],
+)
+def test_what_is_no_comment_is_left_out(text: str, cleaned: str) -> None:
+    assert clean_comment(text) == cleaned
+
+
+def test_the_same_comment_is_not_written_twice() -> None:
+    assert len(write_comments(LOAD, ScriptedModel(["Do the work here"]))) == 1
+
+
+def test_a_function_that_is_too_long_gets_none() -> None:
+    assert write_comments(LOAD, ScriptedModel([ContextLengthError("too long")])) == ()
