@@ -51,7 +51,7 @@ def list_versions(text: str, question: Question) -> tuple[Extracted, ...]:
         return (_find_broken(text),)
     whole = [_add_context(each, question) for each in found]
     if len(whole) > 1:
-        whole = [_note(each, f"one of {len(whole)} versions that it shows") for each in whole]
+        whole = [_note(each, f"one of {len(whole)} versions that are looked at") for each in whole]
     return tuple(each for version in whole for each in _list_driven(version, question))
 
 
