@@ -260,7 +260,6 @@ def rank_candidates(
     cpu_seconds: float = CPU_SECONDS,
     seed: int = 0,
     encoder: str = "static",
-    takes_whole: bool = False,
 ) -> Ranking:
     """Choose the best of several answers to a query, and say why (P-23 to P-25, A-08); no graph is needed.
 
@@ -270,9 +269,7 @@ def rank_candidates(
     """
     from pkg.rerank.reranker import Reranker
 
-    options = RerankOptions(
-        tuple(stages), weights or {}, compare, sandbox, jobs, inputs, cpu_seconds, seed, encoder, takes_whole
-    )
+    options = RerankOptions(tuple(stages), weights or {}, compare, sandbox, jobs, inputs, cpu_seconds, seed, encoder)
     with Reranker(options) as reranker:
         return reranker.rerank(query, candidates, examples=examples)
 
