@@ -48,6 +48,7 @@ def show_prompt(prompt: Prompt) -> str:
         lines += ["======== text ========", prompt.text]
     for role, content in prompt.messages:
         lines += [f"======== {role} ========", content]
+    lines += ["======== end ========"]
     return "\n".join(lines) + "\n"
 
 
