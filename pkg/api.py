@@ -260,6 +260,7 @@ def rank_candidates(
     cpu_seconds: float = CPU_SECONDS,
     seed: int = 0,
     encoder: str = "static",
+    takes_whole: bool = False,
 ) -> Ranking:
     """Choose the best of several answers to a query, and say why (P-23 to P-25, A-08); no graph is needed.
 
@@ -269,7 +270,9 @@ def rank_candidates(
     """
     from pkg.rerank.reranker import Reranker
 
-    options = RerankOptions(tuple(stages), weights or {}, compare, sandbox, jobs, inputs, cpu_seconds, seed, encoder)
+    options = RerankOptions(
+        tuple(stages), weights or {}, compare, sandbox, jobs, inputs, cpu_seconds, seed, encoder, takes_whole
+    )
     with Reranker(options) as reranker:
         return reranker.rerank(query, candidates, examples=examples)
 
@@ -320,15 +323,18 @@ def _generate(
     listen: Listen | None,
     say: Callable[[str], None],
 ) -> WrittenAnswer:
-    from pkg.generation.generate import write_answer
+    from pkg.generation.cascade import write_answer
+    from pkg.generation.forms.choice import check_form
     from pkg.generation.generate_options import GenerateOptions
     from pkg.models.registry import open_model
     from pkg.rerank.reranker import Reranker
 
+    options = options or GenerateOptions()
+    check_form(options.form)  # before a model is loaded for nothing
     with ExitStack() as stack:
         opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
         reranker = stack.enter_context(Reranker())
-        return write_answer(text, opened, context, options or GenerateOptions(), reranker, listen=listen, say=say)
+        return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
 
 
 class Graph:
@@ -535,8 +541,9 @@ def _enhance_options(
     price: str | None,
     listener: Listener,
 ) -> EnhanceOptions:
-    from pkg.indexing.budget import Budget, parse_price
+    from pkg.indexing.enhancement_budget import Budget
     from pkg.indexing.enhancement_session import EnhanceOptions
+    from pkg.models.usage import parse_price
 
     seconds = None if minutes is None else minutes * 60
     budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))

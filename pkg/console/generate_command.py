@@ -63,7 +63,7 @@ def run_generate(text: str, store: str, query: dict[str, Any], asked: dict[str, 
     """Write the answer to a question; decisions and usage go to standard error."""
     from pkg.api import generate_answer, open_graph
     from pkg.generation.generate_options import GenerateOptions
-    from pkg.models.meter import render_usage
+    from pkg.models.usage import read_price, render_usage
     from pkg.retrieval.query_options import QueryOptions
 
     model, tests, trace = asked.pop("model"), asked.pop("tests_file"), asked.pop("trace_file")
@@ -80,7 +80,7 @@ def run_generate(text: str, store: str, query: dict[str, Any], asked: dict[str, 
     if trace is not None:
         _write_trace(Path(trace), answer)
     emit(as_json, answer_lines(answer), lambda: view_answer(answer, is_told=echo is not None and echo.has_written))
-    click.echo(f"pkg: {render_usage(answer.usage, answer.model)}", err=True)
+    click.echo(f"pkg: {render_usage(answer.usage, answer.model, read_price())}", err=True)
 
 
 def _check_model(model: str, is_by_file: bool, roots: Sequence[str]) -> None:

@@ -17,11 +17,11 @@ from typing import Any, cast
 
 from pkg.errors import ContextLengthError, MissingExtraError, ModelError, ModelUnfitError, PathError
 from pkg.models.answer_text import AnswerText
-from pkg.models.batch import Conversation, Hole, Prompt
 from pkg.models.content import identify
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 from pkg.models.gguf_file import read_gguf
 from pkg.models.model_options import ModelOptions
+from pkg.models.prompt_batch import Conversation, Hole, Prompt
 from pkg.models.special_tokens import break_tokens
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage
 
@@ -30,7 +30,11 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
 
 
 def open_model(detail: str, options: ModelOptions) -> HfModel:
-    """Load a model; raises PathError for a file that is missing, and ModelError for what cannot be loaded."""
+    """Load a model.
+
+    Raises MissingExtraError without the packages, PathError for a file that is missing, and ModelError for what cannot
+    be loaded.
+    """
     if not options.allow_download:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when the package is imported
     try:
@@ -82,7 +86,10 @@ def _choose_device(torch: Any) -> str:
 def _choose_dtype(torch: Any, device: str) -> str:
     if device.startswith("cuda"):
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
-    return "float16" if device == "mps" else "bfloat16"
+    if device == "mps":
+        return "float16"
+    # Half the memory to read makes it about twice as fast, but only where the processor itself adds such numbers.
+    return "bfloat16" if torch.ops.mkldnn._is_mkldnn_bf16_supported() else "float32"
 
 
 def _tell_why(detail: str, fault: Exception) -> str:

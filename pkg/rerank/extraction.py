@@ -11,7 +11,6 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
 from textwrap import dedent
 
 from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault, parse_code
@@ -25,7 +24,7 @@ from pkg.rerank.versions import list_piece_versions, split_redefinitions
 from pkg.rerank.wanted import Definition, Question
 
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)
-MOST_STARTS = 20  # lines at which code may begin that are tried; each try compiles what follows it
+MOST_TRIED = 2 * MAX_CODE  # characters behind lines at which code may begin; each try compiles what follows one
 
 
 def extract_code(text: str, question: Question) -> Extracted:
@@ -194,7 +193,11 @@ def _ends_broken(text: str, code: str) -> bool:
 def _take_start(text: str, entry: str | None) -> list[Extracted]:
     """Take the code before a broken end, as of an answer whose tokens ran out, or else before the last break."""
     kept: list[Extracted] = []
-    for begin in islice(BEGIN.finditer(text), MOST_STARTS):
+    left = MOST_TRIED
+    for begin in BEGIN.finditer(text):
+        left -= len(text) - begin.start()
+        if left < 0:
+            break
         code = cut_tail(text[begin.start() :]).rstrip("\n")
         tree = _parse(code)
         if tree is not None and any(isinstance(each, Definition) for each in tree.body):

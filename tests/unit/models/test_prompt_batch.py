@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from scripted_model import Asked, ScriptedModel
 
-from pkg.models.batch import Conversation, Hole, Prompt, write_all
+from pkg.models.prompt_batch import Conversation, Hole, Prompt, write_all
 from pkg.models.text_model import Decoding, Generation, Message, Usage
 
 

@@ -6,32 +6,7 @@ from dataclasses import dataclass, replace
 
 from pkg.errors import UsageError
 from pkg.models.text_model import Usage
-
-_MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What a million tokens cost, in whatever currency; services tell it so."""
-
-    prompt: float
-    completion: float
-
-    def count_cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Tell what tokens cost."""
-        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / _MILLION
-
-
-def parse_price(text: str) -> Price:
-    """Read IN/OUT, such as 0.15/0.60, or one number for both; a UsageError for what is no price."""
-    parts = text.split("/")
-    try:
-        prompt, completion = (float(part) for part in (parts * 2 if len(parts) == 1 else parts))
-    except ValueError:
-        prompt = completion = -1.0
-    if not (0 <= prompt < float("inf") and 0 <= completion < float("inf")):
-        raise UsageError(f"the price is '{text}'; expected what a million tokens cost, IN/OUT, such as 0.15/0.60")
-    return Price(prompt, completion)
+from pkg.models.usage import Price
 
 
 @dataclass(frozen=True, slots=True)

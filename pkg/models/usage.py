@@ -1,0 +1,54 @@
+"""Say what texts have cost: requests, tokens, time, and money where the price of tokens is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pkg.errors import UsageError, shorten
+from pkg.models.text_model import Usage
+
+_MILLION = 1_000_000
+_SHOWN = 40  # characters of what is no price
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost, in whatever currency; services tell it so."""
+
+    prompt: float
+    completion: float
+
+    def count_cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """Tell what tokens cost."""
+        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / _MILLION
+
+
+def parse_price(text: str) -> Price:
+    """Read IN/OUT, such as 0.15/0.60, or one number for both; a UsageError for what is no price."""
+    parts = text.split("/")
+    try:
+        prompt, completion = (float(part) for part in (parts * 2 if len(parts) == 1 else parts))
+    except ValueError:
+        prompt = completion = -1.0
+    if not (0 <= prompt < float("inf") and 0 <= completion < float("inf")):
+        raise UsageError(
+            f"the price is '{shorten(text, _SHOWN)}'; expected what a million tokens cost, IN/OUT, such as 0.15/0.60"
+        )
+    return Price(prompt, completion)
+
+
+def read_price(environment: Mapping[str, str] = os.environ) -> Price | None:
+    """Read the price that PKG_PRICE gives; None without one, a UsageError for what is none."""
+    text = environment.get("PKG_PRICE", "").strip()
+    return parse_price(text) if text else None
+
+
+def render_usage(usage: Usage, model: str, price: Price | None = None) -> str:
+    """Say what was used in one line."""
+    line = f"{model}: {usage.requests:,} request{'' if usage.requests == 1 else 's'},"
+    line += f" {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {usage.seconds:,.1f} seconds"
+    if price is None:
+        return line
+    return f"{line}, {price.count_cost(usage.prompt_tokens, usage.completion_tokens):,.4f} at its price"
