@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from golden_prompts import HELPERS, STUB
 
-from pkg.generation.forms.budget import count_prompt
 from pkg.generation.forms.choice import FORMS, choose_form
+from pkg.generation.forms.fitting import count_prompt
 from pkg.generation.forms.prompt_form import make_task
 from pkg.generation.sample_writer import run_prompt
 from pkg.models.text_model import Decoding, TextModel
