@@ -1,6 +1,6 @@
 """Measure the forms of prompts: how many tasks of HumanEval a model solves with each, and with how many tokens.
 
-    python benchmarks/prompt_forms.py --data FOLDER --model gguf:FILE [--tasks 36] [--forms paper,raw,brief,primed]
+    python benchmarks/prompt_forms.py --data FOLDER --model gguf:FILE [--tasks 24] [--forms paper,raw,brief,primed]
         [--answers FILE]
 
 No prompt holds helper code. Answers are greedy (P-22); one that is not at its end after TOKENS tokens is cut. The tasks
@@ -11,36 +11,30 @@ it stopped, and asks the model nothing twice. `paper` is the form of the papers 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from generate_candidates import mix_problems
 from hidden_tests import Problem, judge_all, mean, read_forms
 from measure import Figures, make_parser, read_options, write_result
-from pkg.models.registry import open_model
 
 from pkg.generation.forms.choice import choose_form
 from pkg.generation.forms.prompt_form import Prompt, make_task
-from pkg.models.text_model import Decoding, Generation, TextModel
+from pkg.generation.sample_writer import run_prompt
+from pkg.models.registry import open_model
+from pkg.models.text_model import Decoding, TextModel
 from pkg.rerank.extraction import extract_code
 from pkg.rerank.wanted import parse_question
 from pkg.sandbox.worker_pool import open_sandbox
 
 TOKENS = 512  # of an answer at most, as in the papers (P-22)
-TASKS = 36
+TASKS = 24  # with the papers' form, answers of a small model take about an hour of one busy core
 FORMS = ("paper", "raw", "brief", "primed")
 
 Answers = dict[tuple[str, str], dict[str, Any]]  # by version of the form and task
-
-
-def ask_model(model: TextModel, prompt: Prompt) -> Generation:
-    """Let the model answer a prompt."""
-    decoding = Decoding(max_tokens=TOKENS, stop=prompt.stop)
-    if prompt.text is not None:
-        return model.complete(prompt.text, decoding)
-    return model.chat(prompt.messages, decoding)
 
 
 def answer_all(model: TextModel, problems: Sequence[Problem], form: str, known: Answers) -> Iterator[dict[str, Any]]:
@@ -50,7 +44,7 @@ def answer_all(model: TextModel, problems: Sequence[Problem], form: str, known: 
     def answer(problem: Problem, prompt: Prompt) -> dict[str, Any]:
         if (prompt.form, problem.id) in known:
             return known[prompt.form, problem.id]
-        found = ask_model(model, prompt)
+        found = run_prompt(model, prompt, Decoding(max_tokens=TOKENS))
         whole, usage = prompt.join(found.text, found.finish), found.usage
         tokens = {"prompt_tokens": usage.prompt_tokens, "answer_tokens": usage.completion_tokens}
         return {"form": prompt.form, "id": problem.id, "text": whole, "is_cut": found.finish == "length"} | tokens
@@ -63,6 +57,15 @@ def read_answers(path: Path | None) -> Answers:
     """Read the answers that are there already."""
     lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
     return {(row["form"], row["id"]): row for row in map(json.loads, lines)}
+
+
+def keep_new(path: Path | None, known: Answers, answers: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Pass answers on, and add those that were not known to the file as they come."""
+    for answer in answers:
+        if path is not None and (answer["form"], answer["id"]) not in known:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(answer) + "\n")
+        yield answer
 
 
 def judge_answers(problems: Sequence[Problem], answers: Sequence[dict[str, Any]]) -> Figures:
@@ -92,17 +95,11 @@ def main() -> None:
     options = read_options(parser)
     problems = mix_problems(read_forms(options.data, "humaneval"))[: options.tasks]
     known, figures = read_answers(options.answers), {}
-    model = open_model(options.model)
-    for form in options.forms.split(","):
-        answers = []
-        for answer in answer_all(model, problems, form, known):
-            answers.append(answer)
-            if options.answers is not None and (answer["form"], answer["id"]) not in known:
-                with options.answers.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(answer) + "\n")
-        figures[form] = judge_answers(problems, answers)
-        print(form, {name: value for name, value in figures[form].items() if name != "solved_tasks"})
-    model.close()
+    with closing(open_model(options.model)) as model:
+        for form in options.forms.split(","):
+            answers = list(keep_new(options.answers, known, answer_all(model, problems, form, known)))
+            figures[form] = judge_answers(problems, answers)
+            print(form, {name: value for name, value in figures[form].items() if name != "solved_tasks"})
     write_result(
         "prompt_forms",
         {"model": Path(options.model).name, "tasks": len(problems), "max_tokens": TOKENS, "forms": figures},

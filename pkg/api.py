@@ -320,15 +320,18 @@ def _generate(
     listen: Listen | None,
     say: Callable[[str], None],
 ) -> WrittenAnswer:
-    from pkg.generation.generate import write_answer
+    from pkg.generation.cascade import write_answer
+    from pkg.generation.forms.choice import check_form
     from pkg.generation.generate_options import GenerateOptions
     from pkg.models.registry import open_model
     from pkg.rerank.reranker import Reranker
 
+    options = options or GenerateOptions()
+    check_form(options.form)  # before a model is loaded for nothing
     with ExitStack() as stack:
         opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
         reranker = stack.enter_context(Reranker())
-        return write_answer(text, opened, context, options or GenerateOptions(), reranker, listen=listen, say=say)
+        return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
 
 
 class Graph:
@@ -535,7 +538,7 @@ def _enhance_options(
     price: str | None,
     listener: Listener,
 ) -> EnhanceOptions:
-    from pkg.indexing.budget import Budget
+    from pkg.indexing.enhancement_budget import Budget
     from pkg.indexing.enhancement_session import EnhanceOptions
     from pkg.models.usage import parse_price
 

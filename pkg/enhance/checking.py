@@ -22,6 +22,7 @@ MOST_CHARACTERS = 4000  # a docstring of 256 tokens has about 1,000
 CHANGES_CODE = "with it the code would not be what it was"
 _QUOTES = re.compile(r'(?<!\\)(?:"""|\'\'\')')
 _REPEATED = re.compile(r"(.{12,200}?)\1{2,}", re.DOTALL)
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")  # nor can every store keep them
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS = 2  # of a summary: one says no more than the name
 _LONG_LINE = 12  # characters of a line of code that prose does not have by chance
@@ -43,6 +44,8 @@ def check_docstring(text: str, is_whole: bool, function: FunctionText, facts: Fu
         raise RefusedError("it says nothing that is true" if mended != kept else "it says too little")
     if len(mended) > MOST_CHARACTERS:
         raise RefusedError(f"{len(mended):,} characters; a docstring may have {MOST_CHARACTERS:,}")
+    if break_tokens(mended) != mended:
+        raise RefusedError("it holds a special token")
     if not fits(mended, function.content):
         raise RefusedError(CHANGES_CODE)
     return mended
@@ -74,18 +77,29 @@ def clean_text(text: str, is_whole: bool = True) -> str:
 
     Of one that ran out of tokens the last line or sentence goes, which may say half of something.
     """
+    text = _UNPRINTABLE.sub("", text)
     found = _QUOTES.search(text)
     if found:
         text, is_whole = text[: found.start()], True
     broken = break_tokens(text)
     if broken != text:
         text = text[: next(at for at, sign in enumerate(broken) if text[at : at + 1] != sign)][:-1]
-    repeated = _REPEATED.search(text)
+    repeated = next((found for found in _REPEATED.finditer(text) if _WORD.search(found.group(1))), None)
     if repeated:
         text, is_whole = text[: repeated.end(1)], False
-    cleaned = cleandoc(text.replace('\\"', '"').replace("\r", "")).strip().strip("\"'").strip()
-    cleaned = "\n".join(line.rstrip() for line in cleaned.split("\n"))
+    cleaned = cleandoc(text.replace('\\"', '"')).strip()
+    cleaned = "\n".join(line.rstrip() for line in _strip_quotes(cleaned).split("\n"))
     return cleaned if is_whole else _drop_half(cleaned)
+
+
+def _strip_quotes(text: str) -> str:
+    """Take away quotes around a text, or one that is left at its end; those of a word in it stay."""
+    for quote in "\"'":
+        if len(text) > 1 and text[0] == text[-1] == quote:
+            return text[1:-1].strip()
+        if text.endswith(quote) and text.count(quote) == 1:
+            return text[:-1].rstrip()
+    return text
 
 
 def _drop_half(text: str) -> str:

@@ -19,9 +19,10 @@ _RAISES = re.compile(r"\b(?:raises?|throws?)\b(?P<rest>[^.]*)", re.IGNORECASE)
 _ERROR_NAME = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration)\b|\b(?:exception|error)s?\b")
 _NOTHING = re.compile(r"\W*(?:\w+\s*:\s*)?(?:none|nothing|no value)\b(?!.*\b(?:if|when|else|otherwise|or)\b)", re.I)
 _MENTIONS_NOTHING = re.compile(r"\b(?:none|nothing|no value)\b", re.IGNORECASE)
-_DEFAULT = re.compile(
-    r"[,;]?\s*\(?(?:the )?\bdefaults?(?: value)?(?: to| is|:)?\s+[`'\"]?(?P<value>[\w.+-]*\w)[`'\"]?\)?\.?",
-    re.IGNORECASE,
+_VALUE = r"[`'\"]?(?P<{}>[\w.+-]*\w)[`'\"]?"
+_DEFAULT = re.compile(  # with a value and nothing behind it; more words, as in "the current user", are no value
+    rf"[,;]?\s*\((?:[Dd]efaults? *(?:to|is|:|=)?) *{_VALUE.format('inside')}\)"
+    rf"|[,;]?\s*(?:It )?\b[Dd]efaults to {_VALUE.format('plain')}(?:\.(?=\s|$)|(?=[,;)]|\s*$))"
 )
 _OUTPUT_WORD = re.compile(r"\b(?:[Rr]eturns?|[Oo]utputs?)\b")
 _YIELD_WORD = re.compile(r"\b[Yy]ields?\b")
@@ -98,7 +99,7 @@ def _mend_entry(entry: Entry, parameters: list[Parameter]) -> list[str]:
     defaults = {(each.default or "").strip("'\"") for each in parameters}
 
     def mend(found: re.Match[str]) -> str:
-        if found["value"] in defaults:
+        if (found["inside"] or found["plain"]) in defaults:
             return found.group()
         is_end = found.group().endswith(".") and not found.string[: found.start()].endswith(".")
         return "." if is_end else ""

@@ -16,10 +16,11 @@ from pkg.enhance.function_facts import FunctionFacts, FunctionText, find_facts, 
 from pkg.enhance.template import render_template
 from pkg.errors import ContextLengthError, InputError, UsageError
 from pkg.model import Docstring
+from pkg.models import registry
 from pkg.models.special_tokens import break_tokens
 from pkg.models.text_model import TextModel, Usage
 
-TEMPLATE = "template"
+TEMPLATE = registry.TEMPLATE
 TEMPLATE_VERSION = 1
 _ATTEMPTS = 2  # an invalid text is tried once more
 

@@ -35,10 +35,6 @@ class GenerateOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with a UsageError."""
-        if self.form != "auto":
-            from pkg.generation.forms.choice import check_form
-
-            check_form(self.form)
         for name, value, choices in (("frame", self.frame, FRAMES), ("context", self.context, CONTEXTS)):
             if value not in choices:
                 raise UsageError(f"unknown {name} '{value}'; expected one of: {', '.join(choices)}")

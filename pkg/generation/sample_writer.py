@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pkg.generation.forms.budget import FittedPrompt, fit_prompt
 from pkg.generation.forms.choice import FORMS
+from pkg.generation.forms.fitting import FittedPrompt, fit_prompt
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece, link_pieces

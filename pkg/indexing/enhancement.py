@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.batch import write_all
 from pkg.enhance.writer import TEMPLATE, Failure
-from pkg.indexing.budget import NO_LIMIT, Budget
 from pkg.indexing.docstring_storage import DocstringStorage
+from pkg.indexing.enhancement_budget import NO_LIMIT, Budget
 from pkg.indexing.undocumented import Target, Undocumented
 from pkg.model import Docstring, Skip
 from pkg.models.text_model import Usage

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.enhance.batch import write_all
 from pkg.enhance.writer import Failure
-from pkg.indexing.budget import Budget
+from pkg.indexing.enhancement_budget import Budget
 from pkg.services import estimate_tokens
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from pkg.enhance.docstring_cache import DocstringCache, find_docstring_cache_path
 from pkg.enhance.writer import TEMPLATE, open_writer
 from pkg.errors import StoreMissingError, UsageError
-from pkg.indexing.budget import NO_LIMIT, Budget
 from pkg.indexing.docstring_counts import list_failures
 from pkg.indexing.docstring_storage import remove_docstrings
 from pkg.indexing.enhancement import EnhanceReport, Listen, enhance, needs_writing
+from pkg.indexing.enhancement_budget import NO_LIMIT, Budget
 from pkg.indexing.enhancement_estimate import EnhanceEstimate, estimate_by_sample, estimate_by_size
 from pkg.indexing.undocumented import Target, Undocumented
 from pkg.models.registry import open_model, split_name

@@ -164,7 +164,6 @@ class RerankOptions:
     cpu_seconds: float = CPU_SECONDS
     seed: int = 0
     encoder: str = "static"
-    takes_whole: bool = False  # what an answer ends with, all of its lines: no other version is tried (P-24)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with a UsageError."""
@@ -176,6 +175,11 @@ class RerankOptions:
                 f"inputs {self.inputs}, jobs {self.jobs}, cpu_seconds {self.cpu_seconds};"
                 " expected none below 0, and time above it"
             )
+
+    @property
+    def takes_whole(self) -> bool:
+        """Tell whether an answer counts with all of its lines and in one version, as for the paper's stages (P-24)."""
+        return {*self.stages} <= {*PAPER_STAGES}
 
     @property
     def runs_code(self) -> bool:
@@ -192,4 +196,4 @@ def check_stages(names: Iterable[str]) -> None:
 
 def paper_options(**options: object) -> RerankOptions:
     """Make the options of the paper's re-ranker, and nothing beyond it: P-23, P-24, P-25 on candidates as they are."""
-    return RerankOptions(**{"stages": PAPER_STAGES, "compare": "raw", "takes_whole": True, **options})  # type: ignore[arg-type]
+    return RerankOptions(**{"stages": PAPER_STAGES, "compare": "raw", **options})  # type: ignore[arg-type]

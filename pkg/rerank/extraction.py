@@ -11,7 +11,6 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
 from textwrap import dedent
 
 from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault, parse_code
@@ -25,7 +24,7 @@ from pkg.rerank.versions import list_piece_versions, split_redefinitions
 from pkg.rerank.wanted import Definition, Question
 
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)
-MOST_STARTS = 20  # lines at which code may begin that are tried; each try compiles what follows it
+MOST_TRIED = 2 * MAX_CODE  # characters behind lines at which code may begin; each try compiles what follows one
 
 
 def extract_code(text: str, question: Question) -> Extracted:
@@ -52,7 +51,7 @@ def list_versions(text: str, question: Question) -> tuple[Extracted, ...]:
         return (_find_broken(text),)
     whole = [_add_context(each, question) for each in found]
     if len(whole) > 1:
-        whole = [_note(each, f"one of {len(whole)} versions that it shows") for each in whole]
+        whole = [_note(each, f"one of {len(whole)} versions that are looked at") for each in whole]
     return tuple(each for version in whole for each in _list_driven(version, question))
 
 
@@ -194,7 +193,11 @@ def _ends_broken(text: str, code: str) -> bool:
 def _take_start(text: str, entry: str | None) -> list[Extracted]:
     """Take the code before a broken end, as of an answer whose tokens ran out, or else before the last break."""
     kept: list[Extracted] = []
-    for begin in islice(BEGIN.finditer(text), MOST_STARTS):
+    left = MOST_TRIED
+    for begin in BEGIN.finditer(text):
+        left -= len(text) - begin.start()
+        if left < 0:
+            break
         code = cut_tail(text[begin.start() :]).rstrip("\n")
         tree = _parse(code)
         if tree is not None and any(isinstance(each, Definition) for each in tree.body):

@@ -43,6 +43,7 @@ _FRAME = re.compile(rf"^[ \t]*</?(?:{_TAGS})>|</(?:{_TAGS})>[ \t]*$|{_SOLUTION}"
 
 _END = re.compile(r"(?:<\|[a-z_ ]{2,30}\|>|<｜[^｜\n]{2,30}｜>|</s>|<end_of_turn>)\Z")
 """A token that ends a text, where whoever ran the model has left it in."""
+LONGEST_END, MOST_ENDS = 40, 8  # characters of such a token; tokens that are left out, one or two as a rule
 
 
 class Spoken(NamedTuple):
@@ -73,8 +74,12 @@ def leave_reasoning(text: str) -> Spoken:
 
 def _leave_end(text: str) -> str:
     """Leave out the tokens at the end; a text without any keeps its white space."""
-    while found := _END.search(text.rstrip()):
-        text = text[: found.start()]
+    for _ in range(MOST_ENDS):
+        bare = text.rstrip()
+        found = _END.search(bare, max(0, len(bare) - LONGEST_END))
+        if found is None:
+            break
+        text = bare[: found.start()]
     return text
 
 

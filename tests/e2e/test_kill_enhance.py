@@ -31,7 +31,7 @@ import pkg.indexing.enhancement as enhancement
 def answer(asked):
     time.sleep({SECONDS_A_FUNCTION})
     with open(sys.argv[1], "a") as log:
-        log.write(asked[1].content.partition("def ")[2].partition("(")[0] + "\\n")
+        log.write(asked[-1].content.rpartition("def ")[2].partition("(")[0] + "\\n")
     return "Give the value back."
 
 enhancement.STORE_SECONDS = 0.5

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = "docs/generate.md"
 INSTALLED = ("make install", ".venv/bin/pip install")  # commands whose work this environment has behind it
 
-SHOP = '''\
+SHOP = """\
 def parse_price(text):
     return round(float(text.strip().lstrip("$")) * 100)
 
@@ -41,7 +41,7 @@ def reverse_words(text):
 
 def is_even(number):
     return number % 2 == 0
-'''
+"""
 
 
 def test_the_commands_of_the_page_lead_from_a_clone_to_an_answer(coder_file: Path, tmp_path: Path) -> None:

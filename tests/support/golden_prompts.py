@@ -48,7 +48,7 @@ def show_prompt(prompt: Prompt) -> str:
         lines += ["======== text ========", prompt.text]
     for role, content in prompt.messages:
         lines += [f"======== {role} ========", content]
-    return "\n".join(lines) + "\n"
+    return "\n".join((*lines, "======== end ========\n"))
 
 
 def list_prompts() -> Iterator[tuple[str, Prompt]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +29,14 @@ NEAR = "openai:coder@http://localhost:1/v1"
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Build a graph of a folder, with a cache of its own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PKG_STORE", f"sqlite:///{tmp_path / 'graph.db'}")
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "sums.py").write_text(CODE)
     assert run("build", str(tmp_path / "code")).exit_code == 0
-    yield tmp_path
+    return tmp_path
 
 
 @pytest.fixture
@@ -71,8 +70,10 @@ def test_hits_tell_the_docstring_of_a_function_and_where_it_comes_from() -> None
     hits = lines_of(run("query", "triple the value", "--mode", "function", "-k", "3"))[:-1]
     told = {hit["qualname"]: (hit["docstring_source"], hit["docstring"].splitlines()[0]) for hit in hits}
     assert told == {
-        "double_value": ("template", "Double value."), "triple_value": ("template", "Triple value."), "known": ("human", "Say it already."),
-    }  # fmt: skip
+        "double_value": ("template", "Double value."),
+        "triple_value": ("template", "Triple value."),
+        "known": ("human", "Say it already."),
+    }
     assert all('"""' not in hit["content"] for hit in hits if hit["qualname"] != "known")
 
 

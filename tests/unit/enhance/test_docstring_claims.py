@@ -133,6 +133,35 @@ def test_what_a_generator_gives_it_yields() -> None:
     assert drop(text, EACH, False) == "Give each row.\n\nYields\n------\nobject\n    A row."
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "default: The default value to return if the default is not there.",
+        "default: Defaults to the current user.",
+        "default: It defaults to 'x'.",
+        "default (str): What to give (default: x).",
+        "default: What to give; defaults to x",
+        "default: Where the default is 5, that is taken.",
+    ],
+)
+def test_words_about_a_default_that_are_no_false_value_stay(line: str) -> None:
+    code = "def get(key, default='x'):\n    return default"
+    text = f"Get it.\n\nArgs:\n    key: Its key.\n    {line}\n\nReturns:\n    It."
+    assert drop(text, code, False) == text
+
+
+def test_a_false_default_goes() -> None:
+    code = "def get(key, limit=5):\n    return limit"
+    for said, kept in (
+        ("How many (default: 7).", "How many."),
+        ("How many, defaults to 7.", "How many."),
+        ("How many; defaults to None, or so", "How many, or so"),
+        ("How many. It defaults to '7'.", "How many."),
+    ):
+        text = "Get it.\n\nArgs:\n    limit: {}"
+        assert drop(text.format(said), code, False) == text.format(kept)
+
+
 def test_a_stub_may_give_what_its_annotation_says() -> None:
     text = "Give it.\n\nReturns:\n    int: It."
     assert drop(text, "def give() -> int: ...", False) == text

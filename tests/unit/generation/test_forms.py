@@ -34,8 +34,12 @@ def list_texts(prompt: Prompt) -> list[str]:
     return [prompt.text] if prompt.text is not None else [message.content for message in prompt.messages]
 
 
+UNFENCED = ("raw", "header", "starcoder2")  # forms without fences of their own: one that is quoted opens nothing
+
+
 def outline(prompt: Prompt) -> list[list[str]]:
     """Give what a reader may take for the prompt's own words: control tokens, lines of a form, fences."""
+    is_fenced = not prompt.form.startswith(UNFENCED)
     outlines = []
     for text in list_texts(prompt):
         (fence, *_) = sorted(re.findall(r"^(`{3,})(?:python|text)$", text, re.MULTILINE), key=len, reverse=True) or [""]
@@ -43,7 +47,7 @@ def outline(prompt: Prompt) -> list[list[str]]:
         for line in text.splitlines():
             if MARKER.fullmatch(line):
                 found.append(line.strip())
-            if fence and fence in line:
+            if is_fenced and fence and fence in line:
                 found.append(line.replace(fence, "```"))
         outlines.append(found)
     return outlines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from golden_prompts import HELPERS, STUB
@@ -39,6 +40,15 @@ def test_every_form_is_on_the_page() -> None:
     named = [name for cells in read_rows("Forms") for name in re.findall(r"`([\w]+)`", cells[0])]
 
     assert sorted(named) == sorted(FORM_NAMES)
+
+
+def test_the_figures_of_the_forms_are_those_of_the_result_file() -> None:
+    figures = json.loads((ROOT / "benchmarks" / "results" / "prompt_forms.json").read_text(encoding="utf-8"))
+    names = ("solved", "mean_answer_tokens", "mean_prompt_tokens", "cut")
+    rows = {cells[0].strip("`"): [float(cell) for cell in cells[1:]] for cells in read_rows("What a form is worth")}
+
+    assert f"{figures['tasks']} tasks" in PAGE
+    assert rows == {form: [each[name] for name in names] for form, each in figures["forms"].items()}
 
 
 def test_the_prompt_on_the_page_is_what_the_form_writes() -> None:

@@ -122,3 +122,12 @@ def test_every_class_of_the_paper_is_one(sandbox: Sandbox) -> None:
     assert {*CLASSES} == {"AssertionError", "NameError", "TypeError", "SyntaxError", "IndentationError"}
     (failure,) = check(sandbox, "def half(n):").failures
     assert failure.error_class == "IndentationError"
+
+
+def test_the_version_that_is_meant_is_looked_at_and_its_definitions_alone(sandbox: Sandbox) -> None:
+    draft = "```python\ndef half(n):\n    return n - 2\n```"
+    found = check(sandbox, f"{draft}\nNo, rather:\n```python\n{RIGHT}\n\nprint(half(int(input())))\n```")
+    assert (found.passed, found.code) == (True, RIGHT)
+    assert "(line 4: print(half(int(input()))))" in found.note
+    wrong = check(sandbox, f"<think>\n```python\n{RIGHT}\n```\n</think>\n{draft}")
+    assert [each.seen for each in wrong.failures] == ["8"]

@@ -104,7 +104,7 @@ CORRECTIONS = [
 def test_the_version_for_which_the_examples_hold_wins(reranker: Reranker, form: str, label: str) -> None:
     ranking = rank(reranker, form.format(draft=fence(DRAFT, label), good=fence(GOOD, label)))
     assert ranking.code == GOOD
-    assert "versions that it shows" in ranking.candidates[1].reason
+    assert "versions that are looked at" in ranking.candidates[1].reason
 
 
 def test_without_examples_the_last_version_is_taken() -> None:

@@ -40,6 +40,26 @@ def test_a_body_of_several_lines_without_indentation_is_moved_under_its_header()
     assert found.code.endswith("    for x in xs:\n        total += x\n    return total")
 
 
+@pytest.mark.parametrize(
+    "text", ["return w * h", "    return w * h", "```python\n    return w * h\n```", "area = w * h\nreturn area"]
+)
+def test_a_body_without_its_header_gets_the_one_that_the_query_tells(text: str) -> None:
+    found = extract_code(text, parse_question("Write a function area(w, h) for the area of a rectangle."))
+    assert found.code.startswith("def area(w, h):\n    ")
+    assert found.note == "its header is missing and was added"
+
+
+@pytest.mark.parametrize("text", ["w * h", "print(w * h)", "It is w times h.", "return"])
+def test_what_is_no_body_gets_no_header(text: str) -> None:
+    question = parse_question("Write a function area(w, h) for the area of a rectangle.")
+    assert "def" not in extract_code(text, question).code or text == "return"
+
+
+def test_code_that_python_refuses_is_given_without_the_prose_around_it() -> None:
+    found = extract_code("Sure:\n```python\ndef add(xs)\n    return sum(xs)\n```\nDone.", ADD)
+    assert (found.code, found.note) == ("def add(xs)\n    return sum(xs)", "taken from a fence")
+
+
 def test_imports_of_the_query_are_added_to_code_that_needs_them_and_to_no_other() -> None:
     assert extract_code("def add(xs: List[int]):\n    return 0", ADD).code.startswith("from typing import List\n")
     assert extract_code(CODE, ADD).code == CODE
@@ -69,7 +89,16 @@ def test_of_a_truncated_answer_the_part_before_the_break_is_kept(text: str, kept
 def test_a_cut_inside_of_what_is_kept_is_marked() -> None:
     assert extract_code("def add(xs):\n    total = 0\n    total +=", ADD).is_cut
     assert extract_code("    total = 0\n    return (", ADD).is_cut
+    assert extract_code(f"{CODE}\n\nprint(add([1,", ADD).is_cut
+    assert extract_code(f"```python\n{CODE}\n\nprint(add([1,", ADD).is_cut
+    assert extract_code(f"<think>\n{CODE}", ADD).is_cut
     assert not extract_code(CODE, ADD).is_cut
+
+
+@pytest.mark.parametrize("behind", ["print(add([1]))", "This adds.", "Note: it is short", ">>> add([1])\n1", "Done!"])
+def test_what_stands_behind_whole_code_is_no_cut(behind: str) -> None:
+    assert not extract_code(f"{CODE}\n\n{behind}", ADD).is_cut
+    assert not extract_code(f"    return sum(xs)\n\n{behind}", ADD).is_cut
 
 
 def test_several_fences_that_need_each_other_are_taken_together() -> None:

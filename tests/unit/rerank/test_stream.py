@@ -44,6 +44,14 @@ def test_the_number_of_workers_changes_nothing() -> None:
     assert one == many
 
 
+def test_the_line_of_a_ranking_marks_an_answer_that_broke_off() -> None:
+    task = Task(
+        "f(2) returns 4", (Candidate(0, "def f(x):\n    y = x\n    return (y"), Candidate(1, "def f(x): return 4"))
+    )
+    (ranking,) = rank([task], 1)
+    assert [each["is_cut"] for each in outcome_line(ranking)["candidates"]] == [True, False]
+
+
 def test_a_task_without_hidden_tests_is_left_out_of_an_oracle() -> None:
     reranker = Reranker(sandbox=FakeSandbox())
     first, second = rank_all(reranker, TASKS[:2], {1: ["assert f(1) == 3"]})

@@ -8,8 +8,8 @@ import pytest
 from scripted_model import Answer, ScriptedModel
 
 from pkg.errors import ModelBusyError
+from pkg.generation.cascade import write_answer
 from pkg.generation.forms.prompt_form import HelperText
-from pkg.generation.generate import write_answer
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece
 from pkg.generation.sample_writer import Context

@@ -4,8 +4,8 @@ import pytest
 from scripted_model import ScriptedModel
 
 from pkg.errors import ContextLengthError
-from pkg.generation.forms.budget import BEGIN_TOKENS, CHAT_TOKENS, MESSAGE_TOKENS, count_prompt, fit_prompt
 from pkg.generation.forms.choice import FORMS
+from pkg.generation.forms.fitting import BEGIN_TOKENS, CHAT_TOKENS, MESSAGE_TOKENS, count_prompt, fit_prompt
 from pkg.generation.forms.prompt_form import Attempt, HelperText, make_task
 
 TASK = make_task("Add two numbers.")
