@@ -144,11 +144,11 @@ class _Command:
 
     def show_dry_run(self) -> None:
         """Show what would be stored; it is written into the cache alone, and costs what writing costs."""
-        fresh: dict[str, str] = {}
+        fresh: dict[str, Docstring] = {}
 
         def keep(outcome: Outcome) -> None:
             if isinstance(outcome.result, Docstring):
-                fresh[outcome.target.content_hash] = outcome.result.text
+                fresh[outcome.target.content_hash] = outcome.result
 
         self._check_model()
         self._run(keep, is_stored=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pkg.enhance.commenting import CommentingWriter
 from pkg.enhance.docstring_cache import DocstringCache, find_docstring_cache_path
 from pkg.enhance.writer import TEMPLATE, open_writer
 from pkg.errors import StoreMissingError, UsageError
@@ -33,6 +34,7 @@ class EnhanceOptions:
 
     model: str  # such as gguf:FILE, or template
     form: str | None = None  # of the prompt; else the best that the model can be asked in
+    comments: bool = False  # before the blocks of each function as well (P-08)
     budget: Budget = NO_LIMIT
     retry_failed: bool = False
     is_stored: bool = True  # else what is written goes into the cache alone
@@ -163,10 +165,16 @@ def _look(store: GraphStore, source: str, options: EnhanceOptions) -> Iterator[U
 @contextmanager
 def _open_writer(options: EnhanceOptions) -> Iterator[DocstringWriter]:
     if options.model == TEMPLATE:
-        yield open_writer(TEMPLATE, form=options.form)
+        writer = open_writer(TEMPLATE, form=options.form)
+        yield CommentingWriter(writer, None) if options.comments else writer
         return
     with closing(open_model(options.model, options.settings)) as model:
-        yield open_writer(options.model, model, options.form)
+        writer = open_writer(options.model, model, options.form)
+        if not options.comments:
+            yield writer
+            return
+        with _open_cache() as cache:
+            yield CommentingWriter(writer, model, cache)
 
 
 @contextmanager
