@@ -224,16 +224,16 @@ def list_failures(
 
 
 def remove_docstrings(
-    model: str, *, store: str | None = None, source: str | None = None, ask: Ask | None = None
+    model: str, *, store: str | None = None, source: str | None = None, listener: Listener = NOBODY
 ) -> dict[str, int]:
     """Take the docstrings of a model out of a graph, which is then as if they had never been; how many, by source.
 
-    A UsageError names the models where there is none of that name.
+    A UsageError names the models where there is none of that name, or says that code would be sent to an encoder.
     """
     from pkg.indexing.enhancement_session import undo_enhancement
 
-    with closing(open_store(find_address(store), ask=ask)) as target:
-        return undo_enhancement(target, source, model)
+    with closing(open_store(find_address(store), ask=listener.ask)) as target:
+        return undo_enhancement(target, source, model, listener.agree)
 
 
 def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:

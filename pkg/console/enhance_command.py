@@ -130,7 +130,9 @@ class _Command:
 
     def undo(self) -> None:
         """Take out what a model has written."""
-        removed = remove_docstrings(self._options["undo"], store=self._store, source=self._source, ask=self._ask)
+        removed = remove_docstrings(
+            self._options["undo"], store=self._store, source=self._source, listener=self._listener()
+        )
         lines = [
             {"type": "undo", "source": source, "model": self._options["undo"], "functions": count}
             for source, count in removed.items()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pkg.encode.registry import find_service, load_encoder
 from pkg.enhance.commenting import CommentingWriter
 from pkg.enhance.docstring_cache import DocstringCache, find_docstring_cache_path
 from pkg.enhance.writer import TEMPLATE, open_writer
@@ -86,7 +87,9 @@ def list_sources(store: GraphStore, source: str | None) -> list[str]:
     return known if source is None else [source]
 
 
-def undo_enhancement(store: GraphStore, source: str | None, model: str) -> dict[str, int]:
+def undo_enhancement(
+    store: GraphStore, source: str | None, model: str, agree: Callable[[str], bool] | None = None
+) -> dict[str, int]:
     """Take the docstrings of a model out of a source, or of all; give how many by source.
 
     Raises UsageError, with the models that there are, where none is by that one, and what writing to a store raises.
@@ -96,6 +99,12 @@ def undo_enhancement(store: GraphStore, source: str | None, model: str) -> dict[
     if model not in models:
         known = ", ".join(sorted(models)) or "none"
         raise UsageError(f"no docstring of model '{model}' in {store.address}; expected one of: {known}")
+    service = find_service(encoder.name)
+    if service is not None:
+        message = f"encoder '{encoder.name}' gets code without its docstrings sent to {service} once more, as far as"
+        message += " nothing here remembers its vectors; it leaves this machine, and the service may charge for it"
+        if agree is None or not agree(message):
+            raise UsageError(f"{message}; nothing was sent: agree with --yes")
     return {name: remove_docstrings(store, name, model, encoder) for name in names}
 
 
@@ -109,7 +118,6 @@ def list_known_failures(store: GraphStore, source: str | None, options: EnhanceO
 
 def open_encoder(store: GraphStore) -> Encoder:
     """Load the encoder of a graph; a StoreMissingError where nothing was built yet."""
-    from pkg.encode.registry import load_encoder
     from pkg.indexing.store_encoder import keep_encoder
 
     if not store.encoder()[0]:
@@ -128,8 +136,6 @@ def find_remote(model: str) -> str | None:
 
 def _check_consent(store: GraphStore, names: Sequence[str], options: EnhanceOptions, encoder: Encoder) -> None:
     """See that sending code to the machine of the model, and to that of the encoder, is agreed to."""
-    from pkg.encode.registry import find_service
-
     remote, service = find_remote(options.model), find_service(encoder.name)
     if remote is None and service is None:
         return
