@@ -12,7 +12,7 @@ from pkg.enhance.docstring_forms import show_function
 from pkg.enhance.function_facts import FunctionText, parse_function
 from pkg.errors import ContextLengthError, ModelUnfitError
 from pkg.extract.syntax import is_python
-from pkg.models.text_model import Decoding, Message, TextModel
+from pkg.models.text_model import Decoding, Generation, Message, TextModel, Usage
 
 MOST_COMMENTS = 5  # of a function; more of them hide the code
 MAX_TOKENS = 40  # of a comment, which is one line
@@ -32,7 +32,15 @@ class InlineComment:
     text: str  # one line, without the sign of a comment
 
 
-def write_comments(function: FunctionText, model: TextModel, most: int = MOST_COMMENTS) -> tuple[InlineComment, ...]:
+@dataclass(frozen=True, slots=True)
+class Commented:
+    """The comments that were written for one function, and what they have cost."""
+
+    comments: tuple[InlineComment, ...]
+    usage: Usage
+
+
+def write_comments(function: FunctionText, model: TextModel, most: int = MOST_COMMENTS) -> Commented:
     """Ask for a comment before each of the first blocks of a function; what is no comment is left out.
 
     Raises ModelUnfitError for a model that neither fills holes nor can be begun for, and what the model raises.
@@ -40,15 +48,18 @@ def write_comments(function: FunctionText, model: TextModel, most: int = MOST_CO
     if not (model.can_fill or model.can_prime):
         raise ModelUnfitError(f"{model.name} neither fills holes nor goes on with a text; comments need one of them")
     comments: list[InlineComment] = []
+    usage = Usage()
     for line in list_block_lines(function.content)[:most]:
         try:
-            text = clean_comment(_ask(function, model, line))
+            answer = _ask(function, model, line)
         except ContextLengthError:
             break
+        usage += answer.usage
+        text = clean_comment(answer.text) if answer.finish == "stop" else ""
         found = InlineComment(line, text)
         if text and text not in (each.text for each in comments) and _keeps_code(function.content, found):
             comments.append(found)
-    return tuple(comments)
+    return Commented(tuple(comments), usage)
 
 
 def insert_comments(content: str, comments: Iterable[InlineComment]) -> str:
@@ -86,15 +97,15 @@ def clean_comment(text: str) -> str:
     return f"{flat}." if len(flat) < MOST_CHARACTERS else ""
 
 
-def _ask(function: FunctionText, model: TextModel, line: int) -> str:
+def _ask(function: FunctionText, model: TextModel, line: int) -> Generation:
     lines = show_function(function).split("\n")
     below = lines[line - 1]
     before = "\n".join([*lines[: line - 1], f"{below[: len(below) - len(below.lstrip())]}# "])
     decoding = Decoding(MAX_TOKENS, stop=("\n",))
     if model.can_fill:
-        return model.fill(before, "\n".join([".", *lines[line - 1 :]]), decoding).text
+        return model.fill(before, "\n".join([".", *lines[line - 1 :]]), decoding)
     asked = Message("user", f"{_TASK}\n\n```python\n{show_function(function)}\n```")
-    return model.chat((asked, Message("assistant", f"```python\n{before}")), decoding).text
+    return model.chat((asked, Message("assistant", f"```python\n{before}")), decoding)
 
 
 def _keeps_code(content: str, comment: InlineComment) -> bool:

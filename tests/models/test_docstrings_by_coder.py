@@ -72,7 +72,7 @@ def test_what_was_written_is_not_written_again(coder: TextModel, tmp_path: Path)
 
 
 def test_its_comments_stand_before_blocks(coder: TextModel) -> None:
-    (comment,) = write_comments(FUNCTIONS[1], coder)
+    (comment,) = write_comments(FUNCTIONS[1], coder).comments
     assert comment.line == 3
     assert comment.text.endswith(".")
 

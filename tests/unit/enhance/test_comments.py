@@ -49,8 +49,9 @@ def test_a_block_on_the_line_of_something_else_gets_none() -> None:
 
 def test_each_comment_fills_a_hole_before_its_line() -> None:
     model = ScriptedModel(["Skip what was seen", "Read line by line"])
-    comments = write_comments(LOAD, model)
-    assert comments == (InlineComment(5, "Skip what was seen."), InlineComment(11, "Read line by line."))
+    written = write_comments(LOAD, model)
+    assert written.usage.requests == len(model.asked) == 2
+    assert written.comments == (InlineComment(5, "Skip what was seen."), InlineComment(11, "Read line by line."))
     before, behind = model.asked[0]
     assert before.content.endswith('"""\n    # ')
     assert behind.content.startswith(".\n    if path in seen:\n")
@@ -59,7 +60,7 @@ def test_each_comment_fills_a_hole_before_its_line() -> None:
 
 def test_a_model_without_holes_goes_on_with_the_code() -> None:
     model = ScriptedModel(["Skip what was seen."], can_fill=False)
-    assert write_comments(LOAD, model, most=1) == (InlineComment(5, "Skip what was seen."),)
+    assert write_comments(LOAD, model, most=1).comments == (InlineComment(5, "Skip what was seen."),)
     assert model.asked[0][-1].role == "assistant"
     assert model.asked[0][-1].content.endswith("    # ")
 
@@ -101,8 +102,12 @@ def test_what_is_no_comment_is_left_out(text: str, cleaned: str) -> None:
 
 
 def test_the_same_comment_is_not_written_twice() -> None:
-    assert len(write_comments(LOAD, ScriptedModel(["Do the work here"]))) == 1
+    assert len(write_comments(LOAD, ScriptedModel(["Do the work here"])).comments) == 1
+
+
+def test_a_comment_that_breaks_off_is_left_out() -> None:
+    assert write_comments(LOAD, ScriptedModel(["word " * 60])).comments == ()
 
 
 def test_a_function_that_is_too_long_gets_none() -> None:
-    assert write_comments(LOAD, ScriptedModel([ContextLengthError("too long")])) == ()
+    assert write_comments(LOAD, ScriptedModel([ContextLengthError("too long")])).comments == ()
