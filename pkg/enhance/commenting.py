@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 
@@ -12,7 +11,7 @@ from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import DocstringWriter, Failure
 from pkg.errors import UsageError
 from pkg.model import Docstring
-from pkg.models.text_model import Decoding, Generation, Listen, Message, TextModel, Usage
+from pkg.models.text_model import TextModel, Usage
 
 VERSION = 1  # to be raised when the prompt of a comment changes
 _MARK = f"+comments/{VERSION}"
@@ -28,15 +27,17 @@ class CommentingWriter:
         """
         if model is None:
             raise UsageError(f"the writer '{writer.name}' writes no comments; name a model, or leave --comments out")
-        self._writer, self._cache = writer, cache
-        self._model = _Counting(model)
+        self._writer, self._model, self._cache = writer, model, cache
+        self._lock = Lock()
+        self._usage = Usage()
         self.name, self.parallel = writer.name, writer.parallel
         self.identity, self.prompt = writer.identity + _MARK, writer.prompt + _MARK
 
     @property
     def usage(self) -> Usage:
         """Tell what docstrings and comments have cost so far."""
-        return self._writer.usage + self._model.usage
+        with self._lock:
+            return self._writer.usage + self._usage
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
         """Count the tokens that would be sent for the docstring alone; nothing is sent."""
@@ -48,36 +49,10 @@ class CommentingWriter:
         result = known or self._writer.write(function)
         if isinstance(result, Failure):
             return result
-        comments = write_comments(function, self._model)
-        return replace(result, prompt=result.prompt + _MARK, comments=tuple(map(_pack, comments)))
-
-
-class _Counting:
-    """A model that adds up what it is asked for; only what comments need of one."""
-
-    def __init__(self, model: TextModel) -> None:
-        self._model = model
-        self._lock = Lock()
-        self.usage = Usage()
-        self.name, self.identity, self.window, self.parallel = model.name, model.identity, model.window, model.parallel
-        self.can_fill, self.can_prime, self.count_tokens = model.can_fill, model.can_prime, model.count_tokens
-
-    def complete(self, prompt: str, decoding: Decoding, listen: Listen | None = None) -> Generation:
-        return self._add(self._model.complete(prompt, decoding, listen))
-
-    def fill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
-        return self._add(self._model.fill(prefix, suffix, decoding))
-
-    def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
-        return self._add(self._model.chat(messages, decoding, listen))
-
-    def close(self) -> None:
-        """Leave the model open: whoever has opened it closes it."""
-
-    def _add(self, generation: Generation) -> Generation:
+        written = write_comments(function, self._model)
         with self._lock:
-            self.usage += generation.usage
-        return generation
+            self._usage += written.usage
+        return replace(result, prompt=result.prompt + _MARK, comments=tuple(map(_pack, written.comments)))
 
 
 def _pack(comment: InlineComment) -> str:
