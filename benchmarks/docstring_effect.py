@@ -10,6 +10,7 @@ tenth. Functions whose code or first paragraph is another's too are not asked fo
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -145,6 +146,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=1000, help="questions at most; default: 1000")
     options = parser.parse_args()
     with open_folder(options.cache) as (cache, work):
+        os.environ["XDG_CACHE_HOME"] = str(work)  # what an older version has written is none of its figures
         figures = measure(cache, work, ["template", *options.model], options.questions)
     write_result("docstring_effect", figures)
     for name, rankings in figures["found"].items():

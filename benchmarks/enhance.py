@@ -51,9 +51,9 @@ def sample_functions(tree: Path, count: int) -> list[FunctionText]:
 
 def measure(writer: DocstringWriter, functions: Sequence[FunctionText]) -> Figures:
     """Write the docstrings of some functions, and count."""
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     written = list(write_all(functions, writer))
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for each in written:
@@ -71,6 +71,7 @@ def measure(writer: DocstringWriter, functions: Sequence[FunctionText]) -> Figur
         "prompt_tokens_a_function": round(usage.prompt_tokens / number, 1),
         "tokens_a_function": round(usage.completion_tokens / number, 1),
         "seconds_a_function": round(seconds / number, 2),
+        "cpu_seconds_a_function": round(cpu / number, 2),  # of this process, which runs a gguf model itself
         "failures": dict(sorted(reasons.items())),
     }
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pkg.indexing.enhancement import Listen as Watch
     from pkg.indexing.enhancement_estimate import EnhanceEstimate
     from pkg.indexing.enhancement_session import EnhanceOptions
-    from pkg.model import BlockKind, Node, QueryResult, Skip
+    from pkg.model import BlockKind, Docstring, Node, QueryResult, Skip
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
@@ -157,6 +157,7 @@ def enhance_graph(
     store: str | None = None,
     source: str | None = None,
     form: str | None = None,
+    comments: bool = False,
     limit: int | None = None,
     minutes: float | None = None,
     max_cost: float | None = None,
@@ -169,6 +170,7 @@ def enhance_graph(
     """Write docstrings for functions that have none, the most called first, and store them (P-07); a report a source.
 
     model: such as gguf:FILE, openai:NAME@URL or template. form: of the prompt, else the best for the model.
+    comments: write comments before the blocks as well (P-08), which takes several times as long.
     limit, minutes, max_cost: what may be spent at most; a cost needs the price of a million tokens, IN/OUT.
     retry_failed: ask again for what failed before. is_stored: else all goes into the cache of docstrings alone.
     listen: told of each function. No docstring of a person is touched, and no file is written.
@@ -177,7 +179,8 @@ def enhance_graph(
     from pkg.indexing.enhancement_session import run_enhancement
 
     options = _enhance_options(model, form, limit, minutes, max_cost, price, listener)
-    options = replace(options, retry_failed=retry_failed, is_stored=is_stored, listen=listen or options.listen)
+    options = replace(options, comments=comments, retry_failed=retry_failed, is_stored=is_stored)
+    options = options if listen is None else replace(options, listen=listen)
     with closing(open_store(find_address(store), ask=listener.ask)) as target:
         return list(run_enhancement(target, source, options))
 
@@ -221,16 +224,16 @@ def list_failures(
 
 
 def remove_docstrings(
-    model: str, *, store: str | None = None, source: str | None = None, ask: Ask | None = None
+    model: str, *, store: str | None = None, source: str | None = None, listener: Listener = NOBODY
 ) -> dict[str, int]:
     """Take the docstrings of a model out of a graph, which is then as if they had never been; how many, by source.
 
-    A UsageError names the models where there is none of that name.
+    A UsageError names the models where there is none of that name, or says that code would be sent to an encoder.
     """
     from pkg.indexing.enhancement_session import undo_enhancement
 
-    with closing(open_store(find_address(store), ask=ask)) as target:
-        return undo_enhancement(target, source, model)
+    with closing(open_store(find_address(store), ask=listener.ask)) as target:
+        return undo_enhancement(target, source, model, listener.agree)
 
 
 def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:
@@ -475,7 +478,9 @@ class Graph:
 
         return _read_again(count)
 
-    def patches(self, source: str | None = None, fresh: Mapping[str, str] | None = None) -> Iterator[FilePatch | Skip]:
+    def patches(
+        self, source: str | None = None, fresh: Mapping[str, Docstring] | None = None
+    ) -> Iterator[FilePatch | Skip]:
         """Give a unified diff of each file that shows its written docstrings; a Skip says why a file has none.
 
         fresh: docstrings by content hash that the graph does not hold yet; then only these are shown.
@@ -544,7 +549,7 @@ def _enhance_options(
 
     seconds = None if minutes is None else minutes * 60
     budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))
-    return EnhanceOptions(model, form, budget, agree=listener.agree)
+    return EnhanceOptions(model, form, budget=budget, agree=listener.agree)
 
 
 def _open_target(store: str | None, listener: Listener) -> GraphStore:

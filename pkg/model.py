@@ -155,6 +155,7 @@ class Docstring:
     model: str  # name of the text model, such as gguf:coder.gguf; template
     prompt: str  # form of the prompt and its version, such as hole/1
     date: str  # day it was written on, such as 2026-01-31
+    comments: tuple[str, ...] = ()  # written with it, each behind the line of the code that it stands before (P-08)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,9 @@ class _Command:
 
     def undo(self) -> None:
         """Take out what a model has written."""
-        removed = remove_docstrings(self._options["undo"], store=self._store, source=self._source, ask=self._ask)
+        removed = remove_docstrings(
+            self._options["undo"], store=self._store, source=self._source, listener=self._listener()
+        )
         lines = [
             {"type": "undo", "source": source, "model": self._options["undo"], "functions": count}
             for source, count in removed.items()
@@ -144,11 +146,11 @@ class _Command:
 
     def show_dry_run(self) -> None:
         """Show what would be stored; it is written into the cache alone, and costs what writing costs."""
-        fresh: dict[str, str] = {}
+        fresh: dict[str, Docstring] = {}
 
         def keep(outcome: Outcome) -> None:
             if isinstance(outcome.result, Docstring):
-                fresh[outcome.target.content_hash] = outcome.result.text
+                fresh[outcome.target.content_hash] = outcome.result
 
         self._check_model()
         self._run(keep, is_stored=False)

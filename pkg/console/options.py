@@ -126,6 +126,7 @@ _ENHANCE = (
         " what the code says of itself."
     ),
     click.option("--form", metavar="FORM", help="Form of the prompt; default: what serves the model best."),
+    click.option("--comments", is_flag=True, help="Write comments before the blocks of each function as well."),
     click.option("--limit", type=click.IntRange(0), help="Functions to write for, the most called first."),
     click.option("--minutes", type=click.FloatRange(0), help="Minutes to write for."),
     click.option("--max-cost", type=click.FloatRange(0), help="What writing may cost; needs --price."),
@@ -412,7 +413,7 @@ def _check_verify_options(ctx: click.Context, traced: bool, vectors: bool) -> No
         raise UsageError("--source narrows --trace; two stores are compared whole")
 
 
-ENHANCE_NAMES = ("model", "form", "limit", "minutes", "max_cost", "price", "retry_failed")
+ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "price", "retry_failed")
 """The names of the options that tell who writes docstrings, and what that may take."""
 
 

@@ -22,7 +22,10 @@ FORMAT = 1  # of the rows; rows of another are not read
 
 _CREATE = """CREATE TABLE IF NOT EXISTS docstring (
     key BLOB PRIMARY KEY, text TEXT, reason TEXT, source TEXT, model TEXT, prompt TEXT, date TEXT) WITHOUT ROWID"""
-_FIND = "SELECT reason, text, source, model, prompt, date FROM docstring WHERE key = ?"
+_CREATE_COMMENTS = "CREATE TABLE IF NOT EXISTS comment (key BLOB PRIMARY KEY, lines TEXT) WITHOUT ROWID"
+_FIND = """SELECT reason, text, source, model, prompt, date, coalesce(lines, '')
+    FROM docstring LEFT JOIN comment USING (key) WHERE key = ?"""
+_PUT_COMMENTS = "INSERT OR REPLACE INTO comment VALUES (?, ?)"
 _PUT = "INSERT OR REPLACE INTO docstring (key, text, reason, source, model, prompt, date) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -55,8 +58,10 @@ class DocstringCache:
 
     def find(self, key: bytes) -> Docstring | Failure | None:
         """Give what was written for a key, or why nothing could be; None where neither is known."""
-        for reason, *docstring in self._run(_FIND, (key,)):
-            return Docstring(*docstring) if reason is None else Failure(reason)
+        for reason, text, source, model, prompt, date, lines in self._run(_FIND, (key,)):
+            if reason is not None:
+                return Failure(reason)
+            return Docstring(text, source, model, prompt, date, tuple(lines.splitlines()))
         return None
 
     def put(self, key: bytes, result: Docstring | Failure) -> None:
@@ -64,6 +69,8 @@ class DocstringCache:
         if isinstance(result, Failure):
             self._run(_PUT, (key, None, result.reason, None, None, None, None))
         else:
+            if result.comments:  # first: a kill between the two leaves comments that nobody asks for
+                self._run(_PUT_COMMENTS, (key, "\n".join(result.comments)))
             self._run(_PUT, (key, result.text, None, result.source, result.model, result.prompt, result.date))
 
     def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
@@ -103,6 +110,7 @@ def _prepare(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # what a loss of power takes can be written again
         connection.execute(_CREATE)
+        connection.execute(_CREATE_COMMENTS)
         return connection
     except BaseException:
         connection.close()

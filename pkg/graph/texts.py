@@ -6,14 +6,16 @@ import ast
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, replace
-from typing import Any
+from typing import Any, Literal
 
 from pkg.errors import StoreError
 from pkg.extract.syntax import silence_warnings
 from pkg.model import Docstring, Edge, Import, Label, Matches, Nested, Node, Span
 from pkg.units import format_id, hash_bytes
 
-DOCSTRING_PROPERTIES = ("docstring", "docstring_source", "docstring_model", "docstring_prompt", "docstring_date")
+DOCSTRING_PROPERTIES = (
+    "docstring", "docstring_source", "docstring_model", "docstring_prompt", "docstring_date", "docstring_comments",
+)  # fmt: skip
 """The properties of a function that a docstring was written for, in the order of the fields of model.Docstring."""
 
 _NOWHERE = Span(0, 0, 0, 0)
@@ -30,7 +32,10 @@ def parse_docstring(literal: bytes) -> str:
 
 def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
     """Give the properties of a function that a docstring was written for (A-13); without one each has no value."""
-    values = (None,) * len(DOCSTRING_PROPERTIES) if docstring is None else astuple(docstring)
+    values: list[Any] = [None] * len(DOCSTRING_PROPERTIES)
+    if docstring is not None:
+        *values, comments = astuple(docstring)
+        values.append(list(comments) or None)
     return dict(zip(DOCSTRING_PROPERTIES, values, strict=True))
 
 
@@ -44,7 +49,9 @@ def find_docstring(properties: Mapping[str, Any]) -> Docstring | None:
     """Read from the properties of a function the docstring that was written for it; None where there is none."""
     if properties.get("docstring_model") is None:
         return None
-    return Docstring(*(properties[name] for name in DOCSTRING_PROPERTIES))
+    text, source, model, prompt, date, comments = (properties.get(name) for name in DOCSTRING_PROPERTIES)
+    origin: Literal["fim", "template"] = "template" if source == "template" else "fim"
+    return Docstring(str(text), origin, str(model), str(prompt), str(date), tuple(comments or ()))
 
 
 def parse_import(properties: Mapping[str, Any]) -> Import:

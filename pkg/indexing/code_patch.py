@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from pkg.enhance.commenting import unpack_comments
 from pkg.errors import UsageError
 from pkg.extract.files import SUFFIXES, decode_source
 from pkg.graph.texts import find_docstring
 from pkg.indexing.enhancement_session import list_sources
 from pkg.indexing.written_docstrings import fill_function
-from pkg.model import Label, Node, Skip, Source
+from pkg.model import Docstring, Label, Node, Skip, Source
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
-
-Edit: TypeAlias = tuple[int, int, bytes]  # byte offsets [start, end) of a text, and what stands there afterwards
 
 FILES_AT_ONCE = 100  # whose texts are in memory together
 
@@ -34,7 +33,7 @@ class FilePatch:
 
 
 def list_all_patches(
-    store: GraphStore, source: str | None, fresh: Mapping[str, str] | None = None
+    store: GraphStore, source: str | None, fresh: Mapping[str, Docstring] | None = None
 ) -> Iterator[FilePatch | Skip]:
     """Give the diffs of a repository, or of all, against the files on disk; a corpus has none.
 
@@ -56,7 +55,7 @@ def list_patches(
     store: GraphStore,
     source: Source,
     read: Callable[[str, bytes], bytes | Skip],
-    fresh: Mapping[str, str] | None = None,
+    fresh: Mapping[str, Docstring] | None = None,
 ) -> Iterator[FilePatch | Skip]:
     """Give a diff of each file of a repository in which docstrings were written, in the order of the paths.
 
@@ -64,23 +63,16 @@ def list_patches(
     fresh: docstrings by content hash, as 16 hex digits, that the graph does not hold yet; then only these.
     Raises what reading a store raises.
     """
-    found: dict[str, list[tuple[Node, str]]] = defaultdict(list)
+    found: dict[str, list[tuple[Node, Docstring]]] = defaultdict(list)
     for node in store.nodes([Label.FUNCTION], source.name):
-        text = _choose_text(node, fresh)
-        if text is not None:
-            found[node.path].append((node, text))
+        written = find_docstring(node.properties) if fresh is None else fresh.get(node.content_hash)
+        if written is not None:
+            found[node.path].append((node, written))
     paths = sorted(found)
     for start in range(0, len(paths), FILES_AT_ONCE):
         for path, stored in store.texts(source.name, paths[start : start + FILES_AT_ONCE]):
             base = read(path, stored)
             yield base if isinstance(base, Skip) else make_patch(path, base, found[path])
-
-
-def _choose_text(node: Node, fresh: Mapping[str, str] | None) -> str | None:
-    if fresh is not None:
-        return fresh.get(node.content_hash)
-    written = find_docstring(node.properties)
-    return written.text if written else None
 
 
 def read_stored(path: str, stored: bytes) -> bytes:
@@ -115,21 +107,34 @@ def choose_reader(source: Source) -> Callable[[str, bytes], bytes | Skip]:
     return FileReader(source) if is_on_disk else read_stored
 
 
-def make_patch(path: str, text: bytes, functions: Sequence[tuple[Node, str]]) -> FilePatch:
-    """Make the diff of a file whose functions get docstrings."""
-    edits = [edit for node, docstring in functions if (edit := _find_edit(text, node, docstring)) is not None]
-    return FilePatch(path, render_diff(path, text, apply_edits(text, edits)), len(edits))
+def make_patch(path: str, text: bytes, functions: Sequence[tuple[Node, Docstring]]) -> FilePatch:
+    """Make the diff of a file whose functions get docstrings, and comments where there are any."""
+    edits: dict[tuple[int, int, int], bytes] = {}
+    for node, written in sorted(functions, key=lambda each: each[0].start, reverse=True):
+        for place, new in _list_edits(text, node, written):
+            edits.setdefault(place, new)  # a block of an inner function may have a comment for either: one is enough
+    return FilePatch(path, render_diff(path, text, apply_edits(text, edits)), len(functions))
 
 
-def _find_edit(text: bytes, node: Node, docstring: str) -> Edit | None:
-    """Find what a docstring changes in a file; functions lie inside of each other, but never their changes."""
+def _list_edits(text: bytes, node: Node, written: Docstring) -> Iterator[tuple[tuple[int, int, int], bytes]]:
+    """List what a docstring changes in a file; functions lie inside of each other, but never their changes."""
     content = text[node.start : node.end]
-    filled = fill_function(content, docstring, node.start_col)
+    filled = fill_function(content, replace(written, comments=()), node.start_col)
     if filled is None:
-        return None
+        return
     same = _count_same(content, filled)
     rest = _count_same(content[same:][::-1], filled[same:][::-1])
-    return node.start + same, node.end - rest, filled[same : len(filled) - rest]
+    new = filled[same : len(filled) - rest]
+    indent = content[content.rfind(b"\n", 0, same) + 1 : same]
+    if same + rest == len(content) and new.endswith(indent):  # whole lines: comments may come behind them
+        same, rest, new = same - len(indent), rest + len(indent), indent + new[: len(new) - len(indent)]
+    yield (node.start + same, node.end - rest, 0), new
+    lines = content.splitlines(keepends=True)
+    for comment in unpack_comments(written.comments):
+        start = node.start + sum(map(len, lines[: comment.line - 1]))
+        below = lines[comment.line - 1]
+        before, end = below[: len(below) - len(below.lstrip())], b"\r\n" if below.endswith(b"\r\n") else b"\n"
+        yield (start, start, 1), before + b"# " + comment.text.encode("utf-8", "replace") + end
 
 
 def _count_same(one: bytes, other: bytes) -> int:
@@ -138,10 +143,10 @@ def _count_same(one: bytes, other: bytes) -> int:
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def apply_edits(text: bytes, edits: Iterable[Edit]) -> bytes:
-    """Apply changes that do not overlap."""
+def apply_edits(text: bytes, edits: Mapping[tuple[int, int, int], bytes]) -> bytes:
+    """Put texts in the place of spans that do not overlap; a third number orders those of one place."""
     parts, end = [], 0
-    for start, stop, new in sorted(edits):
+    for (start, stop, _), new in sorted(edits.items()):
         parts += [text[end:start], new]
         end = stop
     return b"".join([*parts, text[end:]])

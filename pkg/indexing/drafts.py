@@ -135,9 +135,11 @@ class Draft:
             written = self._fill(definition, start, end, hashed) if self._docstrings else None
             if written is None:
                 self.spans.append((start, end))
-            self.fields.add_function(number, definition, written.text if written else None)
+            self.fields.add_function(number, definition, written)
         identity = self._names.name(label, definition.qualname)
-        properties = _describe(definition) | (describe_docstring(written) if written else {})
+        properties = _describe(definition)
+        if written is not None:
+            properties |= {name: value for name, value in describe_docstring(written).items() if value is not None}
         self._nodes.append(
             NodeRow(
                 identity, label, parent, definition.name, definition.qualname, kind, *place, hashed,
@@ -151,7 +153,7 @@ class Draft:
         if written is None:
             return None
         column = start - (self._text.rfind(b"\n", 0, start) + 1)
-        filled = fill_function(self._text[start:end], written.text, column)
+        filled = fill_function(self._text[start:end], written, column)
         if filled is None:
             return None
         self._encode_also(filled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -105,12 +106,15 @@ def needs_writing(model: str, prompt: str | None, found: Docstring | None) -> bo
     """
     if found is None or (found.source == "template" and model != TEMPLATE):
         return True
-    return found.model == model and prompt is not None and _find_version(found.prompt) != _find_version(prompt)
+    if found.model != model or prompt is None:
+        return False
+    wanted = _list_versions(prompt)
+    return _list_versions(found.prompt)[: len(wanted)] != wanted  # one with comments will do where none are wanted
 
 
-def _find_version(prompt: str) -> str:
-    """Give the version of a prompt: a second try may have taken another form, but is of the same version."""
-    return prompt.rpartition("/")[2]
+def _list_versions(prompt: str) -> list[str]:
+    """Give the versions in a prompt's name: a second try may have taken another form, but is of the same version."""
+    return re.findall(r"/(\d+)", prompt)
 
 
 class _Run:

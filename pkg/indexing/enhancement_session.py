@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pkg.encode.registry import find_service, load_encoder
+from pkg.enhance.commenting import CommentingWriter
 from pkg.enhance.docstring_cache import DocstringCache, find_docstring_cache_path
 from pkg.enhance.writer import TEMPLATE, open_writer
 from pkg.errors import StoreMissingError, UsageError
@@ -33,6 +35,7 @@ class EnhanceOptions:
 
     model: str  # such as gguf:FILE, or template
     form: str | None = None  # of the prompt; else the best that the model can be asked in
+    comments: bool = False  # before the blocks of each function as well (P-08)
     budget: Budget = NO_LIMIT
     retry_failed: bool = False
     is_stored: bool = True  # else what is written goes into the cache alone
@@ -84,7 +87,9 @@ def list_sources(store: GraphStore, source: str | None) -> list[str]:
     return known if source is None else [source]
 
 
-def undo_enhancement(store: GraphStore, source: str | None, model: str) -> dict[str, int]:
+def undo_enhancement(
+    store: GraphStore, source: str | None, model: str, agree: Callable[[str], bool] | None = None
+) -> dict[str, int]:
     """Take the docstrings of a model out of a source, or of all; give how many by source.
 
     Raises UsageError, with the models that there are, where none is by that one, and what writing to a store raises.
@@ -94,6 +99,12 @@ def undo_enhancement(store: GraphStore, source: str | None, model: str) -> dict[
     if model not in models:
         known = ", ".join(sorted(models)) or "none"
         raise UsageError(f"no docstring of model '{model}' in {store.address}; expected one of: {known}")
+    service = find_service(encoder.name)
+    if service is not None:
+        message = f"encoder '{encoder.name}' gets code without its docstrings sent to {service} once more, as far as"
+        message += " nothing here remembers its vectors; it leaves this machine, and the service may charge for it"
+        if agree is None or not agree(message):
+            raise UsageError(f"{message}; nothing was sent: agree with --yes")
     return {name: remove_docstrings(store, name, model, encoder) for name in names}
 
 
@@ -107,7 +118,6 @@ def list_known_failures(store: GraphStore, source: str | None, options: EnhanceO
 
 def open_encoder(store: GraphStore) -> Encoder:
     """Load the encoder of a graph; a StoreMissingError where nothing was built yet."""
-    from pkg.encode.registry import load_encoder
     from pkg.indexing.store_encoder import keep_encoder
 
     if not store.encoder()[0]:
@@ -126,8 +136,6 @@ def find_remote(model: str) -> str | None:
 
 def _check_consent(store: GraphStore, names: Sequence[str], options: EnhanceOptions, encoder: Encoder) -> None:
     """See that sending code to the machine of the model, and to that of the encoder, is agreed to."""
-    from pkg.encode.registry import find_service
-
     remote, service = find_remote(options.model), find_service(encoder.name)
     if remote is None and service is None:
         return
@@ -163,10 +171,16 @@ def _look(store: GraphStore, source: str, options: EnhanceOptions) -> Iterator[U
 @contextmanager
 def _open_writer(options: EnhanceOptions) -> Iterator[DocstringWriter]:
     if options.model == TEMPLATE:
-        yield open_writer(TEMPLATE, form=options.form)
+        writer = open_writer(TEMPLATE, form=options.form)
+        yield CommentingWriter(writer, None) if options.comments else writer
         return
     with closing(open_model(options.model, options.settings)) as model:
-        yield open_writer(options.model, model, options.form)
+        writer = open_writer(options.model, model, options.form)
+        if not options.comments:
+            yield writer
+            return
+        with _open_cache() as cache:
+            yield CommentingWriter(writer, model, cache)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.encode.word_table import number_identifiers
-from pkg.model import Block, Function
+from pkg.model import Block, Docstring, Function
 from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
@@ -188,7 +188,7 @@ class FieldSpans:
         """Give the text that spans point into."""
         return b"\n".join(self._parts)
 
-    def add_function(self, number: int, function: Function, written: str | None = None) -> None:
+    def add_function(self, number: int, function: Function, written: Docstring | None = None) -> None:
         """Add the fields of a function, by its number among the definitions of the unit.
 
         written: a docstring that was written for it, which has none of its own.
@@ -202,7 +202,9 @@ class FieldSpans:
         if docstring is not None:
             self._add(Field.DOCSTRING, docstring.start, docstring.end)
         elif written is not None:
-            self._add_written(Field.DOCSTRING, written)
+            self._add_written(Field.DOCSTRING, written.text)
+            for comment in written.comments:
+                self._add_written(Field.COMMENTS, comment)
         self._add(Field.BODY, body, end)
         self.nodes += 1
 

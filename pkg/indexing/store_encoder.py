@@ -167,7 +167,7 @@ def make_text(node: Node, headings: Headings) -> Text:
         text, heading = node.content, headings.of(node)
     encoded = text.encode("utf-8", "replace")
     written = find_docstring(node.properties)
-    filled = fill_function(encoded, written.text, node.start_col) if written else None
+    filled = fill_function(encoded, written, node.start_col) if written else None
     return filled or encoded, heading
 
 

@@ -74,7 +74,8 @@ _NUMBERS = (
     "depth", "level", "line", *_COUNTS,
 )  # fmt: skip
 _TYPES = dict.fromkeys(_NUMBERS, "long") | {
-    "id": "ID", "is_async": "boolean", "decorators": "string[]", "bases": "string[]", "text": "byte[]",
+    "id": "ID", "is_async": "boolean", "docstring_comments": "string[]", "decorators": "string[]",
+    "bases": "string[]", "text": "byte[]",
     "calls": "byte[]", "terms": "byte[]", "notes": "byte[]", "embedding": "float[]",
 }  # fmt: skip
 """The type of each property that is not a text."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from scripted_model import ScriptedModel
+from toy_models import LetterModel
 
 from pkg.cli import main
 
@@ -219,3 +220,16 @@ def test_without_a_graph_the_command_says_so(monkeypatch: pytest.MonkeyPatch, tm
     done = run("enhance", "--model", "template")
     assert done.exit_code == 1
     assert "no graph at" in done.stderr
+
+
+@pytest.mark.usefixtures("models")
+def test_an_encoder_on_another_machine_needs_consent_as_well(place: Path, models: dict[str, LetterModel]) -> None:
+    assert run("build", str(place / "code"), "--encoder", "far:m", "--yes").exit_code == 0
+    sent = len(models["far:m"].asked)
+    done = run("enhance", "--model", "template")
+    assert (done.exit_code, len(models["far:m"].asked)) == (2, sent)
+    assert "gets it with its docstrings sent to https://far.example/v1" in done.stderr
+    assert lines_of(run("enhance", "--model", "template", "--yes"))[-1]["written"] == 2
+    assert len(models["far:m"].asked) > sent
+    assert run("enhance", "--undo", "template").exit_code == 2
+    assert run("enhance", "--undo", "template", "--yes").exit_code == 0

@@ -17,7 +17,7 @@ from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 from pkg.indexing.code_patch import FilePatch, list_all_patches, render_diff
 from pkg.indexing.enhancement import enhance
-from pkg.model import Skip
+from pkg.model import Docstring, Label, Skip
 
 FILES = {
     "plain.py": b"def add_numbers(one, two):\n    return one + two\n",
@@ -86,7 +86,7 @@ def test_git_applies_the_patch_and_each_function_then_has_its_docstring(
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch program")
 def test_patch_takes_it_too(store: EmbeddedStore, project: Path, tmp_path: Path) -> None:
     write_patch(store, tmp_path / "all.patch")
-    words = ["patch", "--dry-run", "--binary", "-p1", "-i", tmp_path / "all.patch"]
+    words = ["patch", "--dry-run", "--binary", "-p1", "-i", str(tmp_path / "all.patch")]
     done = subprocess.run(words, cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -129,3 +129,23 @@ def test_a_source_that_was_one_file_is_patched_by_its_name(tmp_path: Path) -> No
 def test_a_diff_tells_a_line_that_does_not_end() -> None:
     diff = render_diff("a.py", b"one\ntwo", b"one\nmore\ntwo")
     assert diff == b"--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n one\n+more\n two\n\\ No newline at end of file\n"
+
+
+def test_comments_stand_below_the_docstring_and_before_their_blocks(tmp_path: Path) -> None:
+    code = b"def outer(items):\n    if items:\n        return 1\n    def inner():\n        while items:\n"
+    code += b"            break\n"
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "blocks.py").write_bytes(code)
+    written = {
+        "outer": Docstring("Do it.", "fim", "m", "p/1", "2026-01-31", ("2 Is there any.", "5 Go on.")),
+        "inner": Docstring("Break off.", "fim", "m", "p/1", "2026-01-31", ("2 While there are some.",)),
+    }
+    with closing(EmbeddedStore(tmp_path / "code.db", create=True)) as store:
+        build(str(tmp_path / "code"), store)
+        fresh = {node.content_hash: written[node.name] for node in store.nodes([Label.FUNCTION])}
+        (found,) = list_all_patches(store, None, fresh)
+    assert isinstance(found, FilePatch)
+    added = [line[1:] for line in found.diff.decode().splitlines()[2:] if line.startswith("+")]
+    assert added == [
+        '    """Do it."""', "    # Is there any.", '        """Break off."""', "        # While there are some.",
+    ]  # fmt: skip

@@ -13,19 +13,21 @@ import pytest
 from scripted_model import Answer, Asked, ScriptedModel
 
 from pkg.encode.registry import load_encoder
-from pkg.enhance import writer as writers
+from pkg.enhance import docstring_forms
+from pkg.enhance.commenting import CommentingWriter
 from pkg.enhance.docstring_cache import DocstringCache
 from pkg.enhance.writer import DocstringWriter, ModelWriter, open_writer
 from pkg.errors import ModelError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing import enhancement
 from pkg.indexing.build import build
+from pkg.indexing.docstring_storage import remove_docstrings
 from pkg.indexing.enhancement import EnhanceReport, Outcome, Progress, enhance
 from pkg.indexing.enhancement_budget import Budget
 from pkg.indexing.enhancement_estimate import estimate_by_sample, estimate_by_size
 from pkg.indexing.undocumented import Undocumented
 from pkg.model import Docstring, Label
-from pkg.models.usage import Price, parse_price
+from pkg.models.usage import Price
 
 CODE = '''
 def often(value):
@@ -169,7 +171,8 @@ def test_only_a_function_that_has_changed_is_done_again(
 
 def find_asked(asked: Asked) -> str:
     """Tell for which function a model was asked: the last one that it was shown."""
-    return re.findall(r"def (\w+)", "".join(each.content for each in asked))[-1]
+    found: list[str] = re.findall(r"def (\w+)", "".join(each.content for each in asked))
+    return found[-1]
 
 
 def refuse_once(asked: Asked) -> Answer:
@@ -211,7 +214,7 @@ def test_a_newer_prompt_of_the_same_model_is_written_anew(
     store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(store, write(ScriptedModel([MODEL_TEXT])))
-    monkeypatch.setattr(writers, "VERSION", writers.VERSION + 1)
+    monkeypatch.setattr("pkg.enhance.writer.VERSION", docstring_forms.VERSION + 1)
     _, outcomes = run(store, write(ScriptedModel(["Work it out better."])))
     assert len(outcomes) == 3
     assert docstrings_of(store)["often"] == "Work it out better."
@@ -277,17 +280,6 @@ def test_time_ends_a_run(store: EmbeddedStore) -> None:
     assert (outcomes, report.left, report.stopped) == ([], 3, "--minutes 0")
 
 
-@pytest.mark.parametrize(("text", "price"), [("0.5/2", Price(0.5, 2.0)), ("3", Price(3.0, 3.0)), ("0/0", Price(0, 0))])
-def test_a_price_is_read(text: str, price: Price) -> None:
-    assert parse_price(text) == price
-
-
-@pytest.mark.parametrize("text", ["", "a/b", "1/2/3", "-1/2", "nan", "inf/1"])
-def test_what_is_no_price_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="expected what a million tokens cost"):
-        parse_price(text)
-
-
 def test_a_cost_without_a_price_is_refused() -> None:
     with pytest.raises(UsageError, match="--price"):
         Budget(max_cost=1.0)
@@ -331,3 +323,38 @@ def test_a_docstring_that_was_written_is_one_of_the_nodes(store: EmbeddedStore) 
     run(store, write(ScriptedModel([MODEL_TEXT])), budget=Budget(limit=1))
     (found,) = store.docstrings("project")
     assert found[1] == Docstring(MODEL_TEXT, "fim", "scripted", "chat/1", "2026-01-31")
+
+
+def test_comments_are_kept_encoded_and_undone_with_the_docstring(
+    store: EmbeddedStore, cache: DocstringCache, project: Path
+) -> None:
+    code = "def choose(value):\n    if value:\n        return 1\n    return 2\n"
+    (project / "calls.py").write_text(code)
+    build(str(project), store)
+    before = export(store)
+
+    def answer(asked: Asked) -> Answer:
+        return "Prefer what is there" if "# " in asked[-1].content or len(asked) == 2 else "Choose a number."
+
+    plain = write(ScriptedModel(answer, can_fill=False))
+    run(store, plain, cache)
+    model = ScriptedModel(answer, can_fill=False)
+    writer = CommentingWriter(write(model), model, cache)
+    report, (outcome,) = run(store, writer, cache)
+    assert (report.written, len(model.asked)) == (1, 1)  # the docstring was known
+    (found,) = (docstring for _, docstring in store.docstrings("project"))
+    assert outcome.result == found
+    assert (found.text, found.comments) == ("Choose a number.", ("2 Prefer what is there.",))
+    assert report.usage.requests == 1
+    commented = export(store)
+    assert run(store, writer, cache)[1] == []
+    assert run(store, plain, cache)[1] == []  # what has comments will do where none are wanted
+    (project / "calls.py").write_text("import os\n" + code)
+    build(str(project), store)
+    (project / "calls.py").write_text(code)
+    build(str(project), store)
+    assert export(store) == commented
+    assert remove_docstrings(store, "project", "scripted", load_encoder(store.encoder()[0])) == 1
+    assert export(store) == before
+    with pytest.raises(UsageError, match="writes no comments"):
+        CommentingWriter(open_writer("template"), None)
