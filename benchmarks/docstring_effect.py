@@ -1,11 +1,14 @@
 """Measure what written docstrings do for finding functions: people's docstrings are taken out, and asked for.
 
     python benchmarks/docstring_effect.py [--cache FOLDER] [--model MODEL ...] [--questions 1000]
+        [--package networkx|requests] [--written FOLDER]
 
-All docstrings of networkx 3.5 are taken out of a copy. A question is the first paragraph of one, and the answer its
-function. The graph is asked as it is, then with docstrings of the template, and of each model that is named; the
-figures with the docstrings of people in their places are what can be reached at most. Hits are counted up to the
-tenth. Functions whose code or first paragraph is another's too are not asked for.
+All docstrings of a package are taken out of a copy: of networkx, or of requests, which is small enough for a small
+model on a processor. What is written is kept in FOLDER, where one is named, and not written again. A question is the
+first paragraph of a docstring, and the answer its function. The graph is asked as it is, then with docstrings of the
+template, and of each model that is named; the figures with the docstrings of people in their places are what can be
+reached at most. Hits are counted up to the tenth. Functions whose code or first paragraph is another's too are not
+asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from pathlib import Path
 
 from docstring_questions import is_question, summarise_docstring
 from measure import Figures, make_parser, open_folder, run_pkg, write_result
-from packages import NETWORKX, unpack_package
+from packages import NETWORKX, REQUESTS, Package, unpack_package
 from question_sets import take_lowest
 
 from pkg.api import Graph, Listener, enhance_graph, open_graph, remove_docstrings
@@ -28,6 +31,7 @@ from pkg.model import Function, Label, Status
 from pkg.retrieval.query_options import RankingMethod
 
 DEPTH = 10
+PACKAGES = {each.name: each for each in (NETWORKX, REQUESTS)}
 RANKINGS: tuple[RankingMethod, ...] = ("linear", "dense")
 
 
@@ -115,10 +119,10 @@ def enhance(address: str, model: str) -> Figures:
     }
 
 
-def measure(cache: Path, work: Path, models: Sequence[str], count: int) -> Figures:
+def measure(package: Package, cache: Path, work: Path, models: Sequence[str], count: int) -> Figures:
     """Build the graphs, with docstrings of people and without any, and enhance the second."""
     human, bare = (f"sqlite:///{work / name}.db" for name in ("human", "bare"))
-    tree = unpack_package(NETWORKX, cache, work)
+    tree = unpack_package(package, cache, work)
     run_pkg(["build", str(tree), "--store", human], work)
     asked = strip_tree(tree)
     run_pkg(["build", str(tree), "--store", bare], work)
@@ -131,7 +135,7 @@ def measure(cache: Path, work: Path, models: Sequence[str], count: int) -> Figur
         found[model] = measure_graph(bare, questions)
         remove_docstrings(model, store=bare)
     return {
-        "package": f"{NETWORKX.name} {NETWORKX.version}",
+        "package": f"{package.name} {package.version}",
         "docstrings taken out": len(asked),
         "questions": len(questions),
         "written": written,
@@ -144,11 +148,16 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--model", action="append", default=[], help="a text model that writes too; may be repeated")
     parser.add_argument("--questions", type=int, default=1000, help="questions at most; default: 1000")
+    parser.add_argument("--package", choices=PACKAGES, default=NETWORKX.name)
+    parser.add_argument("--written", type=Path, help="folder that keeps what was written; default: a temporary one")
     options = parser.parse_args()
+    package = PACKAGES[options.package]
     with open_folder(options.cache) as (cache, work):
-        os.environ["XDG_CACHE_HOME"] = str(work)  # what an older version has written is none of its figures
-        figures = measure(cache, work, ["template", *options.model], options.questions)
-    write_result("docstring_effect", figures)
+        os.environ["XDG_CACHE_HOME"] = str(
+            options.written or work
+        )  # what an older version wrote is none of its figures
+        figures = measure(package, cache, work, ["template", *options.model], options.questions)
+    write_result("docstring_effect" if package is NETWORKX else f"docstring_effect_{package.name}", figures)
     for name, rankings in figures["found"].items():
         print(name, rankings)
 

@@ -38,6 +38,7 @@ HTTPX = Package("httpx", "0.28.1", "d909fcccc110f8c7faf814ca82a9a4d816bc5a6dbfea
 NETWORKX = Package("networkx", "3.5", "0030d386a9a06dee3565298b4a734b68589749a544acbb6c412dc9e2489ec6ec")
 NLTK = Package("nltk", "3.10.4", "769ba5413f265b7d3e87cd163cc28efa01e29eeef8bb6080bc907949d9fcfb51")
 PANDAS = Package("pandas", "2.3.3", "b98560e98cb334799c0b07ca7967ac361a47326e9b4e5a7dfb5ab2b1c9d35a1b")
+REQUESTS = Package("requests", "2.32.5", "2462f94637a34fd532264295e186976db0f5d453d1cdd31473c85a6a161affb6")
 RICH = Package("rich", "15.0.0", "33bd4ef74232fb73fe9279a257718407f169c09b78a87ad3d296f548e27de0bb")
 SCIKIT_IMAGE = Package("scikit-image", "0.26.0", "74aa5518ccea28121f57a95374581d3b979839adc25bb03f289b1bc9b99c58af")
 SCIKIT_LEARN = Package("scikit-learn", "1.7.2", "89877e19a80c7b11a2891a27c21c4894fb18e2c2e077815bcade10d34287b20d")

@@ -18,7 +18,8 @@ from pkg.models.text_model import Decoding, TextModel
 
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")
 MOST_VARIANTS = 4  # asked for where the number of samples is left open
-SMALL = 3.0  # billions of parameters; smaller models copy code that they are shown instead of using it
+BILLION = 1e9
+SMALL = 3 * BILLION  # parameters; smaller models copy code that they are shown instead of using it
 
 
 def plan_variants(
@@ -69,6 +70,8 @@ def list_forms(name: str, model: TextModel, task: PromptTask) -> tuple[str, ...]
 
 
 def is_small(model: TextModel) -> bool:
-    """Tell whether a model is known to be small, by the size that its name tells, such as 0.5B."""
-    sizes = [float(found) for found in _SIZE.findall(model.name)]
+    """Tell whether a model is known to be small: by its parameters, or by a size in its name, such as 0.5B."""
+    if model.parameters is not None:
+        return model.parameters < SMALL
+    sizes = [BILLION * float(found) for found in _SIZE.findall(model.name)]
     return bool(sizes) and sizes[-1] < SMALL

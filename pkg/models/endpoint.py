@@ -27,6 +27,7 @@ class Endpoint:
     kind: Kind = "other"
     model: str = ""
     window: int | None = None
+    parameters: int | None = None
     slots: int | None = None  # requests that it works on at once
     priming: Mapping[str, Any] = field(default_factory=dict)  # what a request says besides, to have an answer continued
     sampling: Mapping[str, Any] = field(default_factory=dict)
@@ -75,11 +76,20 @@ def find_endpoint(ask: Ask, model: str, reuse: bool) -> Endpoint:
     settings = props.get("default_generation_settings")
     if isinstance(settings, Mapping):
         sampling = {**_PLAIN, "cache_prompt": reuse}
-        return Endpoint(ask, "llama.cpp", model, settings.get("n_ctx"), props.get("total_slots"), sampling=sampling)
+        known = settings.get("n_ctx"), _count_parameters(ask), props.get("total_slots")
+        return Endpoint(ask, "llama.cpp", model, *known, sampling=sampling)
     for entry in (ask("models", None) or {}).get("data") or ():
         if entry.get("id") == model and entry.get("owned_by") == "vllm":
-            return Endpoint(ask, "vllm", model, entry.get("max_model_len"), None, _CONTINUE_VLLM, _PLAIN_VLLM)
+            return Endpoint(ask, "vllm", model, entry.get("max_model_len"), None, None, _CONTINUE_VLLM, _PLAIN_VLLM)
     for entry in (ask("/api/ps", None) or {}).get("models") or ():  # those that Ollama has in memory
         if entry.get("name") == model or entry.get("model") == model:
             return Endpoint(ask, "ollama", model, entry.get("context_length"))
     return Endpoint(ask, model=model)
+
+
+def _count_parameters(ask: Ask) -> int | None:
+    """Read how many parameters the one model of a llama.cpp server has."""
+    for entry in (ask("models", None) or {}).get("data") or ():
+        count = (entry.get("meta") or {}).get("n_params")
+        return count if isinstance(count, int) else None
+    return None

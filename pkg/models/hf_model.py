@@ -138,6 +138,11 @@ class HfModel:
         self._lock = threading.Lock()
 
     @property
+    def parameters(self) -> int | None:
+        """Tell how many parameters the model has."""
+        return int(self._model.num_parameters())
+
+    @property
     def window(self) -> int | None:
         """Tell how many tokens prompt and answer may have together."""
         return self._options.window or getattr(self._model.config, "max_position_embeddings", None)

@@ -70,6 +70,11 @@ class OpenAIModel:
         return self._options.window or self._endpoint.window
 
     @property
+    def parameters(self) -> int | None:
+        """Tell how many parameters the model has; None where the service does not say."""
+        return self._endpoint.parameters
+
+    @property
     def parallel(self) -> int:
         """Tell how many requests are worth to be sent at once."""
         return self._options.parallel or self._endpoint.slots or PARALLEL

@@ -80,6 +80,10 @@ class TextModel(Protocol):
         """Tell how many tokens prompt and answer may have together; None when only the service knows."""
 
     @property
+    def parameters(self) -> int | None:
+        """Tell how many parameters the model has; None when only the service knows."""
+
+    @property
     def parallel(self) -> int:
         """Tell how many requests are worth to be sent at once."""
 

@@ -24,6 +24,7 @@ class ScriptedModel:
     name: str = "scripted"
     identity: str = "scripted 1"
     window: int | None = 4096
+    parameters: int | None = None
     parallel: int = 1
     can_fill: bool = True
     can_prime: bool = True

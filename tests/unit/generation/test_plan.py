@@ -66,6 +66,11 @@ def test_a_small_model_is_known_by_the_size_in_its_name(name: str, expected: boo
     assert is_small(ScriptedModel([""], name=name)) is expected
 
 
+def test_what_a_model_knows_of_its_size_counts_before_its_name() -> None:
+    assert is_small(ScriptedModel([""], name="gguf:coder.gguf", parameters=494_000_000))
+    assert not is_small(ScriptedModel([""], name="gguf:test-0.5b.gguf", parameters=7_000_000_000))
+
+
 def test_options_that_cannot_be_meant_are_refused() -> None:
     with pytest.raises(UsageError, match="unknown context 'all'; expected one of: auto, none, signatures, code"):
         GenerateOptions(context="all")  # type: ignore[arg-type]
