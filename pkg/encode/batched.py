@@ -13,9 +13,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from pkg.cache_file import find_cache_file
 from pkg.encode.embedding_model import EmbeddingModel, TooLongError, check_answer
 from pkg.encode.encoder import Vectors
-from pkg.encode.vector_cache import VectorCache, find_cache_path, make_key
+from pkg.encode.vector_cache import FILE_NAME, VectorCache, make_key
 from pkg.errors import EncoderError
 from pkg.services import call_patiently
 
@@ -152,7 +153,7 @@ class BatchedEncoder:
 
 def make_caching_encoder(model: EmbeddingModel) -> BatchedEncoder:
     """Make the encoder around a model, with the vectors that this user has from earlier runs."""
-    return BatchedEncoder(model, VectorCache(find_cache_path()))
+    return BatchedEncoder(model, VectorCache(find_cache_file(FILE_NAME)))
 
 
 def _dress(text: bytes, heading: str) -> str:

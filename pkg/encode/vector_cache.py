@@ -11,26 +11,19 @@ from weakref import finalize
 
 import numpy as np
 
+from pkg.cache_file import open_cache_file
 from pkg.encode.encoder import Vectors
-from pkg.private_files import make_file, make_folder
 
+FILE_NAME = "vectors.db"  # in the cache folder of the user
 LIMIT_BYTES = 1 << 30  # of the file: some 500,000 vectors of 384 numbers
 DROPPED_SHARE = 8  # the oldest eighth goes when the file is full
-WAIT_SECONDS = 5.0  # for another process that writes; then the vector is encoded again
 KEYS_AT_ONCE = 500  # fewer than the parameters that any SQLite takes
 
-_CREATE = "CREATE TABLE IF NOT EXISTS vector (number INTEGER PRIMARY KEY, key BLOB UNIQUE, data BLOB)"
+_SCHEMA = "CREATE TABLE IF NOT EXISTS vector (number INTEGER PRIMARY KEY, key BLOB UNIQUE, data BLOB)"
 _FIND = "SELECT key, data FROM vector WHERE key IN ({})"
 _PUT = "INSERT OR REPLACE INTO vector (key, data) VALUES (?, ?)"
 _DROP_OLDEST = f"""DELETE FROM vector WHERE number IN
     (SELECT number FROM vector ORDER BY number LIMIT (SELECT count(*) / {DROPPED_SHARE} + 1 FROM vector))"""
-
-
-def find_cache_path() -> Path:
-    """Give the file of the cache in the user's cache folder."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("pkg", appauthor=False) / "vectors.db"
 
 
 def make_key(identity: str, is_query: bool, text: str) -> bytes:
@@ -46,8 +39,7 @@ class VectorCache:
         self._limit = limit
         self._connection: sqlite3.Connection | None = None
         with suppress(OSError, sqlite3.Error):
-            make_folder(path.parent)
-            self._connection = _open(path)
+            self._connection = open_cache_file(path, _SCHEMA)
             finalize(self, self._connection.close)  # an encoder lives as long as its process, or until it is forgotten
 
     def find(self, keys: Iterable[bytes], dimension: int | None) -> dict[bytes, Vectors]:
@@ -74,6 +66,7 @@ class VectorCache:
             return
         rows = [(key, vector.astype("<f4").tobytes()) for key, vector in vectors.items()]
         with suppress(sqlite3.Error), self._connection as transaction:
+            transaction.execute("BEGIN IMMEDIATE")
             transaction.executemany(_PUT, rows)
             if self._measure() > self._limit:
                 transaction.execute(_DROP_OLDEST)
@@ -92,28 +85,3 @@ class VectorCache:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    """Open the file; one that is damaged is thrown away, for it holds nothing that cannot be made again."""
-    try:
-        return _prepare(path)
-    except sqlite3.DatabaseError as fault:
-        if isinstance(fault, sqlite3.OperationalError):
-            raise
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-        return _prepare(path)
-
-
-def _prepare(path: Path) -> sqlite3.Connection:
-    make_file(path)
-    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(_CREATE)
-        return connection
-    except BaseException:
-        connection.close()
-        raise

@@ -12,28 +12,21 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from pkg.cache_file import open_cache_file
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import DocstringWriter, Failure
 from pkg.model import Docstring
-from pkg.private_files import make_file, make_folder
 
-WAIT_SECONDS = 5.0  # for another process that writes
+FILE_NAME = "docstrings.db"  # in the cache folder of the user
 FORMAT = 1  # of the rows; rows of another are not read
 
-_CREATE = """CREATE TABLE IF NOT EXISTS docstring (
-    key BLOB PRIMARY KEY, text TEXT, reason TEXT, source TEXT, model TEXT, prompt TEXT, date TEXT) WITHOUT ROWID"""
-_CREATE_COMMENTS = "CREATE TABLE IF NOT EXISTS comment (key BLOB PRIMARY KEY, lines TEXT) WITHOUT ROWID"
+_SCHEMA = """CREATE TABLE IF NOT EXISTS docstring (
+    key BLOB PRIMARY KEY, text TEXT, reason TEXT, source TEXT, model TEXT, prompt TEXT, date TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS comment (key BLOB PRIMARY KEY, lines TEXT) WITHOUT ROWID"""
 _FIND = """SELECT reason, text, source, model, prompt, date, coalesce(lines, '')
     FROM docstring LEFT JOIN comment USING (key) WHERE key = ?"""
 _PUT_COMMENTS = "INSERT OR REPLACE INTO comment VALUES (?, ?)"
 _PUT = "INSERT OR REPLACE INTO docstring (key, text, reason, source, model, prompt, date) VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-
-def find_docstring_cache_path() -> Path:
-    """Give the file of the cache in the user's cache folder."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("pkg", appauthor=False) / "docstrings.db"
 
 
 def make_key(function: FunctionText, writer: DocstringWriter) -> bytes:
@@ -51,8 +44,7 @@ class DocstringCache:
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
         try:
-            make_folder(path.parent)
-            self._connection = _open(path)
+            self._connection = open_cache_file(path, _SCHEMA)
         except (OSError, sqlite3.Error) as fault:
             self.fault = f"{path} cannot be used ({fault})"
 
@@ -89,29 +81,3 @@ class DocstringCache:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    """Open the file; one that is damaged is thrown away, for it holds nothing that cannot be made again."""
-    try:
-        return _prepare(path)
-    except sqlite3.DatabaseError as fault:
-        if isinstance(fault, sqlite3.OperationalError):
-            raise
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-        return _prepare(path)
-
-
-def _prepare(path: Path) -> sqlite3.Connection:
-    make_file(path)
-    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, check_same_thread=False, isolation_level=None)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")  # what a loss of power takes can be written again
-        connection.execute(_CREATE)
-        connection.execute(_CREATE_COMMENTS)
-        return connection
-    except BaseException:
-        connection.close()
-        raise

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pkg.cache_file import find_cache_file
 from pkg.encode.registry import find_service, load_encoder
 from pkg.enhance.commenting import CommentingWriter
-from pkg.enhance.docstring_cache import DocstringCache, find_docstring_cache_path
+from pkg.enhance.docstring_cache import FILE_NAME, DocstringCache
 from pkg.enhance.writer import TEMPLATE, open_writer
 from pkg.errors import StoreMissingError, UsageError
 from pkg.indexing.docstring_counts import list_failures
@@ -185,5 +186,5 @@ def _open_writer(options: EnhanceOptions) -> Iterator[DocstringWriter]:
 
 @contextmanager
 def _open_cache() -> Iterator[DocstringCache]:
-    with closing(DocstringCache(find_docstring_cache_path())) as cache:
+    with closing(DocstringCache(find_cache_file(FILE_NAME))) as cache:
         yield cache

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
+from pkg.cache_file import find_cache_file
 from pkg.encode import registry, service
 from pkg.encode.batched import BatchedEncoder
-from pkg.encode.vector_cache import VectorCache, find_cache_path
+from pkg.encode.vector_cache import FILE_NAME, VectorCache
 from pkg.services import Service
 
 Answer = Callable[[Sequence[str]], Any]
@@ -50,7 +51,7 @@ MODELS: dict[str, LetterModel] = {}  # those that were made, by the name of thei
 def make_encoder(name: str, *_: str | None) -> BatchedEncoder:
     """Make an encoder of letters as the registry does."""
     model = MODELS.setdefault(name, LetterModel(name=name, identity=name, window=80, max_texts=50, max_tokens=5000))
-    return BatchedEncoder(model, VectorCache(find_cache_path()), lambda seconds: None)
+    return BatchedEncoder(model, VectorCache(find_cache_file(FILE_NAME)), lambda seconds: None)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scripted_model import ScriptedModel
 
-from pkg.enhance.docstring_cache import DocstringCache, find_docstring_cache_path, make_key
+from pkg.enhance.docstring_cache import DocstringCache, make_key
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import Failure, open_writer
 from pkg.model import Docstring
@@ -81,7 +81,3 @@ def test_it_does_not_depend_on_where_the_function_stands() -> None:
     writer = open_writer("template")
     elsewhere = replace(ADD, path="other.py", qualname="outer.add")
     assert make_key(elsewhere, writer) == make_key(ADD, writer)
-
-
-def test_the_file_lies_in_the_users_cache_folder() -> None:
-    assert find_docstring_cache_path().name == "docstrings.db"
