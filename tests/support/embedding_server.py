@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from local_server import QuietHandler, serve_locally
 
 DIMENSION = 8
 
@@ -68,8 +68,8 @@ class EmbeddingServer:
 def serve_embeddings() -> Iterator[EmbeddingServer]:
     """Run the server for the length of a test."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Handler(QuietHandler):
+        def do_POST(self) -> None:  # noqa: N802 - so http.server calls it
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             state.requests.append(body | {"path": self.path})
             state.keys.append(self.headers.get("Authorization", ""))
@@ -83,17 +83,6 @@ def serve_embeddings() -> Iterator[EmbeddingServer]:
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients of these tests hang up
-    state = EmbeddingServer(f"http://127.0.0.1:{server.server_port}/v1")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    state = EmbeddingServer("")
+    with serve_locally(Handler) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from local_server import QuietHandler, serve_locally
 
 Body = dict[str, Any]
 
@@ -74,11 +74,11 @@ class TextServer:
 def serve_texts() -> Iterator[TextServer]:
     """Run the server for the length of a test."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Handler(QuietHandler):
+        def do_POST(self) -> None:  # noqa: N802 - so http.server calls it
             self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
-        def do_GET(self) -> None:
+        def do_GET(self) -> None:  # noqa: N802 - so http.server calls it
             self._answer({})
 
         def _answer(self, body: Body) -> None:
@@ -93,17 +93,6 @@ def serve_texts() -> Iterator[TextServer]:
                 self.wfile.flush()
                 time.sleep(reply.pause)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients of these tests hang up
-    state = TextServer(f"http://127.0.0.1:{server.server_port}/v1")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    state = TextServer("")
+    with serve_locally(Handler) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
