@@ -1,4 +1,4 @@
-"""Examine what PKG stands on: the interpreter, its packages, the store, the encoders, and the optional tools."""
+"""Examine what PKG stands on: the interpreter, its packages, the store, encoders, text models, optional tools."""
 
 from __future__ import annotations
 
@@ -81,6 +81,19 @@ def _examine_files(name: str, word: str) -> Finding:
     return Finding(name, "ok", f"model of the package {model.parent.name}, 384 dimensions")
 
 
+def examine_models() -> Iterator[Finding]:
+    """Look for the packages of each kind of text model; nothing is sent, and no model is loaded."""
+    from pkg.models.registry import KINDS
+
+    for kind in KINDS.values():
+        name, missing = f"model {kind.form}", kind.list_missing()
+        if missing:
+            advice = f"pip install 'programming-knowledge-graph[{kind.extra}]'"
+            yield Finding(name, "missing", f"not installed: {', '.join(missing)}", advice)
+        else:
+            yield Finding(name, "ok", "installed; docs/models.md tells what each needs")
+
+
 WAIT_SECONDS = 10.0  # for a tool that is asked for its version
 
 _PACKAGES = (  # module, what it is for, how to get it
@@ -102,6 +115,7 @@ def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
         _examine_sqlite(),
         *_examine_place(store, ask),
         *examine_encoders(),
+        *examine_models(),
         *_examine_tools(),
         *_examine_packages(),
     ]

@@ -1,0 +1,17 @@
+"""What the doctor tells of text models; none is loaded and nothing is sent."""
+
+from __future__ import annotations
+
+import pytest
+
+from pkg.doctor import examine_models
+from pkg.models import registry
+
+
+def test_each_kind_of_model_is_told_with_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda name: None if name == "xllamacpp" else object())
+    found = {each.name: each for each in examine_models()}
+    assert found["model openai:NAME@URL"].state == "ok"
+    assert found["model gguf:FILE"].state == "missing"
+    assert found["model gguf:FILE"].detail == "not installed: xllamacpp"
+    assert found["model gguf:FILE"].advice == "pip install 'programming-knowledge-graph[gguf]'"
