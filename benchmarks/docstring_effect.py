@@ -131,8 +131,9 @@ def measure(package: Package, cache: Path, work: Path, models: Sequence[str], co
     found = {"human": measure_graph(human, questions), "none": measure_graph(bare, questions)}
     written: Figures = {}
     for model in models:
-        written[model] = enhance(bare, model)
-        found[model] = measure_graph(bare, questions)
+        name = model.rpartition("/")[2]  # of a file: where it lies is nobody's business
+        written[name] = enhance(bare, model)
+        found[name] = measure_graph(bare, questions)
         remove_docstrings(model, store=bare)
     return {
         "package": f"{package.name} {package.version}",
