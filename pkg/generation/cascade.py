@@ -40,8 +40,10 @@ def write_answer(
     for note in context.notes:
         writer.decide(note)
     write_samples(writer, listen)
-    mend_sample(writer)
-    return sum_up(writer, choose_sample(writer))
+    choice = choose_sample(writer)
+    if mend_sample(writer, writer.samples[choice[0]]):
+        choice = choose_sample(writer)
+    return sum_up(writer, choice)
 
 
 def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
@@ -50,7 +52,8 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
     forms = list_forms(options.form, writer.model, writer.task)
     has_context = bool(context.code or context.signatures)
     plan = plan_variants(options, forms, bool(writer.examples), has_context, is_small(writer.model))
-    is_final = len(plan) == 1 and options.attempts == 1 and not writer.examples
+    is_judged = writer.examples or (writer.task.frame == "code" and writer.task.entry is not None)
+    is_final = len(plan) == 1 and options.attempts == 1 and not is_judged
     for number, variant in enumerate(plan, 1):
         sample = writer.write(variant, listen=listen if is_final else None)
         writer.decide(f"answer {number}, {variant.describe()}: {sample.describe()}")
@@ -58,26 +61,27 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
             return
 
 
-def mend_sample(writer: SampleWriter) -> None:
+def mend_sample(writer: SampleWriter, best: Sample) -> bool:
     """Tell the model what is wrong with its best answer, and let it try again (U-06 to U-10, A-26, A-27).
 
-    An answer without the function that is wanted is sent back once in any case (U-15).
+    An answer without the function that is wanted is sent back once in any case (U-15). Tells whether any was tried.
     """
-    best = writer.samples[choose_sample(writer)[0]]
     last = max(writer.options.attempts, 1 if best.is_wanted else 2)
     history: list[Attempt] = []
     for hop in range(2, last + 1):
         if best.holds or not best.feedback:
-            return
+            break
         history.append(Attempt(best.code or best.text, best.feedback))
         decoding = replace(best.variant.decoding, seed=writer.options.seed + hop - 1)
         best = writer.write(replace(best.variant, context="none", decoding=decoding), history)
         writer.decide(f"attempt {hop}, told what was wrong before: {best.describe()}")
+    return bool(history)
 
 
 def choose_sample(writer: SampleWriter) -> tuple[int, Ranking | None]:
     """Choose among the samples; give the index of the best, and the ranking where there was a choice."""
-    eligible = [index for index, sample in enumerate(writer.samples) if _may_win(sample)]
+    every = range(len(writer.samples))
+    eligible = [index for index in every if _may_win(writer.samples[index])] or list(every)
     if len(eligible) < 2 or not writer.options.rerank or writer.task.frame != "code":
         return eligible[0], None
     candidates = tuple(Candidate(index, writer.samples[index].code) for index in eligible)

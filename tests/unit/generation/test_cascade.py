@@ -74,6 +74,12 @@ def test_an_answer_with_context_never_wins_while_an_example_fails(reranker: Rera
     assert answer.best.variant.context == "none"
 
 
+def test_where_all_were_written_with_context_the_best_of_them_stays(reranker: Reranker) -> None:
+    answer, _ = ask(reranker, ["    return n\n", WRONG], GenerateOptions(context="code"))
+    assert {each.variant.context for each in answer.samples} == {"code"}
+    assert answer.best.passed == 1
+
+
 def test_feedback_mends_what_failed(reranker: Reranker) -> None:
     answer, model = ask(reranker, [WRONG, RIGHT], GenerateOptions(attempts=3), context=Context(), model=None)
     told = "".join(each.content for each in model.asked[1])
@@ -156,6 +162,13 @@ def test_a_question_in_words_gets_words_and_nothing_runs(reranker: Reranker) -> 
 def test_an_answer_that_another_may_replace_is_not_told_while_it_is_written(reranker: Reranker) -> None:
     told: list[str] = []
     write_answer(STUB, ScriptedModel([WRONG]), CONTEXT, GenerateOptions(), reranker, listen=told.append)
+    assert told == []
+
+
+def test_an_answer_that_may_be_sent_back_is_not_told_either(reranker: Reranker) -> None:
+    told: list[str] = []
+    model = ScriptedModel(["```python\ndef other(n):\n    return n\n```", f"```python\ndef double(n):\n{RIGHT}```"])
+    write_answer(PLAIN, model, Context(), GenerateOptions(), reranker, listen=told.append)
     assert told == []
 
 
