@@ -55,7 +55,8 @@ class Sample:
 
     def describe(self) -> str:
         """Say in a line what was found out about it."""
-        told = [f"{self.passed} of {self.examples} examples hold"] if self.examples else []
+        told = [] if self.text.strip() else ["the model wrote nothing"]
+        told += [f"{self.passed} of {self.examples} examples hold"] if self.examples else []
         told += [] if self.is_wanted else ["what the question names is not defined"]
         told += ["cut off at its end"] if self.is_cut else []
         told += [f"calls {each.name} of {each.place}, which is put into it" for each in self.linked]

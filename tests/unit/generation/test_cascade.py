@@ -185,6 +185,12 @@ def test_a_model_that_fails_ends_it(reranker: Reranker) -> None:
         ask(reranker, [ModelBusyError("no answer")])
 
 
+def test_an_empty_answer_is_told(reranker: Reranker) -> None:
+    answer, _ = ask(reranker, [""], text="Sort some numbers.")
+    assert "the model wrote nothing" in answer.decisions[-1]
+    assert answer.code == ""
+
+
 def test_an_answer_that_was_cut_says_so(reranker: Reranker) -> None:
     words = "```python\ndef double(n):\n    x = n\n    " + "y = x ; " * 30
     answer, _ = ask(reranker, [words], GenerateOptions(max_tokens=20, context="none", form="brief"), text=PLAIN)
