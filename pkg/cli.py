@@ -22,17 +22,14 @@ from pkg import __version__
 from pkg.config import read_settings
 from pkg.console.options import (
     ENHANCE_NAMES,
-    SETTINGS,
     browser_options,
     build_options,
     check_build_options,
     choose_question,
-    decode_option,
     deps_options,
     enhance_options,
     export_options,
     generate_options,
-    is_by_file,
     json_option,
     open_output,
     query_options,
@@ -40,6 +37,7 @@ from pkg.console.options import (
     store_options,
     verify_options,
 )
+from pkg.console.settings import SETTINGS, decode_option, is_by_file
 from pkg.console.streams import (
     OUTPUT_FAULTS,
     choose_ask,

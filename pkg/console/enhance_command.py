@@ -13,8 +13,9 @@ import click
 
 from pkg.api import Listener, enhance_graph, estimate_enhancement, list_failures, open_graph, remove_docstrings
 from pkg.console import enhance_tables
-from pkg.console.options import ENHANCE_NAMES, check_settings, open_output
+from pkg.console.options import ENHANCE_NAMES, open_output
 from pkg.console.progress import Consent, ProgressBar, say
+from pkg.console.settings import check_settings
 from pkg.console.streams import choose_ask, emit, show_controls
 from pkg.errors import UsageError
 from pkg.model import Docstring, Skip

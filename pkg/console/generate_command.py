@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pkg.console.options import check_settings, is_by_file
+from pkg.console.settings import check_settings, is_by_file
 from pkg.console.streams import choose_ask, emit, show_controls, style_words
 from pkg.errors import PathError, UsageError
 

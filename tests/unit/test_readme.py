@@ -13,7 +13,7 @@ import pytest
 from pages import ROOT, read_blocks, read_transcripts
 
 from pkg.config import read_settings
-from pkg.console.options import SETTINGS
+from pkg.console.settings import SETTINGS
 
 DOCSTRINGS = "sets/docstrings-python-3.11.7"
 CLAIMS = (  # what the README says, the result file, and where the figure stands in it
