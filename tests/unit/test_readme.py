@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pages import ROOT, read_blocks, read_transcripts
 
+import pkg.console.options  # noqa: F401 - each setting is entered where its option is made
 from pkg.config import read_settings
 from pkg.console.settings import SETTINGS
 
