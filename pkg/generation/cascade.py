@@ -73,6 +73,8 @@ def mend_sample(writer: SampleWriter, best: Sample) -> bool:
             break
         history.append(Attempt(best.code or best.text, best.feedback))
         decoding = replace(best.variant.decoding, seed=writer.options.seed + hop - 1)
+        if len({each.code for each in history}) < len(history):  # told what was wrong, it wrote the same again
+            decoding = replace(decoding, temperature=writer.options.temperature)
         best = writer.write(replace(best.variant, context="none", decoding=decoding), history)
         writer.decide(f"attempt {hop}, told what was wrong before: {best.describe()}")
     return bool(history)

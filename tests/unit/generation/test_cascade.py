@@ -102,6 +102,11 @@ def test_attempts_end_at_their_number(reranker: Reranker) -> None:
     assert len(model.asked) == 3
 
 
+def test_a_model_that_writes_the_same_again_is_asked_for_another_sample(reranker: Reranker) -> None:
+    _, model = ask(reranker, [WRONG], GenerateOptions(attempts=3, form="primed"), Context())
+    assert [each.temperature for each in model.decodings] == [0.0, 0.0, 0.8]
+
+
 def test_an_answer_without_the_wanted_function_is_sent_back_once(reranker: Reranker) -> None:
     answers = ["```python\ndef other(n):\n    return n\n```", f"```python\ndef double(n):\n{RIGHT}```"]
     answer, model = ask(reranker, answers, GenerateOptions(context="none"), text=PLAIN)
