@@ -18,6 +18,9 @@ DOCSTRING_PROPERTIES = (
 )  # fmt: skip
 """The properties of a function that a docstring was written for, in the order of the fields of model.Docstring."""
 
+_EXPORTED_DOCSTRING = "docstring_source", "docstring", *DOCSTRING_PROPERTIES[2:]
+"""Their order in an export, whatever the order in which a store gives them."""
+
 _NOWHERE = Span(0, 0, 0, 0)
 
 
@@ -99,7 +102,8 @@ def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]
         line |= {
             name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")
         }
-    line |= node.properties
+    line |= {name: value for name, value in node.properties.items() if name not in DOCSTRING_PROPERTIES}
+    line |= {name: node.properties[name] for name in _EXPORTED_DOCSTRING if name in node.properties}
     if vector is not None:
         line["vector"] = vector
     return line
