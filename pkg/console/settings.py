@@ -59,7 +59,10 @@ jobs_setting = partial(setting, "--jobs", type=click.IntRange(0), default=0)
 
 
 def check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
-    """Let no settings file that is a part of what is built ask for this: a cloned repository could bring one."""
+    """Let no settings file that is a part of what is built ask for this: a cloned repository could bring one.
+
+    A UsageError where it does.
+    """
     file = _find_own_settings([str(ctx.params.get("path"))]) if value and is_by_file(ctx, str(parameter.name)) else None
     if file is not None:
         raise UsageError(
