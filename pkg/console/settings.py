@@ -12,7 +12,6 @@ import click
 from pkg.config import find_settings
 from pkg.console.streams import decode_word
 from pkg.errors import UsageError
-from pkg.services import conceal_name
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -95,6 +94,8 @@ def check_settings(model: str, roots: Iterable[str]) -> None:
     """
     file = _find_own_settings(roots)
     if file is not None:
+        from pkg.services import conceal_name  # brings a parser of mail with it, which no other start needs
+
         raise UsageError(
             f"setting 'model' in {file} is a part of the code that '{conceal_name(model)}' would get, which may not"
             " choose it itself; give --model"
