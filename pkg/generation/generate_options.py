@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from pkg.errors import UsageError
+from pkg.retrieval.query_options import check_choice, check_least
 
 Frame = Literal["code", "explain", "edit", "plain"]
 """What is asked for: a program, an answer in words, changed code, or what the text alone says."""
@@ -35,14 +35,9 @@ class GenerateOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with a UsageError."""
-        for name, value, choices in (("frame", self.frame, FRAMES), ("context", self.context, CONTEXTS)):
-            if value not in choices:
-                raise UsageError(f"unknown {name} '{value}'; expected one of: {', '.join(choices)}")
-        for name, number, least in (
-            ("samples", self.samples, 0),
-            ("attempts", self.attempts, 1),
-            ("max_tokens", self.max_tokens, 1),
-            ("temperature", self.temperature, 0),
-        ):
-            if number < least:
-                raise UsageError(f"{name} is {number}; expected {least} or more")
+        check_choice("frame", self.frame, FRAMES)
+        check_choice("context", self.context, CONTEXTS)
+        check_least("samples", self.samples, 0)
+        check_least("attempts", self.attempts, 1)
+        check_least("max_tokens", self.max_tokens, 1)
+        check_least("temperature", self.temperature, 0)

@@ -41,19 +41,18 @@ DEFAULT_OPTIONS = QueryOptions()
 
 def check_options(options: QueryOptions) -> None:
     """Refuse options that cannot be meant, with a UsageError."""
-    _check_choice("mode", options.mode, MODES)
-    _check_choice("ranking", options.ranking, RANKINGS)
-    _check_choice("blocks", options.blocks, BLOCK_CHOICES)
+    check_choice("mode", options.mode, MODES)
+    check_choice("ranking", options.ranking, RANKINGS)
+    check_choice("blocks", options.blocks, BLOCK_CHOICES)
     if options.kind is not None:
-        _check_choice("kind", options.kind, BLOCK_KINDS)
+        check_choice("kind", options.kind, BLOCK_KINDS)
     for name, value, least in (
         ("top_k", options.top_k, 1),
         ("budget", options.budget, 0),
         ("prune_steps", options.prune_steps, 1),
         ("hops", options.hops, 0),
     ):
-        if value < least:
-            raise UsageError(f"{name} is {value}; expected {least} or more")
+        check_least(name, value, least)
     if options.mode == "function" and (options.kind is not None or options.blocks != "all"):
         raise UsageError("kind and blocks narrow blocks, and mode is 'function'; use mode 'block' or 'both'")
     if block_kinds(options) == frozenset():
@@ -74,6 +73,13 @@ def node_filter(options: QueryOptions) -> NodeFilter:
     return NodeFilter(options.source, options.path, block_kinds(options))
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of some choices, with a UsageError."""
     if value not in choices:
         raise UsageError(f"unknown {name} '{value}'; expected one of: {', '.join(choices)}")
+
+
+def check_least(name: str, value: float, least: float) -> None:
+    """Refuse a number below the least that can be meant, with a UsageError."""
+    if value < least:
+        raise UsageError(f"{name} is {value}; expected {least} or more")

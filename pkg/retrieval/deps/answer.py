@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from pkg.errors import UsageError
 from pkg.model import Node
+from pkg.retrieval.query_options import check_choice, check_least
 
 QuestionKind = Literal["links", "path", "impact", "cycles", "unused", "imports"]
 Direction = Literal["in", "out", "both"]
@@ -40,15 +41,10 @@ class DepsOptions:
 
 def check_options(name: str | None, options: DepsOptions) -> None:
     """Refuse what cannot be meant, with a UsageError."""
-    for what, value, choices in (
-        ("question", options.question, QUESTIONS),
-        ("direction", options.direction, DIRECTIONS),
-    ):
-        if value not in choices:
-            raise UsageError(f"unknown {what} '{value}'; expected one of: {', '.join(choices)}")
-    for what, number in (("depth", options.steps), ("limit", options.limit)):
-        if number < 0:
-            raise UsageError(f"{what} is {number}; expected 0 or more")
+    check_choice("question", options.question, QUESTIONS)
+    check_choice("direction", options.direction, DIRECTIONS)
+    check_least("depth", options.steps, 0)
+    check_least("limit", options.limit, 0)
     if not name and options.question in _WITH_NAME:
         raise UsageError(
             "no name was given; expected a function, class or file, such as Cart.total, shop/cart.py or"
