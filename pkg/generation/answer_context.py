@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pkg.generation.aligned_code import align_code
-from pkg.generation.forms.helper_text import read_helpers
+from pkg.generation.forms.helper_text import read_found, read_helpers
 from pkg.generation.linking import Piece, explain_unusable
 from pkg.generation.sample_writer import Context
 from pkg.model import Helper, Hit, Node, QueryResult
-from pkg.retrieval.needed_imports import ModuleImports
-from pkg.units import find_owner
+from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -26,7 +25,7 @@ def read_context(store: GraphStore, code: QueryResult, functions: QueryResult) -
 
     code: hits whose code a prompt may show. functions: whole functions, of which a prompt may show signatures.
     """
-    corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+    corpora = list_corpora(store)
     pieces, standing_alone = read_pieces(store, (*code.hits, *functions.hits), corpora)
     notes = dict(_list_unusable(pieces, standing_alone))
     signatures = read_helpers(store, _leave_out(functions, notes), "signature")
@@ -43,15 +42,11 @@ def read_pieces(store: GraphStore, hits: Sequence[Hit], corpora: set[str]) -> tu
 
     What stands in a class or function is none. With them come the ids of those around which nothing stands: of corpora.
     """
-    imports = ModuleImports(store, corpora)
-    shown = store.get(list(dict.fromkeys(hit.id for hit in hits)))
-    owners = {node.id: find_owner(node.id, node.label, node.name) for node in shown}
-    nodes = {node.id: node for node in store.get(sorted({*owners.values()}))}
-    imports.read(nodes.values())
+    imports, opened = ModuleImports(store, corpora), read_found(store, hits)
+    imports.read(each.owner for each in opened)
     found: dict[str, Piece] = {}
-    for hit in hits:
-        node = nodes[owners[hit.id]]
-        found[hit.id] = _make_piece(node, imports.list_needed(node))
+    for hit, _, owner in opened:
+        found[hit.id] = _make_piece(owner, imports.list_needed(owner))
         found |= {each.id: _make_piece(each, each.imports) for each in hit.helpers if each.id not in found}
     alone = {name for hit in hits if hit.source in corpora for name in (hit.id, *(each.id for each in hit.helpers))}
     return {name: piece for name, piece in found.items() if "." not in piece.name}, alone

@@ -18,7 +18,7 @@ from pkg.extract.syntax import find_indent, parse_piece
 from pkg.model import Edge, Helper, Label, Node, RelationType, is_bound, rank_confidence
 from pkg.retrieval.call_targets import LinkedCalls, NamedCalls, NameGuesser
 from pkg.retrieval.context import Callee, Calls, Excerpt
-from pkg.retrieval.needed_imports import ModuleImports
+from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
@@ -129,7 +129,7 @@ class Completer:
         self._store = store
         self._hops = hops
         self._callers = callers
-        self._corpora = {source.name for source in store.sources() if source.kind == "corpus"}
+        self._corpora = list_corpora(store)
         self._imports = ModuleImports(store, self._corpora)
         self._linked = LinkedCalls(store)
         self._named = NamedCalls(store, self._imports)

@@ -101,6 +101,11 @@ class ModuleImports:
         return format_id(hash_key(source, path, label.value))
 
 
+def list_corpora(store: GraphStore) -> set[str]:
+    """List the sources whose units are rows, around which no module stands."""
+    return {source.name for source in store.sources() if source.kind == "corpus"}
+
+
 def list_globals(node: Node) -> frozenset[str]:
     """List the names that the text of a node uses and does not bind itself."""
     content = node.content.encode("utf-8", "replace")

@@ -7,14 +7,14 @@ signature with the first line of its docstring; nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pkg.generation.aligned_code import align_code
 from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.forms.standing_code import make_signature, wrap_block
 from pkg.model import Helper, Hit, Label, Node, QueryResult
-from pkg.retrieval.needed_imports import ModuleImports
+from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 from pkg.units import find_owner
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_helpers(store: GraphStore, result: QueryResult, degree: Degree = "code"
     """
     if degree == "none" or not result.hits:
         return ()
-    found = _read_found(store, result.hits)
+    found = read_found(store, result.hits)
     if degree == "signature":
         return tuple(_list_signatures(found))
     shown = [_show_code(each) for each in found]
@@ -60,8 +60,7 @@ def read_helpers(store: GraphStore, result: QueryResult, degree: Degree = "code"
     return tuple(_list_standing(found, shown, imports))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class FoundHit(NamedTuple):
     """A hit with its node, and that of the function which a block is a block of."""
 
     hit: Hit
@@ -70,17 +69,19 @@ class _Found:
 
     @property
     def docstring(self) -> str:
+        """Give the docstring of the function; "" without one."""
         return str(self.owner.properties.get("docstring") or "")
 
 
-def _read_found(store: GraphStore, hits: Iterable[Hit]) -> list[_Found]:
+def read_found(store: GraphStore, hits: Iterable[Hit]) -> list[FoundHit]:
+    """Read the nodes of hits, and of the functions that they are or stand in."""
     nodes = {node.id: node for node in store.get(list(dict.fromkeys(hit.id for hit in hits)))}
     owners = {node.id: find_owner(node.id, node.label, node.name) for node in nodes.values()}
     nodes |= {node.id: node for node in store.get(sorted(set(owners.values()) - nodes.keys()))}
-    return [_Found(hit, nodes[hit.id], nodes[owners[hit.id]]) for hit in hits]
+    return [FoundHit(hit, nodes[hit.id], nodes[owners[hit.id]]) for hit in hits]
 
 
-def _list_signatures(found: Iterable[_Found]) -> Iterator[HelperText]:
+def _list_signatures(found: Iterable[FoundHit]) -> Iterator[HelperText]:
     shown: set[str] = set()
     for each in found:
         signature = make_signature(align_code(each.owner.content), each.docstring)
@@ -90,7 +91,7 @@ def _list_signatures(found: Iterable[_Found]) -> Iterator[HelperText]:
             yield HelperText(f"{owner.path}:{owner.start_line}-{owner.end_line} {owner.qualname}", signature)
 
 
-def _show_code(found: _Found) -> str:
+def _show_code(found: FoundHit) -> str:
     """Show a hit as it was pruned; of the function around a block what that needs, where Python 3 takes it."""
     hit, owner = found.hit, found.owner
     code = align_code(hit.pruned_content)
@@ -100,16 +101,16 @@ def _show_code(found: _Found) -> str:
     return wrap_block(align_code(owner.content), lines, code, found.docstring) or code
 
 
-def _read_imports(store: GraphStore, found: Iterable[_Found], shown: Iterable[str]) -> list[tuple[str, ...]]:
+def _read_imports(store: GraphStore, found: Iterable[FoundHit], shown: Iterable[str]) -> list[tuple[str, ...]]:
     """Give the imports of its module that each shown text uses."""
-    reader = ModuleImports(store, {source.name for source in store.sources() if source.kind == "corpus"})
+    reader = ModuleImports(store, list_corpora(store))
     nodes = [replace(each.node, content=code, start_col=0) for each, code in zip(found, shown, strict=True)]
     reader.read(nodes)
     return [reader.list_needed(node) for node in nodes]
 
 
 def _list_standing(
-    found: Iterable[_Found], shown: Iterable[str], imports: Iterable[tuple[str, ...]]
+    found: Iterable[FoundHit], shown: Iterable[str], imports: Iterable[tuple[str, ...]]
 ) -> Iterator[HelperText]:
     for each, code, needed in zip(found, shown, imports, strict=True):
         yield HelperText(tell_place(each.hit), "\n".join((*needed, code)))
