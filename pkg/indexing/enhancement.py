@@ -180,9 +180,7 @@ class _Run:
     @property
     def _usage(self) -> Usage:
         """Tell what this run has cost; the writer may have served others before."""
-        now, before = self._writer.usage, self._before
-        counts = now.requests - before.requests, now.prompt_tokens - before.prompt_tokens
-        return Usage(*counts, now.completion_tokens - before.completion_tokens, now.seconds - before.seconds)
+        return self._writer.usage - self._before
 
     @property
     def _seconds(self) -> float:

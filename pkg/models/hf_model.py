@@ -15,7 +15,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
-from pkg.errors import ContextLengthError, MissingExtraError, ModelError, ModelUnfitError, PathError
+from pkg.errors import MissingExtraError, ModelError, ModelUnfitError, PathError
 from pkg.models.answer_text import AnswerText
 from pkg.models.content import identify
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
@@ -23,7 +23,7 @@ from pkg.models.gguf_file import read_gguf
 from pkg.models.model_options import ModelOptions
 from pkg.models.prompt_batch import Conversation, Hole, Prompt
 from pkg.models.special_tokens import break_tokens
-from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage
+from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage, check_room
 
 BATCH = 64  # sequences that are written together: more do not pay on a processor, and memory grows with them
 WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
@@ -230,7 +230,7 @@ class HfModel:
 
     def _write(self, prompts: Sequence[Prompt], decoding: Decoding, listen: Listen | None = None) -> list[Generation]:
         ids = [self._read_prompt(prompt) for prompt in prompts]
-        self._check_room(max(map(len, ids)), decoding)
+        check_room(self, max(map(len, ids)), decoding)
         stop = decoding.stop
         rows = [_Row(AnswerText(stop, decoding.max_tokens, listen), []) for _ in prompts]
         family_ends = self._family.stop if self._family and any(isinstance(each, Hole) for each in prompts) else ()
@@ -242,14 +242,6 @@ class HfModel:
             Generation(row.answer.finish(), _read_finish(row), Usage(1, len(prompt), len(row.ids), seconds))
             for row, prompt in zip(rows, ids, strict=True)
         ]
-
-    def _check_room(self, tokens: int, decoding: Decoding) -> None:
-        window = self.window
-        if window is not None and tokens + decoding.max_tokens > window:
-            raise ContextLengthError(
-                f"{self.name} has a window of {window} tokens; a prompt of {tokens} and an answer of up to"
-                f" {decoding.max_tokens} do not fit; give it less"
-            )
 
     def _find_ends(self, spelled: Sequence[str]) -> frozenset[int]:
         """Find the tokens that end a text: those that the model names, and those that are given."""

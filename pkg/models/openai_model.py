@@ -16,7 +16,7 @@ from pkg.models.fim import FimFamily, Order
 from pkg.models.model_options import ModelOptions
 from pkg.models.openai_client import OpenAIClient, Path
 from pkg.models.rate_limit import RateLimit
-from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage
+from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage, check_room
 from pkg.services import OPENAI, call_patiently, estimate_tokens, split_address
 
 PARALLEL = 4  # requests that any service takes at once; llama.cpp says how many are worth it
@@ -96,7 +96,7 @@ class OpenAIModel:
 
     def complete(self, prompt: str, decoding: Decoding, listen: Listen | None = None) -> Generation:
         """Go on where a text ends; a ContextLengthError where prompt and answer do not fit."""
-        self._check_room(self.count_tokens(prompt), decoding)
+        check_room(self, self.count_tokens(prompt), decoding)
         return self._generate("completions", {"prompt": prompt}, {}, decoding, listen)
 
     def fill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
@@ -107,7 +107,7 @@ class OpenAIModel:
         family = self._family
         if family is not None:
             hole = self._endpoint.make_hole(family, prefix, suffix, cast("Order | None", self._options.order))
-            self._check_room(self.count_tokens(hole) if isinstance(hole, str) else len(hole), decoding)
+            check_room(self, self.count_tokens(hole) if isinstance(hole, str) else len(hole), decoding)
             return self._generate("completions", {"prompt": hole}, {}, decoding, None, family.stop)
         if self._has_infill:
             return self._fill_by_infill(prefix, suffix, decoding)
@@ -116,7 +116,7 @@ class OpenAIModel:
                 f"{self.name} is not known to fill holes: its family is unknown, and its service does not read what"
                 " stands behind one; ask it by a conversation instead"
             )
-        self._check_room(self.count_tokens(prefix) + self.count_tokens(suffix), decoding)
+        check_room(self, self.count_tokens(prefix) + self.count_tokens(suffix), decoding)
         return self._generate("completions", {"prompt": prefix, "suffix": suffix}, {}, decoding, None)
 
     def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
@@ -128,7 +128,7 @@ class OpenAIModel:
         is_primed = bool(messages) and messages[-1].role == "assistant"
         if is_primed and not self.can_prime:
             raise ModelUnfitError(f"{self._client.url} does not go on with an answer that was begun; ask a question")
-        self._check_room(sum(self.count_tokens(each.content) for each in messages), decoding)
+        check_room(self, sum(self.count_tokens(each.content) for each in messages), decoding)
         told = [{"role": each.role, "content": each.content} for each in messages]
         more = self._endpoint.priming if is_primed else {}
         return self._generate("chat", {"messages": told}, more, decoding, listen)
@@ -197,14 +197,6 @@ class OpenAIModel:
             raise
         except ModelError:
             return None
-
-    def _check_room(self, tokens: int, decoding: Decoding) -> None:
-        window = self.window
-        if window is not None and tokens + decoding.max_tokens > window:
-            raise ContextLengthError(
-                f"{self.name} has a window of {window} tokens; a prompt of {tokens} and an answer of up to"
-                f" {decoding.max_tokens} do not fit; give it less"
-            )
 
     def _generate(
         self,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from pkg.errors import ContextLengthError
+
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length"]
 """Why a text ends: the model or a stop string ended it, or its tokens ran out."""
@@ -47,6 +49,14 @@ class Usage:
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.seconds + other.seconds,
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.requests - other.requests,
+            self.prompt_tokens - other.prompt_tokens,
+            self.completion_tokens - other.completion_tokens,
+            self.seconds - other.seconds,
         )
 
 
@@ -109,3 +119,13 @@ class TextModel(Protocol):
 
     def close(self) -> None:
         """Free what it holds."""
+
+
+def check_room(model: TextModel, tokens: int, decoding: Decoding) -> None:
+    """Refuse a prompt of so many tokens that leaves no room for its answer, with a ContextLengthError."""
+    window = model.window
+    if window is not None and tokens + decoding.max_tokens > window:
+        raise ContextLengthError(
+            f"{model.name} has a window of {window} tokens; a prompt of {tokens} and an answer of up to"
+            f" {decoding.max_tokens} do not fit; give it less"
+        )
