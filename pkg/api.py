@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -377,11 +377,15 @@ class Graph:
         What each option means stands at pkg.QueryOptions. Raises QueryError where nothing can be asked, UsageError
         for options that cannot be meant together.
         """
-        from pkg.retrieval.query import QueryOptions, run_query
+        from pkg.retrieval.query_options import QueryOptions
 
         options = QueryOptions(
             mode, top_k, blocks, ranking, source, path, kind, budget, prune, prune_steps, hops, callers, rerank_hits
         )
+        return self._run_query(text, options)
+
+    def _run_query(self, text: str, options: QueryOptions) -> QueryResult:
+        from pkg.retrieval.query import run_query
 
         def ask() -> QueryResult:
             with self.store.snapshot():  # one generation with its own encoder, which a build may have changed
@@ -459,7 +463,7 @@ class Graph:
 
         chosen = query or QueryOptions()
         functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
-        code, whole = (self.query(text, **_list_fields(each)) for each in (chosen, functions))
+        code, whole = (self._run_query(text, each) for each in (chosen, functions))
         return code, _read_again(lambda: read_context(self.store, code, whole))
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
@@ -515,11 +519,6 @@ class Graph:
 
             self._encoder = name, load_encoder(keep_encoder(self.store))
         return self._encoder[1]
-
-
-def _list_fields(options: QueryOptions) -> dict[str, Any]:
-    """Give the options of a query as keywords."""
-    return {each.name: getattr(options, each.name) for each in fields(options)}
 
 
 def _read_again(read: Callable[[], Found]) -> Found:

@@ -172,7 +172,7 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    asked = split_options(options, prompt, explain)
+    asked = split_options(options, prompt)
     if asked is not None:
         run_generate(text, store, options, asked, as_json)
         return

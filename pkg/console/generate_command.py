@@ -28,7 +28,7 @@ _NAMES = (
 )  # fmt: skip
 
 
-def split_options(options: dict[str, Any], prompt: bool, explain: bool) -> dict[str, Any] | None:
+def split_options(options: dict[str, Any], prompt: bool) -> dict[str, Any] | None:
     """Take the options of an answer out of those of a query; None where no answer is asked for.
 
     A UsageError says which of them go together.

@@ -19,6 +19,7 @@ from pkg.indexing.build_plan import (
     BuildSession,
     KnownUnits,
     compare,
+    gather_docstrings,
     is_current,
 )
 from pkg.indexing.report import BuildReport, CutCount, StageClock
@@ -116,7 +117,7 @@ def write_units(
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
     records = dict(store.link_notes(found.source.name)) if is_resolved else {}  # gone when their files are put anew
-    docstrings = dict(store.docstrings(found.source.name)) | dict(found.docstrings)  # of functions that come again
+    docstrings = gather_docstrings(found, store)  # of functions that come again
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 

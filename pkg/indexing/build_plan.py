@@ -17,6 +17,7 @@ from pkg.resources import open_scratch
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
+    from pkg.indexing.written_docstrings import Docstrings
     from pkg.units import UnitGraph, UnitText
 
 
@@ -88,6 +89,11 @@ def is_current(found: Input, store: GraphStore) -> bool:
     """Tell whether the last build of the source read this very input."""
     before = store.source_fingerprint(found.source.name)
     return bool(before) and before == found.fingerprint
+
+
+def gather_docstrings(found: Input, store: GraphStore) -> Docstrings:
+    """Give the docstrings that are known of a source: those in the store, and in the export that it is built from."""
+    return dict(store.docstrings(found.source.name)) | dict(found.docstrings)
 
 
 def compare(found: Input, known: KnownUnits) -> BuildPlan:

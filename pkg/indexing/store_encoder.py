@@ -19,7 +19,7 @@ from pkg.encode.registry import (
 )
 from pkg.errors import EncoderMismatchError, UsageError
 from pkg.graph.texts import find_docstring, parse_import
-from pkg.indexing.build_plan import KnownUnits, compare, is_current
+from pkg.indexing.build_plan import KnownUnits, compare, gather_docstrings, is_current
 from pkg.indexing.written_docstrings import fill_function
 from pkg.model import EMBEDDED_LABELS, Label, Node, Skip
 from pkg.units import hash_bytes
@@ -239,8 +239,7 @@ def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
             census.encode([text for text, _ in batch], [heading for _, heading in batch])
     is_stream = found.source.root == "-"
     if not is_stream:
-        docstrings = dict(store.docstrings(found.source.name)) | dict(found.docstrings)
-        preparer = Preparer(found.source.name, census, docstrings)
+        preparer = Preparer(found.source.name, census, gather_docstrings(found, store))
         for units in cut_batches(_load_fresh(found, store)):
             preparer.prepare(units)
     return Estimate(census.texts, census.tokens, not is_stream)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from pkg.rerank.candidates import Extracted
 from pkg.rerank.case import Case, Contender
@@ -25,7 +26,7 @@ def choose_versions(case: Case, answers: Sequence[Sequence[Extracted]]) -> list[
         waiting = [place for place in waiting if _goes_on(case, tried[place][-1], left[place])]
         for place in waiting:
             tried[place].append(Contender([], left[place].pop(0)))
-    return [max(each, key=lambda contender: _rate(case, contender)) for each in tried]
+    return [each[0] if len(each) == 1 else max(each, key=partial(_rate, case)) for each in tried]
 
 
 def _goes_on(case: Case, last: Contender, left: list[Extracted]) -> bool:
