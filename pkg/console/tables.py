@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.streams import show_controls, style_words
+from pkg.model import Label
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
 SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
+HEAD_MARGIN = " " * 7  # the room of line numbers
 SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
 
 _HIT_FIELDS = (
@@ -29,6 +32,7 @@ _HIT_FIELDS = (
     "cosine", "content", "pruned_content", "same_content",
 )  # fmt: skip
 _DOCSTRING_FIELDS = ("docstring", "docstring_source")  # of functions alone
+_HEAD_FIELDS = ("signature", "class_header", "summary")  # of functions and blocks that have them
 
 
 def build_line(report: BuildReport) -> dict[str, Any]:
@@ -59,7 +63,8 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
     """Give one line a hit, then the line of coverage, as docs/commands.md describes them."""
     for hit in result.hits:
         line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
-        line |= {name: text for name in _DOCSTRING_FIELDS if (text := getattr(hit, name)) is not None}
+        line |= {name: text for name in _DOCSTRING_FIELDS + _HEAD_FIELDS if (text := getattr(hit, name)) is not None}
+        line |= {"has_code": hit.has_code, "same_function": hit.same_function}
         yield line | {
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
@@ -74,7 +79,9 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
         yield _view_title(hit)
         if hit.docstring and hit.docstring_source in WRITTEN:  # that of a person stands in the code
             yield style_words(f"{hit.docstring}\n({hit.docstring_source})", "dim italic")
-        yield _view_code(hit)
+        yield from _view_head(hit)
+        if hit.has_code:
+            yield _view_code(hit)
         for helper in hit.helpers:
             place = f"{_escape(helper.path)}:{helper.start_line}"
             does = "called by" if helper.role == "caller" else "calls"
@@ -98,6 +105,17 @@ def _view_title(hit: Hit) -> RenderableType:
         f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
         f"  [green]{scores}[/]  [dim]{_escape(hit.source)}[/]"
     )
+
+
+def _view_head(hit: Hit) -> Iterator[RenderableType]:
+    """Show whose code this is: the headers of class and function, and what the docstring says first."""
+    is_whole = hit.label == Label.FUNCTION.value and hit.has_code
+    headers = (hit.class_header,) if is_whole else (hit.class_header, hit.signature)
+    for header in filter(None, headers):
+        yield style_words(indent(header, HEAD_MARGIN), "dim")
+    is_told = hit.docstring_source in WRITTEN or (is_whole and hit.docstring is not None)
+    if hit.summary and not is_told:
+        yield style_words(indent(hit.summary, HEAD_MARGIN), "dim italic")
 
 
 def _view_code(hit: Hit) -> Text:

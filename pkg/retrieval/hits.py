@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.encode.headings import Headings
 from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
+from pkg.retrieval.heads import Head, read_heads
 from pkg.retrieval.prune import Pruned, prune
 from pkg.retrieval.query_options import QueryOptions
 from pkg.retrieval.ranking import Ranked
@@ -23,6 +24,16 @@ READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a bud
 
 
 @dataclass(frozen=True, slots=True)
+class ReadHit:
+    """A candidate in its place, as the store has it."""
+
+    rank: int
+    match: Ranked
+    unfolded: Unfolded
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
 class OpenedHit:
     """A hit without its helpers yet, what the store tells of it, and how it was pruned, in words."""
 
@@ -31,26 +42,39 @@ class OpenedHit:
     explain: tuple[str, ...]
 
 
-def open_hits(
-    store: GraphStore, encoder: Encoder, query: Vectors, ranked: Sequence[Ranked], options: QueryOptions
-) -> Iterator[OpenedHit]:
-    """Yield a hit for each candidate, best first, pruned for a query, float32 [dimension].
-
-    Nothing is pruned before it is asked for, and little is fetched.
-    """
-    headings = Headings(store.sources())
-    for rank, (match, unfolded) in zip(count(1), _unfold_all(store, ranked), strict=False):
-        node = unfolded.node
-        heading = headings.of(node)
-        pruned = _prune_node(encoder, query, unfolded, heading, options.prune_steps) if options.prune else None
-        yield OpenedHit(_make_hit(rank, match, node, pruned), unfolded, tuple(_explain(rank, match, node, pruned)))
-
-
-def _unfold_all(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, Unfolded]]:
-    """Read candidates some at a time: a server is waited for once, not for each."""
+def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
+    """Read candidates, best first, some at a time: a server is waited for once, not for each."""
+    ranks = count(1)
     for start in range(0, len(ranked), READ_AT_ONCE):
         some = ranked[start : start + READ_AT_ONCE]
-        yield from zip(some, store.unfold([each.id for each in some]), strict=True)
+        unfolded = store.unfold([each.id for each in some])
+        heads = read_heads(store, [each.node for each in unfolded])
+        for match, each, head in zip(some, unfolded, heads, strict=True):
+            yield ReadHit(next(ranks), match, each, head)
+
+
+class HitOpener:
+    """Makes hits for a query, float32 [dimension]; to open one costs some encodings, to list one next to nothing."""
+
+    def __init__(self, store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> None:
+        self._headings = Headings(store.sources())
+        self._encoder, self._query, self._options = encoder, query, options
+
+    def open(self, read: ReadHit) -> OpenedHit:
+        """Make a hit with its code, pruned where that is asked for."""
+        rank, match, node = read.rank, read.match, read.unfolded.node
+        pruned = self._prune(read.unfolded) if self._options.prune else None
+        explain = tuple(_explain(rank, match, node, pruned))
+        return OpenedHit(_make_hit(read, pruned), read.unfolded, explain)
+
+    def _prune(self, unfolded: Unfolded) -> Pruned:
+        heading = self._headings.of(unfolded.node)
+        return _prune_node(self._encoder, self._query, unfolded, heading, self._options.prune_steps)
+
+
+def list_hit(read: ReadHit) -> Hit:
+    """Make a hit that is not pruned, of which only place, signature and summary are to be shown."""
+    return _make_hit(read, None)
 
 
 def _prune_node(encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: str, steps: int) -> Pruned:
@@ -69,10 +93,10 @@ def _list_branches(unfolded: Unfolded) -> list[Nested]:
     return [each._replace(start=each.start - first, end=each.end - first) for each in unfolded.blocks]
 
 
-def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hit:
-    cuts = pruned.cuts if pruned else ()
+def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
+    match, node, cuts = read.match, read.unfolded.node, pruned.cuts if pruned else ()
     return Hit(
-        rank=rank,
+        rank=read.rank,
         label=node.label.value,
         id=node.id,
         source=node.source,
@@ -90,6 +114,7 @@ def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hi
         same_content=match.same_content,
         docstring=_find_text(node, "docstring"),
         docstring_source=_find_text(node, "docstring_source"),
+        **read.head._asdict(),
     )
 
 

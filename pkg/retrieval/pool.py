@@ -112,9 +112,9 @@ def _search_files(
     store: GraphStore, question: Question, query: Vectors, label: Label, where: NodeFilter
 ) -> Iterator[tuple[Match, ...]]:
     """Find the best nodes of the files that the question names, unless the search is narrowed to others."""
-    if where.path is None:
+    if not where.paths:
         for name in question.files:
-            narrowed = replace(where, path=f"*{name}*" if name.endswith("/") else f"*{name}")
+            narrowed = replace(where, paths=(f"*{name}*" if name.endswith("/") else f"*{name}",))
             yield store.vector_search(label, query, POOL_IN_FILE, narrowed).matches
 
 

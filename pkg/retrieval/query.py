@@ -11,7 +11,7 @@ from pkg.errors import QueryError, shorten
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
-from pkg.retrieval.hits import OpenedHit, open_hits
+from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
 from pkg.retrieval.question import Question, parse_question
@@ -34,12 +34,12 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     with store.snapshot():
         found = _find_best(store, question, query, text, options)
         notes = _check_found(store, found, options)
-        opened = open_hits(store, encoder, query, found.ranked, options)
+        opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
-        packed = pack_hits(opened, complete, options.budget, len(found.ranked))
+        packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
-    coverage = Coverage(*counts, (*notes, *packed.notes), *calls)
+    coverage = Coverage(*counts, (*notes, *packed.notes), *calls, packed.without_code)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
