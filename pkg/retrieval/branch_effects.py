@@ -52,7 +52,7 @@ def find_effects(branch: ast.stmt) -> Effects:
 
 
 def _collect(node: ast.AST, effects: Effects, in_loop: bool) -> None:
-    """Note the effects of a node and of all inside; what is inside of a function or lambda is done by who calls it."""
+    """Note the effects of a node and of all inside; what is inside of a lambda is done by who calls it."""
     effects.must_stay = effects.must_stay or _name_reason(node, in_loop)
     effects.holds_error |= isinstance(node, ast.Raise | ast.Assert)
     effects.bound |= set(list_bound(node))
@@ -63,7 +63,7 @@ def _collect(node: ast.AST, effects: Effects, in_loop: bool) -> None:
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         children = [*node.exc.args, *node.exc.keywords]  # what makes the error changes nothing
     else:
-        children = [] if isinstance(node, Definition | ast.Lambda) else list(ast.iter_child_nodes(node))
+        children = [] if isinstance(node, ast.Lambda) else list(ast.iter_child_nodes(node))
     for child in children:
         _collect(child, effects, in_loop or (isinstance(node, Loop) and child in node.body))
 
@@ -78,6 +78,8 @@ def _name_reason(node: ast.AST, in_loop: bool) -> str:
         return "it ends a step of the loop around it"
     if isinstance(node, ast.Global | ast.Nonlocal):
         return "it binds a name of an outer scope"
+    if isinstance(node, Definition | ast.ClassDef):
+        return f"it defines `{node.name}`"
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return f"it changes `{ast.unparse(node)}`"
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not _reports(node.value):

@@ -1,4 +1,4 @@
-"""Show what was cut from a text as a fold: a comment in its place that tells which lines are not shown."""
+"""Show what was cut from a text as a fold: a comment in its place that tells which lines are not shown (P-18)."""
 
 from __future__ import annotations
 

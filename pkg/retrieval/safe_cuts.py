@@ -1,4 +1,4 @@
-"""Tell whether a branch of a function may go, because what remains still stands without it.
+"""Tell whether a branch of a function may go, because what remains still stands without it (P-18).
 
 It stays where the code around it reads a name that it binds; where it may change an object; where it returns, yields,
 or ends a step of a loop around it; where all its ways end in an error, which is then the answer itself, or an error

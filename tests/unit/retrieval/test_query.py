@@ -120,7 +120,7 @@ def test_what_something_depends_on_is_not_pruned_without_being_asked_for(store: 
     assert "hit 1: if at lines 7-8 kept: it calls `amazing`" in result.explain
 
 
-GUARDED = '''\
+GUARDED = """\
 def read_boring(sentence):
     count = 0
     while count < boring:
@@ -130,7 +130,7 @@ def read_boring(sentence):
         if zebra < count:
             quagga = okapi(count)
     return quagga
-'''
+"""
 
 
 @pytest.mark.parametrize(
