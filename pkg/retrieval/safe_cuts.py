@@ -25,8 +25,8 @@ from pkg.retrieval.branch_effects import (
     Loop,
     find_called_name,
     find_effects,
-    list_bound,
     is_harmless,
+    list_bound,
 )
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
