@@ -112,6 +112,7 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         pruned_content=pruned.content.decode("utf-8", "replace") if pruned and cuts else node.content,
         pruned=cuts,
         same_content=match.same_content,
+        same_function=match.same_function,
         docstring=_find_text(node, "docstring"),
         docstring_source=_find_text(node, "docstring_source"),
         **read.head._asdict(),
@@ -137,6 +138,8 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
         yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
         yield f"hit {rank}: stands for {match.same_content} more of equal content"
+    if match.same_function:
+        yield f"hit {rank}: stands for {match.same_function} more good blocks of its function"
     if pruned is None:
         return
     for cut in pruned.cuts:
