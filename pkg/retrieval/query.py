@@ -75,7 +75,9 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
 
 
 def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:
-    return completer.complete([Excerpt(each.unfolded.node, each.hit.pruned, each.unfolded.links) for each in opened])
+    return completer.complete(
+        [Excerpt(each.unfolded.node, (*each.hit.pruned, *each.folds), each.unfolded.links) for each in opened]
+    )
 
 
 def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
