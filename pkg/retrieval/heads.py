@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.model import Label, Node, RelationType
+from pkg.model import Hit, Label, Node, RelationType
 from pkg.units import find_owner
 
 if TYPE_CHECKING:
@@ -47,14 +47,22 @@ def _read_classes(store: GraphStore, functions: Sequence[Node]) -> dict[str, Nod
     return {edge.end: outer[edge.start] for edge in edges if outer[edge.start].label is Label.CLASS}
 
 
-def make_head(function: Node, around: Node | None = None) -> Head:
-    """Make the head of a function; of another node it is empty."""
-    if function.label is not Label.FUNCTION:
-        return Head()
-    docstring = function.properties.get("docstring")
+def make_head(definition: Node, around: Node | None = None) -> Head:
+    """Make the head of a function or class; of another node there is no signature."""
+    docstring = definition.properties.get("docstring")
     summary = summarise(docstring) if isinstance(docstring, str) else ""
     header = find_header(around.content, around.start_col) if around is not None else None
-    return Head(find_header(function.content, function.start_col), header, summary or None)
+    is_definition = definition.label in (Label.FUNCTION, Label.CLASS)
+    signature = find_header(definition.content, definition.start_col) if is_definition else None
+    return Head(signature, header, summary or None)
+
+
+def list_unsaid(hit: Hit) -> list[str]:
+    """List what is to be said of a hit that its shown code does not say: headers, and the first of the docstring."""
+    is_said = hit.has_code and hit.label != Label.BLOCK.value  # of the signature, and of a docstring of a person
+    is_written = hit.docstring_source not in (None, "human", "none")
+    told = hit.class_header, None if is_said else hit.signature, None if is_said and not is_written else hit.summary
+    return [text for text in told if text]
 
 
 def find_header(content: str, column: int = 0) -> str | None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from pkg.encode.headings import Headings
 from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
+from pkg.retrieval.class_heads import fold_definitions
+from pkg.retrieval.context import Lines
 from pkg.retrieval.heads import Head, read_heads
 from pkg.retrieval.prune import Pruned, prune
 from pkg.retrieval.query_options import QueryOptions, prune_choice
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 LEAST_PART = 0.005  # of a score, to be told
+PRUNED_LABELS = (Label.FUNCTION, Label.BLOCK)  # of a class or module all is code that it defines: its head is shown
 READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a budget may end before more
 
 
@@ -43,6 +46,7 @@ class OpenedHit:
     hit: Hit
     unfolded: Unfolded
     explain: tuple[str, ...]
+    folds: tuple[Lines, ...] = ()  # of a class or module, which is shown by its head
 
 
 def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
@@ -66,9 +70,12 @@ class HitOpener:
     def open(self, read: ReadHit) -> OpenedHit:
         """Make a hit with its code, pruned where that is asked for."""
         rank, match, node = read.rank, read.match, read.unfolded.node
+        if node.label not in PRUNED_LABELS:
+            folded = fold_definitions(node)
+            hit = replace(_make_hit(read, None), pruned_content=folded.node.content)
+            return OpenedHit(hit, read.unfolded, tuple(_explain(rank, match, node, None)), folded.folds)
         pruned = self._prune(read.unfolded)
-        explain = tuple(_explain(rank, match, node, pruned))
-        return OpenedHit(_make_hit(read, pruned), read.unfolded, explain)
+        return OpenedHit(_make_hit(read, pruned), read.unfolded, tuple(_explain(rank, match, node, pruned)))
 
     def _prune(self, unfolded: Unfolded) -> Pruned | None:
         heading = self._headings.of(unfolded.node)
@@ -133,6 +140,7 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         pruned_content=pruned.shown.decode("utf-8", "replace") if pruned and cuts else node.content,
         pruned=cuts,
         same_content=match.same_content,
+        same_function=match.same_function,
         docstring=_find_text(node, "docstring"),
         docstring_source=_find_text(node, "docstring_source"),
         **read.head._asdict(),
@@ -150,7 +158,7 @@ def _raise_score(match: Ranked, pruned: Pruned | None) -> float:
 
 
 def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Iterator[str]:
-    kind = f"{node.kind} block of" if node.label is Label.BLOCK else "function"
+    kind = f"{node.kind} block of" if node.label is Label.BLOCK else node.label.value.lower()
     place = f"{node.path}:{node.start_line}-{node.end_line}"
     yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}, cosine {match.cosine:.4f}"
     if match.parts:
@@ -158,6 +166,8 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
         yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
         yield f"hit {rank}: stands for {match.same_content} more of equal content"
+    if match.same_function:
+        yield f"hit {rank}: stands for {match.same_function} more good blocks of its function"
     if pruned is None:
         return
     for cut in pruned.cuts:

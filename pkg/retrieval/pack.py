@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from pkg.model import Helper, Hit
+from pkg.retrieval.heads import list_unsaid
 from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
 
@@ -188,7 +189,7 @@ class _Load:
 
 
 def _measure_hit(hit: Hit) -> int:
-    return _measure(hit.path, hit.qualname, hit.pruned_content)
+    return _measure(hit.path, hit.qualname, *list_unsaid(hit), hit.pruned_content)
 
 
 def _measure(*texts: str) -> int:

@@ -247,7 +247,7 @@ def test_a_question_with_lone_surrogates_is_answered(store: FakeStore) -> None:
 def test_a_budget_cuts_code_and_lists_all_hits(store: FakeStore) -> None:
     result = run_query(store, FakeEncoder(), "zebra", QueryOptions(mode="block", top_k=10**9, budget=30, hops=0))
 
-    assert result.coverage.shown + result.coverage.folded == result.coverage.searched
+    assert (result.coverage.shown, len({(hit.path, hit.qualname) for hit in result.hits})) == (5, 5)
     assert 0 < result.coverage.without_code == sum(not hit.has_code for hit in result.hits) < len(result.hits)
     assert {hit.signature for hit in result.hits} >= {"def feed(self, zebra):", "def split(text):"}
 
