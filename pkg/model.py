@@ -26,11 +26,21 @@ class Label(str, Enum):
     BLOCK = "Block"
     IMPORT = "Import"
     LIBRARY = "Library"
+    CONSTANT = "Constant"
+    MODULE = "Module"
     CALL = "Call"
 
 
-EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT)
+DECLARATION_LABELS = (Label.CLASS, Label.CONSTANT, Label.MODULE)
+"""What can be found beside functions and blocks; searches can take all three together."""
+EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT, *DECLARATION_LABELS)
 """The labels whose nodes carry a vector (P-09)."""
+
+
+def list_group(label: Label) -> tuple[Label, ...]:
+    """List the labels that an index keeps together with a label."""
+    return DECLARATION_LABELS if label in DECLARATION_LABELS else (label,)
+
 
 BlockKind = Literal["body", "if", "for", "while", "with", "try", "match"]
 BLOCK_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
@@ -88,7 +98,37 @@ class Class(NamedTuple):
     parent: int | None  # index into CodeUnit.definitions
     bases: tuple[str, ...]
     decorators: tuple[str, ...]
+    body: int  # byte offset of the first statement behind the header
     docstring: Span | None
+
+
+ConstantKind = Literal["constant", "field", "member"]
+CONSTANT_KINDS: tuple[ConstantKind, ...] = get_args(ConstantKind)
+"""A name of a module, of a class, and of an enumeration."""
+
+
+class Constant(NamedTuple):
+    """One name that module or class code gives a value or an annotation; its span is that of the statement.
+
+    What is said about it lies around: comments above it and behind it, a string below it.
+    """
+
+    name: str
+    qualname: str
+    span: Span
+    parent: int | None  # index into CodeUnit.definitions; None in module code
+    kind: ConstantKind
+    value: tuple[int, int] | None  # byte offsets of the right side
+    annotation: tuple[int, int] | None
+    docstring: tuple[int, int] | None  # of a string that stands as the next statement
+
+
+class Module(NamedTuple):
+    """The code of a file that is in no definition and no import: from its first such statement to its last."""
+
+    span: Span
+    docstring: Span | None
+    statements: tuple[tuple[int, int], ...]  # byte offsets of runs of such statements; a compound one may hold others
 
 
 class Function(NamedTuple):
@@ -172,6 +212,8 @@ class CodeUnit:
     calls: tuple[Call, ...] = ()
     facts: bytes = b""  # what gives values to names, packed as pkg.units says
     comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
+    constants: tuple[Constant, ...] = ()
+    module: Module | None = None  # None where all the code is in definitions and imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +253,7 @@ class Node:
 
 
 class Outline(NamedTuple):
-    """What a ranking looks at of a function or block: its cosine, and a node without its text.
+    """What a ranking looks at of a function, block or declaration: its cosine, and a node without its text.
 
     A block has its place in its function as name and qualname.
     """
@@ -252,11 +294,11 @@ class Nested(NamedTuple):
 
 
 class Unfolded(NamedTuple):
-    """A function or block with what is asked about a hit."""
+    """A function, block or declaration with what is asked about a hit."""
 
     node: Node
-    blocks: tuple[Nested, ...]  # inside of it but for bodies, in the order of the text
-    links: tuple[Edge, ...]  # from its function to what that contains and calls (UNFOLDED_TYPES)
+    blocks: tuple[Nested, ...]  # inside of a function or block but for bodies, in the order of the text
+    links: tuple[Edge, ...]  # from its function, or from a class, to what that contains and calls (UNFOLDED_TYPES)
 
 
 UNFOLDED_TYPES = (RelationType.CONTAINS, RelationType.CALLS, RelationType.UNRESOLVED)
@@ -264,11 +306,17 @@ UNFOLDED_TYPES = (RelationType.CONTAINS, RelationType.CALLS, RelationType.UNRESO
 
 @dataclass(frozen=True, slots=True)
 class NodeFilter:
-    """Narrow a search before it ranks: by source, by path glob, by block kind."""
+    """Narrow a search before it ranks: by source, by path, by block kind."""
 
     source: str | None = None
-    path: str | None = None  # fnmatch pattern on the path of the file or row
+    paths: tuple[str, ...] = ()  # globs on the path of the file or row; the last that matches decides, ! takes out
     kinds: frozenset[str] | None = None  # block kinds; None takes all
+    tests: bool | None = None  # only files that hold tests, or none of them; None takes both
+
+    @property
+    def narrows_paths(self) -> bool:
+        """Tell whether the path of a file or row matters."""
+        return bool(self.paths) or self.tests is not None
 
 
 class Match(NamedTuple):
@@ -343,6 +391,11 @@ class Hit:
     cosine: float = 0.0  # of the whole text with the question (P-14)
     docstring: str | None = None  # of a function, also one that was written for it and stands not in its content
     docstring_source: str | None = None  # of a function: human, fim, template or none
+    signature: str | None = None  # header of the function that it is or lies in, as it is written
+    class_header: str | None = None  # of the class around that function
+    summary: str | None = None  # first sentence of the docstring of that function
+    has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
+    same_function: int = 0  # other good blocks of its function that were folded into this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +411,8 @@ class Coverage:
     calls_bound: int = 0  # call sites of the hits: certain or likely
     calls_possible: int = 0
     calls_unbound: int = 0
+    without_code: int = 0  # hits whose code the budget had no room for
+    same_function: int = 0  # blocks that were folded into a better one of their function
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ to send one costs more than to compare it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import translate
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +20,7 @@ from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.neo4j_writing import count_key
 from pkg.graph.neo4j.nodes import to_cosine
 from pkg.graph.neo4j.session import Reader, View
+from pkg.graph.path_filter import make_path_pattern
 from pkg.graph.sqlite_rows import parse_id
 from pkg.graph.texts import drop_below
 from pkg.model import Label, Match, Matches, Node, NodeFilter
@@ -129,8 +129,8 @@ class VectorSearch:
         """Give the parameters that narrow a search: sources, kinds, and the fragments of the paths that match."""
         kinds = None if self._where.kinds is None else sorted(self._where.kinds)
         fragments = None
-        if self._where.path is not None:
-            pattern = to_java_pattern(self._where.path)
+        if self._where.narrows_paths:
+            pattern = make_path_pattern(self._where)
             fragments = self._reader.run(cypher.FRAGMENTS_AT, names=self._names, pattern=pattern)[0]["fragments"]
         return {"names": self._names, "kinds": kinds, "fragments": fragments}
 
@@ -178,14 +178,6 @@ class VectorSearch:
         return lambda: [_Found(*each) for each in self._reader.note(records()[0]["found"])]
 
 
-def to_java_pattern(glob: str) -> str:
-    r"""Translate a path glob to a regular expression that Java reads as Python does: (?s:...) without \Z."""
-    pattern = translate(glob).replace("(?>", "(?:")
-    for end in (r"\Z", r"\z"):
-        pattern = pattern.removesuffix(end)
-    return pattern
-
-
 def _pick_leaders(found: Iterable[_Found]) -> list[Match]:
     """Let the one of highest cosine stand for each content, best first, ties by id; few are found: no arrays."""
     leaders: dict[str, _Found] = {}
@@ -200,6 +192,15 @@ def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
     To a question without words all nodes are equal, and come by id.
     """
     return not vector.any() or min(each.cosine for each in found) < last.score - SAME_SCORE
+
+
+def merge_matches(found: Sequence[Matches], k: int) -> Matches:
+    """Join what was found of several labels, none of whose contents are equal, and keep the k best, ties by id."""
+    ranked = sorted((match for each in found for match in each.matches), key=lambda match: (-match.score, match.id))
+    folded = sum(match.same_content for match in ranked[:k])
+    return Matches(
+        tuple(ranked[:k]), sum(each.searched for each in found), sum(each.filtered for each in found), folded
+    )
 
 
 class ServerTexts:
@@ -225,14 +226,14 @@ class ServerTexts:
         """Read what lies inside a node."""
         return self._get_inside(node.id)
 
-    def find_fragments(self, pattern: str) -> list[int]:
-        """Give the numbers of the fragments of the files and rows whose path matches."""
+    def find_fragments(self, where: NodeFilter) -> list[int]:
+        """Give the numbers of the fragments of the files and rows whose path passes a filter."""
         names = self._reader.view.ready
-        found = self._reader.run(cypher.FRAGMENTS_AT, names=names, pattern=to_java_pattern(pattern))
+        found = self._reader.run(cypher.FRAGMENTS_AT, names=names, pattern=make_path_pattern(where))
         return [parse_id(each) for each in found[0]["fragments"]]
 
     def open_terms(self, label: Label) -> TextSegment:
-        """Give the terms of the functions or imports of the generation that is read now."""
+        """Give the terms of the group of a label, in the generation that is read now."""
         return self._cache.open_terms(self._reader.view.stamp, label)
 
     def mend(self) -> list[str]:
