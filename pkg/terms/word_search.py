@@ -31,8 +31,8 @@ class TextIndex(Protocol):
     def open_terms(self, label: Label) -> TextSegment:
         """Give the terms of the group of a label, in the generation that is read now."""
 
-    def find_fragments(self, pattern: str) -> Collection[int]:
-        """Give the numbers of the fragments of the files and rows whose path matches."""
+    def find_fragments(self, where: NodeFilter) -> Collection[int]:
+        """Give the numbers of the fragments of the files and rows whose path passes a filter."""
 
     def read_nodes(self, ids: list[str]) -> list[Node]:
         """Read nodes in the order of their ids."""
@@ -47,9 +47,9 @@ def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: Nod
     indexed = label if label in TERM_LABELS else Label.FUNCTION
     is_empty = label is not Label.BLOCK and where.kinds is not None  # kinds are of blocks
     if label is Label.FUNCTION_NAME:
-        is_empty = is_empty or where.path is not None  # a name stands in no file
+        is_empty = is_empty or where.narrows_paths  # a name stands in no file
     segment = index.open_terms(indexed)
-    fragments = [] if is_empty else None if where.path is None else index.find_fragments(where.path)
+    fragments = [] if is_empty else index.find_fragments(where) if where.narrows_paths else None
     keep = segment.filter(where.source, fragments, label if label in DECLARATION_LABELS else None)
     if label in DECLARATION_LABELS:
         return leave_out(segment.search(terms, k, keep), len(segment) - segment.count(label))
@@ -76,7 +76,7 @@ def search_declarations(index: TextIndex, terms: Terms, k: int, where: NodeFilte
     if not terms:
         return Matches((), 0, 0, 0)
     segment = index.open_terms(DECLARATION_LABELS[0])
-    fragments = None if where.path is None else index.find_fragments(where.path)
+    fragments = index.find_fragments(where) if where.narrows_paths else None
     return segment.search(terms, k, segment.filter(where.source, fragments))
 
 

@@ -142,7 +142,7 @@ def test_all_declarations_are_found_together_in_one_order(shop: GraphStore) -> N
 
 def test_declarations_are_narrowed_by_source_and_path_but_not_by_kinds_of_blocks(shop: GraphStore) -> None:
     question = "limit add"
-    for where in (NodeFilter(path="*basket*"), NodeFilter(path="shop/b*", kinds=frozenset({"if"}))):
+    for where in (NodeFilter(paths=("*basket*",)), NodeFilter(paths=("shop/b*",), kinds=frozenset({"if"}))):
         near, worded = shop.search_declarations(ask(question), weigh_terms(question), 9, where)
         assert set(names(shop, near)) == set(names(shop, worded)) == {"Basket", "Basket.limit"}
         assert (near.filtered, worded.filtered) == (near.searched - 2, worded.searched - 2)
