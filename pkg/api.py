@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
-    from pkg.retrieval.query_options import BlockChoice, Mode, QueryOptions, RankingMethod, TestChoice
+    from pkg.retrieval.query_options import BlockChoice, Mode, PruneChoice, QueryOptions, RankingMethod, TestChoice
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -366,7 +366,7 @@ class Graph:
         path: str | Sequence[str] | None = None,
         kind: BlockKind | None = None,
         budget: int = 8000,
-        prune: bool = True,
+        prune: PruneChoice | bool = "safe",
         prune_steps: int = 1,
         hops: int = 1,
         callers: bool = False,

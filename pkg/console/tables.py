@@ -77,7 +77,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
 
 
 def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
-    """Show hits with their place, score and highlighted code, what was pruned dimmed, and one line of coverage."""
+    """Show hits with their place, score and highlighted code, what was pruned as folds, and one line of coverage."""
     for hit in result.hits:
         yield _view_title(hit)
         if hit.docstring and hit.docstring_source in WRITTEN:  # that of a person stands in the code
@@ -120,24 +120,29 @@ def _view_head(hit: Hit) -> Iterator[RenderableType]:
 
 
 def _view_code(hit: Hit) -> Text:
-    """Highlight the code of a hit with line numbers; cut lines are dimmed."""
+    """Highlight the code of a hit with line numbers, with a fold in the place of each cut."""
     from rich.syntax import Syntax
     from rich.text import Text
 
     from pkg.generation.aligned_code import align_code
+    from pkg.retrieval.folds import name_fold
 
     is_head = hit.label not in ("Function", "Block")
     text = show_controls(align_code(hit.pruned_content if is_head else hit.content))
     code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
-    cut = {line for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
+    folds = {line: each for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
     lines = code.split("\n")
     view, number = Text(), hit.start_line
     for line in lines[:SHOWN_LINES]:
-        if number in cut:
-            line = Text(line.plain, "dim strike")
+        if (fold := folds.get(number)) is not None:
+            if number > fold.start_line:
+                number += 1
+                continue
+            margin = line.plain[: len(line.plain) - len(line.plain.lstrip())]
+            line = Text(margin + name_fold(fold.start_line, fold.end_line), "dim")
         view.append(f"{number:>6} ", "dim").append_text(line).append("\n")
-        fold = _FOLD.search(line.plain) if is_head else None
-        number = int(fold[1]) + 1 if fold else number + 1
+        folded = _FOLD.search(line.plain) if is_head else None
+        number = int(folded[1]) + 1 if folded else number + 1
     if len(lines) > SHOWN_LINES:
         view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
     return view

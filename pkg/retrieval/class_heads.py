@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pkg.extract.syntax import find_indent, parse_piece
 from pkg.model import Label, Node
 from pkg.retrieval.context import Lines
+from pkg.retrieval.folds import name_fold
 
 SHORT_CLASS = 30  # lines of a helper that are shown whole, about what a method of the same budget takes
 MOST_LINES = 100  # of a head: a class of a hundred methods is not read for its list of methods
@@ -121,8 +122,3 @@ def _write(lines: Sequence[str], folds: Sequence[_Fold], first: int) -> Iterator
         yield f"{margin}{stands}{name_fold(first + fold.first, first + fold.last)}"
         line = fold.last + 1
     yield from lines[line:]
-
-
-def name_fold(start_line: int, end_line: int) -> str:
-    """Say which lines of the file a fold stands for, as a comment."""
-    return f"# ... lines {start_line}-{end_line} folded"

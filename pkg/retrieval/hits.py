@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.context import Lines
 from pkg.retrieval.heads import Head, read_heads
 from pkg.retrieval.prune import Pruned, prune
-from pkg.retrieval.query_options import QueryOptions
+from pkg.retrieval.query_options import QueryOptions, prune_choice
 from pkg.retrieval.ranking import Ranked
+from pkg.retrieval.safe_cuts import Surroundings
+from pkg.units import find_owner
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
@@ -62,7 +65,7 @@ class HitOpener:
 
     def __init__(self, store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> None:
         self._headings = Headings(store.sources())
-        self._encoder, self._query, self._options = encoder, query, options
+        self._store, self._encoder, self._query, self._options = store, encoder, query, options
 
     def open(self, read: ReadHit) -> OpenedHit:
         """Make a hit with its code, pruned where that is asked for."""
@@ -71,12 +74,12 @@ class HitOpener:
             folded = fold_definitions(node)
             hit = replace(_make_hit(read, None), pruned_content=folded.node.content)
             return OpenedHit(hit, read.unfolded, tuple(_explain(rank, match, node, None)), folded.folds)
-        pruned = self._prune(read.unfolded) if self._options.prune else None
+        pruned = self._prune(read.unfolded)
         return OpenedHit(_make_hit(read, pruned), read.unfolded, tuple(_explain(rank, match, node, pruned)))
 
-    def _prune(self, unfolded: Unfolded) -> Pruned:
+    def _prune(self, unfolded: Unfolded) -> Pruned | None:
         heading = self._headings.of(unfolded.node)
-        return _prune_node(self._encoder, self._query, unfolded, heading, self._options.prune_steps)
+        return _prune_node(self._store, self._encoder, self._query, unfolded, heading, self._options)
 
 
 def list_hit(read: ReadHit) -> Hit:
@@ -84,14 +87,32 @@ def list_hit(read: ReadHit) -> Hit:
     return _make_hit(read, None)
 
 
-def _prune_node(encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: str, steps: int) -> Pruned:
-    node = unfolded.node
+def _prune_node(
+    store: GraphStore, encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: str, options: QueryOptions
+) -> Pruned | None:
+    """Prune the text of a node by the chosen rule; None where none is chosen."""
+    node, choice = unfolded.node, prune_choice(options)
+    if choice == "none":
+        return None
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
     if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
         whole = prune(encoder, query, content, indent, (), heading=heading)
         return replace(whole, refused=("not pruned: the text holds bytes that are not UTF-8",))
-    return prune(encoder, query, content, indent, _list_branches(unfolded), steps, heading=heading)
+    around = partial(_read_surroundings, store, node) if choice == "safe" else None
+    branches, steps = _list_branches(unfolded), options.prune_steps
+    return prune(encoder, query, content, indent, branches, steps, heading=heading, around=around)
+
+
+def _read_surroundings(store: GraphStore, node: Node) -> Surroundings:
+    """Read the function that a node is or stands in; its own text where that of the function does not hold it."""
+    owner = find_owner(node.id, node.label, node.name)
+    function = node if owner == node.id else store.get([owner])[0]
+    start, text = node.start - function.start, function.content.encode("utf-8", "replace")
+    content = node.content.encode("utf-8", "replace")
+    if text[start : start + len(content)] != content:
+        return Surroundings(b"", b"")
+    return Surroundings(text, find_indent(text, function.start_col), start)
 
 
 def _list_branches(unfolded: Unfolded) -> list[Nested]:
@@ -116,7 +137,7 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         score_pruned=_raise_score(match, pruned),
         cosine=match.cosine,
         content=node.content,
-        pruned_content=pruned.content.decode("utf-8", "replace") if pruned and cuts else node.content,
+        pruned_content=pruned.shown.decode("utf-8", "replace") if pruned and cuts else node.content,
         pruned=cuts,
         same_content=match.same_content,
         same_function=match.same_function,

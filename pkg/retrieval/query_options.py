@@ -12,11 +12,13 @@ from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 Mode = Literal["block", "function", "both"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
+PruneChoice = Literal["safe", "paper", "none"]
 TestChoice = Literal["auto", "only", "no"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 BLOCK_CHOICES: tuple[BlockChoice, ...] = get_args(BlockChoice)
 RANKINGS: tuple[RankingMethod, ...] = get_args(RankingMethod)
 TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
+PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
 
 
@@ -32,7 +34,7 @@ class QueryOptions:
     path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
     kind: BlockKind | None = None
     budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
-    prune: bool = True
+    prune: PruneChoice | bool = "safe"  # what may be cut (P-18): what nothing depends on, anything, nothing
     prune_steps: int = 1  # A-04
     hops: int = 1  # A-12, A-36; 0 adds no callees
     callers: bool = False  # Q-23; the functions that call a hit
@@ -54,6 +56,7 @@ def check_options(options: QueryOptions) -> None:
     check_choice("tests", options.tests, TEST_CHOICES)
     if options.kind is not None:
         check_choice("kind", options.kind, BLOCK_KINDS)
+    check_choice("prune", prune_choice(options), PRUNE_CHOICES)
     for name, value, least in (
         ("top_k", options.top_k, 1),
         ("budget", options.budget, 0),
@@ -76,6 +79,13 @@ def block_kinds(options: QueryOptions) -> frozenset[str] | None:
     if options.kind is not None:
         kinds &= {options.kind}
     return None if len(kinds) == len(BLOCK_KINDS) else kinds
+
+
+def prune_choice(options: QueryOptions) -> PruneChoice:
+    """Tell by which rule to prune; True and False mean the safe one and none."""
+    if isinstance(options.prune, bool):
+        return "safe" if options.prune else "none"
+    return options.prune
 
 
 def node_filter(options: QueryOptions) -> NodeFilter:
