@@ -87,7 +87,7 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
             yield _view_code(hit)
         for helper in hit.helpers:
             place = f"{_escape(helper.path)}:{helper.start_line}"
-            does = "called by" if helper.role == "caller" else "calls"
+            does = {"caller": "called by", "wrapped": "wraps"}.get(helper.role, "calls")
             yield f"  [cyan]{does} {_escape(helper.qualname)}[/] {place}  [dim]{_escape(helper.reason)}[/]"
     if not result.hits:
         yield "nothing found"

@@ -71,7 +71,7 @@ def find_header(content: str, column: int = 0) -> str | None:
     column: where its first line stood; the lines below lose as much. Of its decorators only those remain that tell how
     it is called. Python 2 has the same headers.
     """
-    found = _find_place(content)
+    found = locate_header(content)
     if found is None:
         return None
     first, last, end = found
@@ -85,7 +85,7 @@ def _cut_margin(line: str, column: int) -> str:
     return line.lstrip() if line[:column].strip() else line[column:]
 
 
-def _find_place(content: str) -> tuple[int, int, int] | None:
+def locate_header(content: str) -> tuple[int, int, int] | None:
     """Give the first line of a header, and the line and column behind its colon; lines from 0 on."""
     first, depth = -1, 0
     try:
