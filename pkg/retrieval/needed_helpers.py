@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +27,15 @@ LEAST_COSINE = 0.3  # that the best hit is taken to have: below, the question is
 LONG_DOCSTRING = 4  # lines of a helper's docstring, of which the first sentence is shown then
 MOST_WHOLE = 1500  # tokens of the helpers of one hit that are shown whole, but for the first one
 MOST_HELPERS = 10  # of one hit; the longest functions call fifty
+
+
+MOST_TRIVIAL = 8  # lines, docstring apart, of what may do but one thing: nothing longer is parsed to find out
+MOST_WRAPPING = 30  # lines of a hit that may be one call
+_DOCSTRING = re.compile(
+    r"[ \t]*(?:#[^\n]*)?\n\s*(?:#[^\n]*\n\s*)*"
+    r"(?P<literal>[rRuU]?(?P<quotes>\"{3}|'{3})(?:[^\\]|\\.)*?(?P=quotes))[ \t]*(?=\n)",
+    re.DOTALL,
+)
 
 
 class Candidate(NamedTuple):
@@ -122,24 +132,22 @@ def fold_body(node: Node) -> Node | None:
     shown = [begin, *(margin + line for line in rest), *([inner + _quote(summary)] if summary else [])]
     if len(shown) >= node.content.count("\n"):
         return None
-    fold = name_fold(node.start_line + place[1] + 1, node.end_line)
+    fold = name_fold(node.start_line + place.last + 1, node.end_line)
     return replace(node, content="\n".join([*shown, f"{inner}pass  {fold}"]))
 
 
 def fold_docstring(node: Node) -> Node | None:
     """Show a function with the first sentence of its docstring; None where that is short."""
-    statement = next(iter(_parse_suite(node)), None)
-    docstring = node.properties.get("docstring")
-    if statement is None or not isinstance(docstring, str) or not is_string_statement(statement):
+    docstring, place = node.properties.get("docstring"), locate_header(node.content)
+    if not isinstance(docstring, str) or docstring.count("\n") < LONG_DOCSTRING or place is None:
         return None
-    lines, above = node.content.split("\n"), _count_lines_above(node)
-    first, last = statement.lineno - 1 - above, (statement.end_lineno or statement.lineno) - 1 - above
-    if last - first < LONG_DOCSTRING or lines[first][: statement.col_offset].strip():
+    found = _DOCSTRING.match(node.content, place.end)
+    if found is None:  # one that was written for the function, or of another form
         return None
-    margin = lines[first][: statement.col_offset]
-    fold = name_fold(node.start_line + first, node.start_line + last)
-    told = [f"{margin}{_quote(summarise(docstring))}  {fold}"]
-    return replace(node, content="\n".join([*lines[:first], *told, *lines[last + 1 :]]))
+    content = node.content
+    first, last = (node.start_line + content.count("\n", 0, offset) for offset in found.span("literal"))
+    told = f"{_quote(summarise(docstring))}  {name_fold(first, last)}"
+    return replace(node, content=content[: found.start("literal")] + told + content[found.end("literal") :])
 
 
 def _quote(summary: str) -> str:
@@ -149,7 +157,12 @@ def _quote(summary: str) -> str:
 def find_wrapped(hit: Excerpt, found: Sequence[Candidate]) -> Candidate | None:
     """Find what a function or body wraps that holds one statement, which only calls another function."""
     node = hit.node
-    if hit.cuts or not found or (node.label is not Label.FUNCTION and node.kind != "body"):
+    if (
+        hit.cuts
+        or not found
+        or node.content.count("\n") > MOST_WRAPPING
+        or (node.label is not Label.FUNCTION and node.kind != "body")
+    ):
         return None
     name = _find_called(_parse_body(node))
     named = [each for each in found if each.role == "callee" and each.node.name == name]
@@ -176,6 +189,9 @@ def is_trivial(node: Node) -> bool:
     """
     if node.kind != "method" or node.name in ("__init__", "__new__", "__call__"):
         return False
+    told = str(node.properties.get("docstring") or "")
+    if node.content.count("\n") - told.count("\n") > MOST_TRIVIAL:
+        return False
     body = _parse_body(node)
     if len(body) != 1 or hasattr(body[0], "body"):
         return False
@@ -199,17 +215,6 @@ def _list_decorators(node: Node) -> set[str]:
 
 def _parse_body(node: Node) -> list[ast.stmt]:
     """Give the statements of a function or block but for its docstring; none where Python does not take it."""
-    body = _parse_suite(node)
-    return body[1:] if body and is_string_statement(body[0]) else body
-
-
-def _count_lines_above(node: Node) -> int:
-    """Count the lines that the parser was given above the text."""
-    return 1 if find_indent(node.content.encode("utf-8", "replace"), node.start_col) else 0
-
-
-def _parse_suite(node: Node) -> list[ast.stmt]:
-    """Give the statements of a function or block; none where Python does not take it."""
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
     tree = parse_piece(content, indent)
@@ -218,4 +223,4 @@ def _parse_suite(node: Node) -> list[ast.stmt]:
         body = body[0].body
     if node.label is Label.FUNCTION and body and isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
         body = body[0].body
-    return body
+    return body[1:] if body and is_string_statement(body[0]) else body
