@@ -367,7 +367,8 @@ class Helper:
     content: str
     reason: str
     imports: tuple[str, ...] = ()  # statements of its module whose names it uses
-    role: str = "callee"  # or caller
+    role: str = "callee"  # or caller; wrapped, where a hit does nothing but call it
+    is_folded: bool = False  # whether lines of it are folded: of its docstring, or all of its body
 
 
 @dataclass(frozen=True, slots=True)
