@@ -32,7 +32,7 @@ from pkg.encode.headings import make_heading
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.model import Hit, Label, Node
-from pkg.retrieval.hits import open_hits
+from pkg.retrieval.hits import HitOpener, read_hits
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.query_options import PruneChoice, QueryOptions
 from pkg.retrieval.ranking import Ranked
@@ -112,8 +112,8 @@ def _check_one(
     headings = [make_heading(node.path, node.qualname)]
     score = float(encoder.encode([node.content.encode()], headings)[0] @ query)
     start = time.process_time()
-    ranked = [Ranked(node.id, score, score, node.content_hash, slope=1)]
-    opened = next(open_hits(graph.store, encoder, query, ranked, QueryOptions(prune=rule)))
+    read = next(read_hits(graph.store, [Ranked(node.id, score, score, node.content_hash, slope=1)]))
+    opened = HitOpener(graph.store, encoder, query, QueryOptions(prune=rule)).open(read)
     tally.milliseconds.append((time.process_time() - start) * 1000)
     hit = opened.hit
     tally.counts["prunings"] += 1

@@ -33,6 +33,7 @@ QUESTIONS = {
 SPYDER_QUESTIONS = {
     "spydercodeqa/spydercodeqa_dev.jsonl": "73c2c3431793ed974d6aefb44a2ca8a2164d19005e3721689258b775a1a13ba2"
 }
+LOCALISE = {"localise/dev.jsonl": "740144b743182d40b1fdd7cf07bcf8d442c53f5f1940fb037c6e03970ce49e4d"}
 
 
 def find_files(data: Path, pinned: dict[str, str]) -> list[Path]:

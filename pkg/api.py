@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
-    from pkg.retrieval.query_options import BlockChoice, Mode, PruneChoice, QueryOptions, RankingMethod
+    from pkg.retrieval.query_options import BlockChoice, Mode, PruneChoice, QueryOptions, RankingMethod, TestChoice
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -359,11 +359,11 @@ class Graph:
         text: str,
         *,
         mode: Mode = "block",
-        top_k: int = 1,
+        top_k: int = 3,
         blocks: BlockChoice = "all",
         ranking: RankingMethod = "linear",
         source: str | None = None,
-        path: str | None = None,
+        path: str | Sequence[str] | None = None,
         kind: BlockKind | None = None,
         budget: int = 8000,
         prune: PruneChoice | bool = "safe",
@@ -371,6 +371,7 @@ class Graph:
         hops: int = 1,
         callers: bool = False,
         rerank_hits: str | None = None,
+        tests: TestChoice = "auto",
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
 
@@ -380,7 +381,20 @@ class Graph:
         from pkg.retrieval.query_options import QueryOptions
 
         options = QueryOptions(
-            mode, top_k, blocks, ranking, source, path, kind, budget, prune, prune_steps, hops, callers, rerank_hits
+            mode,
+            top_k,
+            blocks,
+            ranking,
+            source,
+            path,
+            kind,
+            budget,
+            prune,
+            prune_steps,
+            hops,
+            callers,
+            rerank_hits,
+            tests,
         )
         return self._run_query(text, options)
 
@@ -459,9 +473,9 @@ class Graph:
     def _find_context(self, text: str, query: QueryOptions | None) -> tuple[QueryResult, Context]:
         """Search twice, for code and for functions, and read what the answer may use of both."""
         from pkg.generation.answer_context import MOST_SIGNATURES, read_context
-        from pkg.retrieval.query_options import QueryOptions
+        from pkg.retrieval.query_options import PROMPT_HITS, QueryOptions
 
-        chosen = query or QueryOptions()
+        chosen = query or QueryOptions(top_k=PROMPT_HITS)
         functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
         code, whole = (self._run_query(text, each) for each in (chosen, functions))
         return code, _read_again(lambda: read_context(self.store, code, whole))

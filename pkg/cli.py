@@ -37,7 +37,7 @@ from pkg.console.options import (
     store_options,
     verify_options,
 )
-from pkg.console.settings import SETTINGS, decode_option, is_by_file
+from pkg.console.settings import SETTINGS, decode_option, is_by_default, is_by_file
 from pkg.console.streams import (
     OUTPUT_FAULTS,
     choose_ask,
@@ -169,10 +169,13 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
     from pkg.api import open_graph
     from pkg.console import tables
     from pkg.console.generate_command import run_generate, split_options
+    from pkg.retrieval.query_options import PROMPT_HITS
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     asked = split_options(options, prompt)
+    if (prompt or asked is not None) and is_by_default(click.get_current_context(), "top_k"):
+        options["top_k"] = PROMPT_HITS
     if asked is not None:
         run_generate(text, store, options, asked, as_json)
         return

@@ -264,11 +264,17 @@ UNFOLDED_TYPES = (RelationType.CONTAINS, RelationType.CALLS, RelationType.UNRESO
 
 @dataclass(frozen=True, slots=True)
 class NodeFilter:
-    """Narrow a search before it ranks: by source, by path glob, by block kind."""
+    """Narrow a search before it ranks: by source, by path, by block kind."""
 
     source: str | None = None
-    path: str | None = None  # fnmatch pattern on the path of the file or row
+    paths: tuple[str, ...] = ()  # globs on the path of the file or row; the last that matches decides, ! takes out
     kinds: frozenset[str] | None = None  # block kinds; None takes all
+    tests: bool | None = None  # only files that hold tests, or none of them; None takes both
+
+    @property
+    def narrows_paths(self) -> bool:
+        """Tell whether the path of a file or row matters."""
+        return bool(self.paths) or self.tests is not None
 
 
 class Match(NamedTuple):
@@ -343,6 +349,11 @@ class Hit:
     cosine: float = 0.0  # of the whole text with the question (P-14)
     docstring: str | None = None  # of a function, also one that was written for it and stands not in its content
     docstring_source: str | None = None  # of a function: human, fim, template or none
+    signature: str | None = None  # header of the function that it is or lies in, as it is written
+    class_header: str | None = None  # of the class around that function
+    summary: str | None = None  # first sentence of the docstring of that function
+    has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
+    same_function: int = 0  # other good blocks of its function that were folded into this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +369,8 @@ class Coverage:
     calls_bound: int = 0  # call sites of the hits: certain or likely
     calls_possible: int = 0
     calls_unbound: int = 0
+    without_code: int = 0  # hits whose code the budget had no room for
+    same_function: int = 0  # blocks that were folded into a better one of their function
 
 
 @dataclass(frozen=True, slots=True)

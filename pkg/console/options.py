@@ -18,6 +18,7 @@ from pkg.console.settings import (
     check_follow_links,
     combine,
     decode_option,
+    decode_options,
     jobs_setting,
     model_setting,
     setting,
@@ -29,7 +30,7 @@ from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
-from pkg.retrieval.query_options import BLOCK_CHOICES, MODES, PRUNE_CHOICES, RANKINGS, QueryOptions
+from pkg.retrieval.query_options import BLOCK_CHOICES, MODES, PRUNE_CHOICES, RANKINGS, TEST_CHOICES, QueryOptions
 
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
@@ -120,7 +121,13 @@ query_options = combine(
         default=QUERY.mode,
         help="Look for blocks, whole functions, or both.",
     ),
-    setting("--top-k", "-k", type=click.IntRange(1), default=QUERY.top_k, help="Hits to return."),
+    setting(
+        "--top-k",
+        "-k",
+        type=click.IntRange(1),
+        default=QUERY.top_k,
+        help="Hits to return; 1 for --prompt and --generate.",
+    ),
     setting(
         "--ranking",
         type=click.Choice(RANKINGS),
@@ -134,7 +141,20 @@ query_options = combine(
         help="All blocks, only compound statements, or only function bodies.",
     ),
     source_setting(help="Search one source only."),
-    click.option("--path", callback=decode_option, help="Search only files whose path matches, such as 'tests/*'."),
+    click.option(
+        "--path",
+        multiple=True,
+        callback=decode_options,
+        metavar="GLOB",
+        help="Search only files whose path matches, such as 'shop/*'; '!shop/old*' leaves files out. May be given"
+        " several times: the last one that matches decides.",
+    ),
+    setting(
+        "--tests",
+        type=click.Choice(TEST_CHOICES),
+        default=QUERY.tests,
+        help="Hold tests back unless TEXT asks for them, search tests alone, or never.",
+    ),
     click.option("--kind", type=click.Choice(BLOCK_KINDS), help="Search one kind of block."),
     setting(
         "--budget",

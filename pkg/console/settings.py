@@ -22,6 +22,11 @@ def decode_option(ctx: click.Context, parameter: click.Parameter, value: str | N
     return value if value is None else decode_word(value)
 
 
+def decode_options(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Read the values of an option that is given several times as UTF-8 whatever the locale."""
+    return tuple(map(decode_word, values))
+
+
 def combine(*options: Decorator) -> Decorator:
     """Make one decorator of many; help lists the options in this order."""
 
@@ -97,6 +102,11 @@ def check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bo
 def is_by_file(ctx: click.Context, name: str) -> bool:
     """Tell whether the value of an option comes from a settings file."""
     return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT_MAP
+
+
+def is_by_default(ctx: click.Context, name: str) -> bool:
+    """Tell whether nobody gave the value of an option."""
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
 def _find_own_settings(roots: Iterable[str]) -> Path | None:

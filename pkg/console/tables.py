@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.streams import show_controls, style_words
+from pkg.retrieval.heads import list_unsaid
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,13 +25,17 @@ if TYPE_CHECKING:
 
 WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
 SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
+HEAD_MARGIN = " " * 7  # the room of line numbers
 SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
+
+_FOLD = re.compile(r"# \.\.\. lines \d+-(\d+) folded$")
 
 _HIT_FIELDS = (
     "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
     "cosine", "content", "pruned_content", "same_content",
 )  # fmt: skip
 _DOCSTRING_FIELDS = ("docstring", "docstring_source")  # of functions alone
+_HEAD_FIELDS = ("signature", "class_header", "summary")  # of functions and blocks that have them
 
 
 def build_line(report: BuildReport) -> dict[str, Any]:
@@ -59,7 +66,8 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
     """Give one line a hit, then the line of coverage, as docs/commands.md describes them."""
     for hit in result.hits:
         line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
-        line |= {name: text for name in _DOCSTRING_FIELDS if (text := getattr(hit, name)) is not None}
+        line |= {name: text for name in _DOCSTRING_FIELDS + _HEAD_FIELDS if (text := getattr(hit, name)) is not None}
+        line |= {"has_code": hit.has_code, "same_function": hit.same_function}
         yield line | {
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
@@ -74,7 +82,9 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
         yield _view_title(hit)
         if hit.docstring and hit.docstring_source in WRITTEN:  # that of a person stands in the code
             yield style_words(f"{hit.docstring}\n({hit.docstring_source})", "dim italic")
-        yield _view_code(hit)
+        yield from _view_head(hit)
+        if hit.has_code:
+            yield _view_code(hit)
         for helper in hit.helpers:
             place = f"{_escape(helper.path)}:{helper.start_line}"
             does = "called by" if helper.role == "caller" else "calls"
@@ -94,10 +104,19 @@ def _view_title(hit: Hit) -> RenderableType:
     kind = f"{hit.kind} block in " if hit.label == "Block" else f"{hit.kind} " if hit.kind else ""
     cuts = ", ".join(f"{cut.start_line}-{cut.end_line}" for cut in hit.pruned)
     scores = f"{hit.score:.3f}" + (f" -> {hit.score_pruned:.3f} without lines {cuts}" if cuts else "")
+    others = f", {hit.same_function} more blocks of it match" if hit.same_function else ""
     return (
         f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
-        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}[/]"
+        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}{others}[/]"
     )
+
+
+def _view_head(hit: Hit) -> Iterator[RenderableType]:
+    """Show whose code this is: the headers of class and function, and what the docstring says first."""
+    for text in list_unsaid(hit):
+        is_told = text == hit.summary and hit.docstring_source in WRITTEN  # all of it stands above
+        if not is_told:
+            yield style_words(indent(text, HEAD_MARGIN), "dim italic" if text == hit.summary else "dim")
 
 
 def _view_code(hit: Hit) -> Text:
@@ -106,23 +125,34 @@ def _view_code(hit: Hit) -> Text:
     from rich.text import Text
 
     from pkg.generation.aligned_code import align_code
-    from pkg.retrieval.folds import name_fold
 
-    text = show_controls(align_code(hit.content))
+    is_head = hit.label not in ("Function", "Block")
+    text = show_controls(align_code(hit.pruned_content if is_head else hit.content))
     code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
-    folds = {line: each for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
-    lines = code.split("\n")
-    view = Text()
-    for number, line in enumerate(lines[:SHOWN_LINES], hit.start_line):
-        if (fold := folds.get(number)) is not None:
-            if number > fold.start_line:
-                continue
-            margin = line.plain[: len(line.plain) - len(line.plain.lstrip())]
-            line = Text(margin + name_fold(fold.start_line, fold.end_line), "dim")
+    lines, view = code.split("\n"), Text()
+    for number, line in _number_lines(hit, lines[:SHOWN_LINES], is_head):
         view.append(f"{number:>6} ", "dim").append_text(line).append("\n")
     if len(lines) > SHOWN_LINES:
         view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
     return view
+
+
+def _number_lines(hit: Hit, lines: Sequence[Text], is_head: bool) -> Iterator[tuple[int, Text]]:
+    """Give lines their numbers in the file: a head holds its folds already, other code has them put in here."""
+    from rich.text import Text
+
+    from pkg.retrieval.folds import name_fold
+
+    cuts, number = {line: cut for cut in hit.pruned for line in range(cut.start_line, cut.end_line + 1)}, hit.start_line
+    for line in lines:
+        cut = cuts.get(number)
+        if cut is None:
+            yield number, line
+        elif number == cut.start_line:
+            margin = line.plain[: len(line.plain) - len(line.plain.lstrip())]
+            yield number, Text(margin + name_fold(cut.start_line, cut.end_line), "dim")
+        fold = _FOLD.search(line.plain) if is_head else None
+        number = int(fold[1]) + 1 if fold else number + 1
 
 
 def stats_line(stats: StoreStats) -> dict[str, Any]:

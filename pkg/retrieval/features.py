@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pkg.graph.path_filter import is_test
 from pkg.model import Label, Outline
 from pkg.retrieval.name_features import (
     name_cover,
@@ -38,15 +39,8 @@ from pkg.retrieval.pool import (
     zeros,
 )
 
-_TEST = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest)\.py[iw]?$")
 _GENERATED = re.compile(r"_pb2(?:_grpc)?\.py$|(?:^|/)_?generated/|_generated\.py$|(?:^|/)(?:lex|yacc|parse)tab\.py$")
 _VENDORED = re.compile(r"(?:^|/)_?(?:vendor|vendored|third_party|thirdparty|extern)/")
-
-
-@lru_cache(maxsize=10_000)
-def is_test(path: str) -> bool:
-    """Tell whether a file holds tests."""
-    return _TEST.search(path) is not None
 
 
 @lru_cache(maxsize=10_000)

@@ -7,59 +7,20 @@ are bound by name. A call that nothing binds may at last be guessed by the words
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pkg.extract.syntax import find_indent, parse_piece
 from pkg.model import Edge, Helper, Label, Node, RelationType, is_bound, rank_confidence
 from pkg.retrieval.call_targets import LinkedCalls, NamedCalls, NameGuesser
+from pkg.retrieval.class_heads import fold_helper
 from pkg.retrieval.context import Callee, Calls, Excerpt
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
-
-
-SHORT_CLASS = 30  # lines that are shown whole, about what a method of the same budget takes
-
-_MEMBER = re.compile(r"\s+(?=@|def\b|class\b|async\s+def\b)")
-
-
-def show_head(node: Node) -> Node:
-    """Cut a long class down to its header, docstring and attributes; give any other node as it is."""
-    lines = node.content.split("\n")
-    if node.label is not Label.CLASS or len(lines) <= SHORT_CLASS:
-        return node
-    kept = _find_first_member(lines, find_indent(node.content.encode("utf-8", "replace"), node.start_col))
-    while kept > 1 and not lines[kept - 1].strip():
-        kept -= 1
-    return replace(node, content="\n".join(lines[:kept]), end_line=node.start_line + kept - 1)
-
-
-def _find_first_member(lines: list[str], indent: bytes) -> int:
-    """Count the lines before the first method or inner class; SHORT_CLASS where none is found.
-
-    Only what comes before a line that may begin one is parsed: a class may be a thousand lines.
-    """
-    for number, line in enumerate(lines):
-        found = _MEMBER.match(line)
-        if number and found and _begins_member(lines[:number], found[0], indent):
-            return number
-    return SHORT_CLASS
-
-
-def _begins_member(above: list[str], margin: str, indent: bytes) -> bool:
-    """Tell whether a statement at this margin would stand in the body of the class, after the lines above it."""
-    tree = parse_piece("\n".join((*above, f"{margin}pass")).encode("utf-8", "replace"), indent)
-    if tree is None:
-        return False  # inside of a string or of brackets
-    found = next((each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)), None)
-    return found is not None and isinstance(found.body[-1], ast.Pass)  # else it is inside of `if` or the like
 
 
 MOST_CALLERS = 20  # of a hit: more would fill any budget, and are counted
@@ -206,7 +167,8 @@ class _Walk:
     def _add(self, every: Iterable[Callee], role: str) -> Iterator[Excerpt]:
         for node, reason in every:
             if not any(shown.holds(node) for shown in self.known):
-                shown = Excerpt(show_head(node))
+                folded = fold_helper(node)
+                shown = Excerpt(node, folded.folds)
                 self.known.append(shown)
-                self.found.append((shown.node, reason, role))
+                self.found.append((folded.node, reason, role))
                 yield shown

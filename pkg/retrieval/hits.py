@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from pkg.encode.headings import Headings
 from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
+from pkg.retrieval.class_heads import fold_definitions
+from pkg.retrieval.context import Lines
+from pkg.retrieval.heads import Head, read_heads
 from pkg.retrieval.prune import Pruned, prune
 from pkg.retrieval.query_options import QueryOptions, prune_choice
 from pkg.retrieval.ranking import Ranked
@@ -22,7 +25,18 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 LEAST_PART = 0.005  # of a score, to be told
+PRUNED_LABELS = (Label.FUNCTION, Label.BLOCK)  # of a class or module all is code that it defines: its head is shown
 READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a budget may end before more
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHit:
+    """A candidate in its place, as the store has it."""
+
+    rank: int
+    match: Ranked
+    unfolded: Unfolded
+    head: Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +46,45 @@ class OpenedHit:
     hit: Hit
     unfolded: Unfolded
     explain: tuple[str, ...]
+    folds: tuple[Lines, ...] = ()  # of a class or module, which is shown by its head
 
 
-def open_hits(
-    store: GraphStore, encoder: Encoder, query: Vectors, ranked: Sequence[Ranked], options: QueryOptions
-) -> Iterator[OpenedHit]:
-    """Yield a hit for each candidate, best first, pruned for a query, float32 [dimension].
-
-    Nothing is pruned before it is asked for, and little is fetched.
-    """
-    headings = Headings(store.sources())
-    for rank, (match, unfolded) in zip(count(1), _unfold_all(store, ranked), strict=False):
-        node = unfolded.node
-        heading = headings.of(node)
-        pruned = _prune_node(store, encoder, query, unfolded, heading, options)
-        yield OpenedHit(_make_hit(rank, match, node, pruned), unfolded, tuple(_explain(rank, match, node, pruned)))
-
-
-def _unfold_all(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, Unfolded]]:
-    """Read candidates some at a time: a server is waited for once, not for each."""
+def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
+    """Read candidates, best first, some at a time: a server is waited for once, not for each."""
+    ranks = count(1)
     for start in range(0, len(ranked), READ_AT_ONCE):
         some = ranked[start : start + READ_AT_ONCE]
-        yield from zip(some, store.unfold([each.id for each in some]), strict=True)
+        unfolded = store.unfold([each.id for each in some])
+        heads = read_heads(store, [each.node for each in unfolded])
+        for match, each, head in zip(some, unfolded, heads, strict=True):
+            yield ReadHit(next(ranks), match, each, head)
+
+
+class HitOpener:
+    """Makes hits for a query, float32 [dimension]; to open one costs some encodings, to list one next to nothing."""
+
+    def __init__(self, store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> None:
+        self._headings = Headings(store.sources())
+        self._store, self._encoder, self._query, self._options = store, encoder, query, options
+
+    def open(self, read: ReadHit) -> OpenedHit:
+        """Make a hit with its code, pruned where that is asked for."""
+        rank, match, node = read.rank, read.match, read.unfolded.node
+        if node.label not in PRUNED_LABELS:
+            folded = fold_definitions(node)
+            hit = replace(_make_hit(read, None), pruned_content=folded.node.content)
+            return OpenedHit(hit, read.unfolded, tuple(_explain(rank, match, node, None)), folded.folds)
+        pruned = self._prune(read.unfolded)
+        return OpenedHit(_make_hit(read, pruned), read.unfolded, tuple(_explain(rank, match, node, pruned)))
+
+    def _prune(self, unfolded: Unfolded) -> Pruned | None:
+        heading = self._headings.of(unfolded.node)
+        return _prune_node(self._store, self._encoder, self._query, unfolded, heading, self._options)
+
+
+def list_hit(read: ReadHit) -> Hit:
+    """Make a hit that is not pruned, of which only place, signature and summary are to be shown."""
+    return _make_hit(read, None)
 
 
 def _prune_node(
@@ -90,10 +121,10 @@ def _list_branches(unfolded: Unfolded) -> list[Nested]:
     return [each._replace(start=each.start - first, end=each.end - first) for each in unfolded.blocks]
 
 
-def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hit:
-    cuts = pruned.cuts if pruned else ()
+def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
+    match, node, cuts = read.match, read.unfolded.node, pruned.cuts if pruned else ()
     return Hit(
-        rank=rank,
+        rank=read.rank,
         label=node.label.value,
         id=node.id,
         source=node.source,
@@ -109,8 +140,10 @@ def _make_hit(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Hi
         pruned_content=pruned.shown.decode("utf-8", "replace") if pruned and cuts else node.content,
         pruned=cuts,
         same_content=match.same_content,
+        same_function=match.same_function,
         docstring=_find_text(node, "docstring"),
         docstring_source=_find_text(node, "docstring_source"),
+        **read.head._asdict(),
     )
 
 
@@ -125,7 +158,7 @@ def _raise_score(match: Ranked, pruned: Pruned | None) -> float:
 
 
 def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Iterator[str]:
-    kind = f"{node.kind} block of" if node.label is Label.BLOCK else "function"
+    kind = f"{node.kind} block of" if node.label is Label.BLOCK else node.label.value.lower()
     place = f"{node.path}:{node.start_line}-{node.end_line}"
     yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}, cosine {match.cosine:.4f}"
     if match.parts:
@@ -133,6 +166,8 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
         yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
         yield f"hit {rank}: stands for {match.same_content} more of equal content"
+    if match.same_function:
+        yield f"hit {rank}: stands for {match.same_function} more good blocks of its function"
     if pruned is None:
         return
     for cut in pruned.cuts:

@@ -1,17 +1,18 @@
-"""Pack hits and their helpers into a budget of tokens, whole pieces only (A-10, A-29)."""
+"""Pack hits and their helpers into a budget of tokens, whole pieces only; it cuts code, not hits (A-10, A-29)."""
 
 from __future__ import annotations
 
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from pkg.model import Helper, Hit
+from pkg.retrieval.heads import list_unsaid
 from pkg.retrieval.helpers import Completion
-from pkg.retrieval.hits import OpenedHit
+from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
 
 _TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
 _LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()
@@ -23,18 +24,23 @@ _RUNS = [
 
 HITS_AT_ONCE = 50  # completed together: what is read for them is in memory together
 
+LEAST_CODE = 30
+"""Tokens that must be left for another hit to be opened: a block of two lines with its place takes as many."""
+
+Open = Callable[[ReadHit], OpenedHit]
 Complete = Callable[[Sequence[OpenedHit]], Sequence[Completion]]
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The hits that fit, with their helpers, and what did not."""
+    """All hits, with their helpers, and what the budget has kept out."""
 
     hits: tuple[Hit, ...]
-    over_budget: int  # hits and helpers left out
+    without_code: int  # hits that are listed without their code
+    over_budget: int  # the same, and helpers left out
     notes: tuple[str, ...]
     explain: tuple[str, ...]
-    bound: int = 0  # call sites of the hits that fit, by how sure they are
+    bound: int = 0  # call sites of the hits whose code is shown, by how sure they are
     possible: int = 0
     unbound: int = 0
 
@@ -58,62 +64,38 @@ def _count_runs(runs: Iterable[bytes], most: int) -> int:
     return sum(-(-length // most) * count for length, count in lengths.items())
 
 
-def pack_hits(opened: Iterable[OpenedHit], complete: Complete, budget: int, total: int) -> Packed:
-    """Take hits in rank order, each followed by its helpers, until the first hit that does not fit.
+def pack_hits(read: Iterable[ReadHit], open_hit: Open, complete: Complete, budget: int) -> Packed:
+    """Take hits in rank order, each with its code and then its helpers where these fit, and list all.
 
-    ``opened`` is read no further than that, so hits out of reach cost nothing. The first hit always stays. ``total``
-    is how many hits there are in all; a budget of 0 has no limit.
+    A hit whose code does not fit is listed without it, and the next one may fit. Where hardly any room is left nothing
+    is opened any more, so code out of reach costs nothing. The first hit always has its code. A budget of 0 has no
+    limit.
     """
-    load = _Load(budget)
-    for batch in _batch_hits(opened, load):
-        if not load.has_room(batch[0].hit):
-            load.refuse_rest(batch[0].hit, total)
-            break
-        if not _pack_batch(load, batch, complete(batch), total):
-            break
-    calls = load.bound, load.possible, load.unbound
-    return Packed(tuple(load.hits), load.over_budget, tuple(load.notes), tuple(load.explain), *calls)
-
-
-def _batch_hits(opened: Iterable[OpenedHit], load: _Load) -> Iterator[list[OpenedHit]]:
-    """Group hits that would fit without helpers; one that would not begins a group, and nothing is opened after it."""
-    batch: list[OpenedHit] = []
-    size = 0
-    for item in opened:
-        own = _measure_hit(item.hit)
-        if batch and (len(batch) == HITS_AT_ONCE or not load.fits(size + own)):
-            yield batch
-            batch, size = [], 0
-        batch.append(item)
-        size += own
-        if not load.fits(size):
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _pack_batch(load: _Load, batch: Sequence[OpenedHit], completions: Sequence[Completion], total: int) -> bool:
-    """Pack hits with their helpers; tell whether all fit."""
-    for item, completion in zip(batch, completions, strict=True):
-        if not load.takes_hit(item.hit):
-            load.refuse_rest(item.hit, total)
-            return False
-        load.explain += item.explain
-        load.take_calls(item.hit.rank, completion)
-        kept = tuple(helper for helper in completion.helpers if load.takes_helper(item.hit.rank, helper))
-        load.hits.append(replace(item.hit, helpers=kept))
-    return True
+    load = _Load(budget, complete)
+    for each in read:
+        if not load.has_room():
+            load.pack_waiting()
+        if not load.has_room():
+            load.list_hit(list_hit(each))
+            continue
+        opened = open_hit(each)
+        if not load.fits(_measure_hit(opened.hit)):
+            load.pack_waiting()
+        load.take(opened)
+    load.pack_waiting()
+    return load.finish()
 
 
 @dataclass(slots=True)
 class _Load:
-    """What is packed so far."""
+    """What is packed so far, and the hits that would fit without helpers and wait to be completed together."""
 
     budget: int
+    complete: Complete
     used: int = 0
-    over_budget: int = 0
+    helpers_left_out: int = 0
     hits: list[Hit] = field(default_factory=list)
+    waiting: list[OpenedHit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     explain: list[str] = field(default_factory=list)
     shown: dict[str, int] = field(default_factory=dict)  # node id -> rank of the hit that brought it
@@ -121,20 +103,48 @@ class _Load:
     possible: int = 0
     unbound: int = 0
 
-    def has_room(self, hit: Hit) -> bool:
-        """Tell whether a hit will be taken."""
-        return not self.hits or self.fits(_measure_hit(hit))
+    def has_room(self) -> bool:
+        """Tell whether one more hit may get its code."""
+        return self.is_first() or (len(self.waiting) < HITS_AT_ONCE and self.fits(LEAST_CODE))
 
-    def takes_hit(self, hit: Hit) -> bool:
-        """Add a hit if it fits; the first one in any case, and says so when it is too large."""
-        size = _measure_hit(hit)
-        if not self.fits(size):
-            if self.hits:
-                return False
+    def is_first(self) -> bool:
+        """Tell whether no hit has come yet."""
+        return not self.hits and not self.waiting
+
+    def fits(self, size: int) -> bool:
+        """Tell whether so many tokens are left, with the hits that wait."""
+        return not self.budget or self.used + sum(_measure_hit(each.hit) for each in self.waiting) + size <= self.budget
+
+    def take(self, opened: OpenedHit) -> None:
+        """Let a hit wait for its helpers if its code fits; the first one in any case, and say so if it is too large."""
+        size = _measure_hit(opened.hit)
+        if self.is_first() and not self.fits(size):
             self.notes.append(f"hit 1 alone takes about {size} tokens, more than the budget of {self.budget}; it stays")
-        self.used += size
-        self.shown.setdefault(hit.id, hit.rank)
-        return True
+        elif not self.fits(size):
+            self.list_hit(opened.hit, size)
+            return
+        self.waiting.append(opened)
+
+    def pack_waiting(self) -> None:
+        """Pack the hits that wait, with those of their helpers that fit: these may take the room of a later one."""
+        batch, self.waiting = self.waiting, []
+        for item, completion in zip(batch, self.complete(batch) if batch else (), strict=True):
+            size = _measure_hit(item.hit)
+            if self.hits and not self.fits(size):
+                self.list_hit(item.hit, size)
+                continue
+            self.used += size
+            self.shown.setdefault(item.hit.id, item.hit.rank)
+            self.explain += item.explain
+            self.take_calls(item.hit.rank, completion)
+            kept = tuple(helper for helper in completion.helpers if self.takes_helper(item.hit.rank, helper))
+            self.hits.append(replace(item.hit, helpers=kept))
+
+    def list_hit(self, hit: Hit, size: int | None = None) -> None:
+        """List a hit without its code, whose size is known where it was opened."""
+        place = f"{hit.qualname} at {hit.path}:{hit.start_line}-{hit.end_line}"
+        self.explain.append(f"hit {hit.rank} ({place}) without its code: {self._describe_room(size)}")
+        self.hits.append(replace(hit, content="", pruned_content="", pruned=(), score_pruned=hit.score, has_code=False))
 
     def take_calls(self, rank: int, found: Completion) -> None:
         """Count the calls of a hit, and note how its helpers were chosen."""
@@ -150,8 +160,8 @@ class _Load:
             self.explain.append(f"{place} left out: shown with hit {self.shown[helper.id]}")
             return False
         size = _measure(helper.path, helper.qualname, helper.content, *helper.imports)
-        if not self.fits(size):
-            self.over_budget += 1
+        if self.budget and self.used + size > self.budget:
+            self.helpers_left_out += 1
             self.explain.append(f"{place} left out: {self._describe_room(size)}")
             return False
         self.used += size
@@ -159,25 +169,27 @@ class _Load:
         self.explain.append(f"{place} added: {helper.reason}")
         return True
 
-    def refuse_rest(self, hit: Hit, total: int) -> None:
-        """Count the first hit that does not fit and all after it."""
-        rest = total - len(self.hits)
-        self.over_budget += rest
-        size = _measure_hit(hit)
-        after = f" and the {rest - 1} after it" if rest > 1 else ""
-        place = f"{hit.qualname} at {hit.path}:{hit.start_line}-{hit.end_line}"
-        self.explain.append(f"hit {hit.rank} ({place}){after} left out: {self._describe_room(size)}")
+    def _describe_room(self, size: int | None) -> str:
+        needed = "" if size is None else f"about {size} tokens, and "
+        return f"{needed}{max(self.budget - self.used, 0)} of {self.budget} are left"
 
-    def fits(self, size: int) -> bool:
-        """Tell whether so many tokens are left."""
-        return not self.budget or self.used + size <= self.budget
-
-    def _describe_room(self, size: int) -> str:
-        return f"about {size} tokens, and {max(self.budget - self.used, 0)} of {self.budget} are left"
+    def finish(self) -> Packed:
+        """Give all hits by rank, and tell how many of them have no code."""
+        hits = sorted(self.hits, key=lambda hit: hit.rank)
+        without = sum(not hit.has_code for hit in hits)
+        if without:
+            self.notes.append(
+                f"{without} of {len(hits)} hits are listed without code: the budget of {self.budget} tokens has no room"
+                " for it; give a larger one, or 0 for no limit"
+            )
+        calls = self.bound, self.possible, self.unbound
+        return Packed(
+            tuple(hits), without, without + self.helpers_left_out, tuple(self.notes), tuple(self.explain), *calls
+        )
 
 
 def _measure_hit(hit: Hit) -> int:
-    return _measure(hit.path, hit.qualname, hit.pruned_content)
+    return _measure(hit.path, hit.qualname, *list_unsaid(hit), hit.pruned_content)
 
 
 def _measure(*texts: str) -> int:

@@ -11,9 +11,9 @@ from pkg.errors import QueryError, shorten
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
-from pkg.retrieval.hits import OpenedHit, open_hits
+from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.pack import Packed, pack_hits
-from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
+from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import Question, parse_question
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
 from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
@@ -34,12 +34,13 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     with store.snapshot():
         found = _find_best(store, question, query, text, options)
         notes = _check_found(store, found, options)
-        opened = open_hits(store, encoder, query, found.ranked, options)
+        opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
-        packed = pack_hits(opened, complete, options.budget, len(found.ranked))
+        packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
-    coverage = Coverage(*counts, (*notes, *packed.notes), *calls)
+    same_function = sum(each.same_function for each in found.ranked)
+    coverage = Coverage(*counts, (*notes, *packed.notes), *calls, packed.without_code, same_function)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
@@ -47,12 +48,14 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
 
 def _find_best(store: GraphStore, question: Question, query: Vectors, text: str, options: QueryOptions) -> Found:
     """Search, and let a model order the best anew where one is named."""
-    k, where = options.top_k, node_filter(options)
+    k = options.top_k
+    depth = k if options.rerank_hits is None else max(k, RERANK_DEPTH)
+    where, by_function = node_filter(options), block_kinds(options) is None
+    found = find_nodes(store, question, query, options.mode, depth, where, options.ranking, by_function)
     if options.rerank_hits is None:
-        return find_nodes(store, question, query, options.mode, k, where, options.ranking)
+        return found
     from pkg.encode.cross_encoder import load_pair_model
 
-    found = find_nodes(store, question, query, options.mode, max(k, RERANK_DEPTH), where, options.ranking)
     model = load_pair_model(options.rerank_hits)
     return replace(found, ranked=rerank_hits(store, model, text, found.ranked, k))
 
@@ -72,7 +75,9 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
 
 
 def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:
-    return completer.complete([Excerpt(each.unfolded.node, each.hit.pruned, each.unfolded.links) for each in opened])
+    return completer.complete(
+        [Excerpt(each.unfolded.node, (*each.hit.pruned, *each.folds), each.unfolded.links) for each in opened]
+    )
 
 
 def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:

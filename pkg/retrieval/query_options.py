@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -12,23 +13,25 @@ Mode = Literal["block", "function", "both"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
 PruneChoice = Literal["safe", "paper", "none"]
+TestChoice = Literal["auto", "only", "no"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 BLOCK_CHOICES: tuple[BlockChoice, ...] = get_args(BlockChoice)
 RANKINGS: tuple[RankingMethod, ...] = get_args(RankingMethod)
+TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
 PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
-    """The settings of one query; the defaults are the paper's: one block, pruned once, its callees added."""
+    """The settings of one query; the defaults are the papers' but for the number of hits: they take one."""
 
     mode: Mode = "block"  # what is looked for (P-15, P-16)
-    top_k: int = 1  # P-17, A-10
+    top_k: int = 3  # P-17, A-10; a person looks at some, and the right one is among three where it is not the first
     blocks: BlockChoice = "all"  # which blocks count (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
-    path: str | None = None  # fnmatch pattern
+    path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
     kind: BlockKind | None = None
     budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
     prune: PruneChoice | bool = "safe"  # what may be cut (P-18): what nothing depends on, anything, nothing
@@ -36,9 +39,13 @@ class QueryOptions:
     hops: int = 1  # A-12, A-36; 0 adds no callees
     callers: bool = False  # Q-23; the functions that call a hit
     rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
+    tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
 
 
 DEFAULT_OPTIONS = QueryOptions()
+PROMPT_HITS = (
+    1  # of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they see
+)
 
 
 def check_options(options: QueryOptions) -> None:
@@ -46,6 +53,7 @@ def check_options(options: QueryOptions) -> None:
     check_choice("mode", options.mode, MODES)
     check_choice("ranking", options.ranking, RANKINGS)
     check_choice("blocks", options.blocks, BLOCK_CHOICES)
+    check_choice("tests", options.tests, TEST_CHOICES)
     if options.kind is not None:
         check_choice("kind", options.kind, BLOCK_KINDS)
     check_choice("prune", prune_choice(options), PRUNE_CHOICES)
@@ -56,6 +64,8 @@ def check_options(options: QueryOptions) -> None:
         ("hops", options.hops, 0),
     ):
         check_least(name, value, least)
+    if any(not glob.removeprefix("!") for glob in list_paths(options)):
+        raise UsageError("a path is empty; expected a glob such as 'shop/*', or '!tests/*' to leave files out")
     if options.mode == "function" and (options.kind is not None or options.blocks != "all"):
         raise UsageError("kind and blocks narrow blocks, and mode is 'function'; use mode 'block' or 'both'")
     if block_kinds(options) == frozenset():
@@ -80,7 +90,14 @@ def prune_choice(options: QueryOptions) -> PruneChoice:
 
 def node_filter(options: QueryOptions) -> NodeFilter:
     """Turn options into the filter that a store applies before it ranks."""
-    return NodeFilter(options.source, options.path, block_kinds(options))
+    tests = {"auto": None, "only": True, "no": False}[options.tests]
+    return NodeFilter(options.source, list_paths(options), block_kinds(options), tests)
+
+
+def list_paths(options: QueryOptions) -> tuple[str, ...]:
+    """Give the globs of an option that may be one, several or none."""
+    path = options.path
+    return () if path is None else (path,) if isinstance(path, str) else tuple(path)
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pkg.model import Label, Match, Matches, NodeFilter
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
-from pkg.retrieval.ranking import Ranked, merge_ranked, rank_linear, rank_reciprocal
+from pkg.retrieval.ranking import Ranked, fold_functions, merge_ranked, rank_linear, rank_reciprocal
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
@@ -20,6 +20,7 @@ LABELS_OF_MODE = {
     "function": (Label.FUNCTION,),
     "both": (Label.BLOCK, Label.FUNCTION),
 }
+DEEPER = 4  # times as many candidates where blocks of too few functions are among them
 SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most
 
 
@@ -35,32 +36,47 @@ class Found:
 
 
 def find_nodes(
-    store: GraphStore, question: Question, query: Vectors, mode: str, k: int, where: NodeFilter, ranking: str
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    mode: str,
+    k: int,
+    where: NodeFilter,
+    ranking: str,
+    by_function: bool = False,
 ) -> Found:
     """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist.
 
-    The query is float32 [dimension].
+    The query is float32 [dimension]. by_function: the best block of a function stands for it, but with the ranking
+    ``dense``.
     """
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
         return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
-    return _find_fused(store, question, query, mode, k, where, ranking)
-
-
-def _find_fused(
-    store: GraphStore, question: Question, query: Vectors, mode: str, k: int, where: NodeFilter, ranking: str
-) -> Found:
-    labels = LABELS_OF_MODE[mode]
-    pools = [collect_pool(store, question, query, label, k, _narrow(where, label)) for label in labels]
-    lists = [
-        rank_linear(pool, label, k) if ranking == "linear" else rank_reciprocal(pool, k)
-        for pool, label in zip(pools, labels, strict=True)
-    ]
-    ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])
+    labels, depth = LABELS_OF_MODE[mode], k
+    while True:
+        pools = [collect_pool(store, question, query, label, depth, _narrow(where, label)) for label in labels]
+        lists = [
+            rank_linear(pool, label, k, by_function=by_function)
+            if ranking == "linear"
+            else rank_reciprocal(pool, k, by_function)
+            for pool, label in zip(pools, labels, strict=True)
+        ]
+        ranked = _join(lists, by_function)[:k]
+        if len(ranked) == k or not by_function or all(pool.holds_all(depth) for pool in pools):
+            break
+        depth *= DEEPER
     folded = sum(each.same_content for each in ranked)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
-    return Found(ranked, searched, filtered, folded, any(pool.is_approximate for pool in pools))
+    return Found(tuple(ranked), searched, filtered, folded, any(pool.is_approximate for pool in pools))
+
+
+def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:
+    if len(lists) == 1:
+        return lists[0]
+    merged = merge_ranked(lists)
+    return fold_functions(merged) if by_function else merged
 
 
 def _narrow(where: NodeFilter, label: Label) -> NodeFilter:

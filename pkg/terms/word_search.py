@@ -29,8 +29,8 @@ class TextIndex(Protocol):
     def open_terms(self, label: Label) -> TextSegment:
         """Give the terms of the functions or imports of the generation that is read now."""
 
-    def find_fragments(self, pattern: str) -> Collection[int]:
-        """Give the numbers of the fragments of the files and rows whose path matches."""
+    def find_fragments(self, where: NodeFilter) -> Collection[int]:
+        """Give the numbers of the fragments of the files and rows whose path passes a filter."""
 
     def read_nodes(self, ids: list[str]) -> list[Node]:
         """Read nodes in the order of their ids."""
@@ -45,9 +45,9 @@ def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: Nod
     indexed = label if label in (Label.FUNCTION, Label.IMPORT) else Label.FUNCTION
     is_empty = label is not Label.BLOCK and where.kinds is not None  # kinds are of blocks
     if label is Label.FUNCTION_NAME:
-        is_empty = is_empty or where.path is not None  # a name stands in no file
+        is_empty = is_empty or where.narrows_paths  # a name stands in no file
     segment = index.open_terms(indexed)
-    fragments = [] if is_empty else None if where.path is None else index.find_fragments(where.path)
+    fragments = [] if is_empty else index.find_fragments(where) if where.narrows_paths else None
     keep = segment.filter(where.source, fragments)
     if label is indexed:
         return segment.search(terms, k, keep)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from contract.conftest import OpenStore
 from contract.units import FILES, encode, encoder, fill, find_id
+from fakes import passes_path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -99,7 +99,7 @@ def passes(entry: Entry, where: NodeFilter | None) -> bool:
     piece = entry.piece
     return where is None or (
         where.source in (None, piece.source)
-        and (where.path is None or fnmatchcase(piece.path, where.path))
+        and passes_path(piece.path, where)
         and (where.kinds is None or (piece.kind or "function") in where.kinds)
     )
 
@@ -140,11 +140,15 @@ def graphs(draw: st.DrawFn) -> tuple[list[Entry], npt.NDArray[np.float32]]:
     return entries, random.normal(size=DIMENSION).astype(np.float32)
 
 
+GLOBS = ["*", "pack/*", "?.py", "pack/[!a]*", "pack/b[[]1].py", "PACK/*", "[", "*[ab].py", "*t*s*"]
 FILTERS = st.none() | st.builds(
     NodeFilter,
     st.sampled_from([None, None, *SOURCES, "three"]),
-    st.sampled_from([None, "*", "pack/*", "?.py", "pack/[!a]*", "pack/b[[]1].py", "PACK/*", "[", "*[ab].py"]),
+    st.lists(st.builds("".join, st.tuples(st.sampled_from(["", "", "!"]), st.sampled_from(GLOBS))), max_size=3).map(
+        tuple
+    ),
     st.none() | st.frozensets(st.sampled_from(BLOCK_KINDS), max_size=3),
+    st.sampled_from([None, None, True, False]),
 )
 
 
@@ -340,5 +344,5 @@ def test_a_shared_body_passes_by_the_path_of_each_of_its_rows(store: GraphStore)
     body = "def area(shape):\n    return shape\n"
     fill(store, dict.fromkeys(("row-1", "row-2"), body), label=Label.ROW)
     for path, expected in (("row-1", 1), ("row-2", 1), ("row-[!1]", 1), ("row-[!12]", 0), ("row-3", 0)):
-        found = store.vector_search(Label.FUNCTION, encode(body), 9, NodeFilter(path=path))
+        found = store.vector_search(Label.FUNCTION, encode(body), 9, NodeFilter(paths=(path,)))
         assert (path, len(found.matches)) == (path, expected)

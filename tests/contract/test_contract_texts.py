@@ -36,7 +36,7 @@ def fill_everything(store: GraphStore) -> None:
     fill(store, dict.fromkeys(("row-1", "row-2"), ROW), "rows", Label.ROW)
 
 
-WHERES = [None, NodeFilter(source="second"), NodeFilter(path="pack/*"), NodeFilter(path="row-2", source="rows")]
+WHERES = [None, NodeFilter(source="second"), NodeFilter(paths=("pack/*",)), NodeFilter(paths=("row-2",), source="rows")]
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -103,17 +103,17 @@ def test_filters_narrow_by_source_path_and_kind(filled: GraphStore) -> None:
         return {(node.source, node.path) for node in filled.get(ids)}
 
     assert found(NodeFilter(source="second")) == {("second", "other.py")}
-    assert found(NodeFilter(path="pack/*r.py", source="demo")) == {
+    assert found(NodeFilter(paths=("pack/*r.py",), source="demo")) == {
         ("demo", "pack/reader.py"),
         ("demo", "pack/writer.py"),
     }
-    assert found(NodeFilter(path="pack/[!r]*")) == {("demo", "pack/writer.py")}
+    assert found(NodeFilter(paths=("pack/[!r]*",))) == {("demo", "pack/writer.py")}
     assert found(NodeFilter(kinds=frozenset({"try"}), source="second"), Label.BLOCK) == {("second", "other.py")}
     assert found(NodeFilter(source="third")) == set()
 
 
 def test_filters_are_applied_before_the_best_are_chosen(filled: GraphStore) -> None:
-    found = search(filled, Label.FUNCTION, "read path", 1, NodeFilter(path="pack/writer.py"))
+    found = search(filled, Label.FUNCTION, "read path", 1, NodeFilter(paths=("pack/writer.py",)))
     assert names_of(filled, [found.matches[0].id]) == ["write"]
     assert (found.searched, found.filtered) == (4, 2)
 
@@ -128,7 +128,7 @@ def test_equal_content_is_folded_into_the_best(store: GraphStore) -> None:
 def test_a_shared_body_is_found_by_each_of_its_rows(store: GraphStore) -> None:
     fill(store, dict.fromkeys(("row-1", "row-2"), ROW), label=Label.ROW)
     for path, expected in (("row-1", 1), ("row-2", 1), ("row-3", 0)):
-        assert len(search(store, Label.FUNCTION, "area", 9, NodeFilter(path=path)).matches) == expected
+        assert len(search(store, Label.FUNCTION, "area", 9, NodeFilter(paths=(path,))).matches) == expected
 
 
 def test_scores_of_given_functions_are_those_of_the_search(filled: GraphStore) -> None:
@@ -154,7 +154,7 @@ def test_cosines_of_given_nodes_are_those_of_the_search(filled: GraphStore, labe
 
 
 @pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK])
-@pytest.mark.parametrize("where", [None, NodeFilter(kinds=frozenset({"for"})), NodeFilter(path="*.py")])
+@pytest.mark.parametrize("where", [None, NodeFilter(kinds=frozenset({"for"})), NodeFilter(paths=("*.py",))])
 def test_both_searches_at_once_find_what_each_finds(filled: GraphStore, label: Label, where: NodeFilter | None) -> None:
     query, terms = encode("read the settings of a path"), weigh_terms("read the settings of a path")
     worded = where if where is None else replace(where, kinds=None)

@@ -65,6 +65,19 @@ from pkg.units import (
 _WORD = re.compile(rb"[A-Za-z]+")
 
 
+def passes_path(path: str, where: NodeFilter) -> bool:
+    """Tell whether a path passes a filter: globs one after the other, and names of test files one by one."""
+    passes = not where.paths or where.paths[0].startswith("!")
+    for glob in where.paths:
+        if fnmatchcase(path, glob.removeprefix("!")):
+            passes = not glob.startswith("!")
+    *folders, name = path.split("/")
+    stem, _, suffix = name.rpartition(".")
+    named = stem == "conftest" or stem.startswith("test_") or stem.endswith(("_test", "_tests"))
+    is_test = bool({"test", "tests", "testing"} & set(folders)) or (named and suffix in ("py", "pyi", "pyw"))
+    return passes and where.tests in (None, is_test)
+
+
 class FakeEncoder:
     """Encode heading and text as the sum of their lower-case words, each a fixed vector of signs, at length 1."""
 
@@ -356,8 +369,8 @@ class FakeStore:
         fragments = sorted(self._now.fragments.items(), key=lambda item: (item[0][0], -item[0][1]))  # any order will do
         return make_text_segment([(_number(key), key[0], each.terms) for key, each in fragments], label)
 
-    def find_fragments(self, pattern: str) -> list[int]:
-        units = [unit for (_, path), unit in self._now.units.items() if fnmatchcase(path, pattern)]
+    def find_fragments(self, where: NodeFilter) -> list[int]:
+        units = [unit for (_, path), unit in self._now.units.items() if passes_path(path, where)]
         return [_number((unit.source, part.key)) for unit in units for part in unit.parts]
 
     def read_nodes(self, ids: list[str]) -> list[Node]:
@@ -377,7 +390,7 @@ class FakeStore:
         ]
         return (
             where.source in (None, node.source)
-            and (where.path is None or any(fnmatchcase(path, where.path) for path in paths))
+            and (not where.narrows_paths or any(passes_path(path, where) for path in paths))
             and (where.kinds is None or node.kind in where.kinds)
         )
 

@@ -81,14 +81,14 @@ def test_build_reports_what_it_did(repository: Path, store: str) -> None:
 
 
 def test_a_query_answers_with_hits_and_a_line_of_coverage(graph: str) -> None:
-    hit, coverage = read_lines(
+    hit, *_, coverage = read_lines(
         run("query", "send a message through a mail server", "--mode", "function", "--no-prune", "--store", graph)
     )
     assert (hit["path"], hit["qualname"], hit["start_line"]) == ("mail.py", "send_mail", 1)
     assert hit["content"] == MAIL.partition("\n\n\n")[0]
     assert coverage == {
-        "type": "coverage", "searched": 3, "filtered": 0, "folded": 0, "shown": 1, "over_budget": 0, "notes": [],
-        "calls_bound": 1, "calls_possible": 0, "calls_unbound": 1,
+        "type": "coverage", "searched": 3, "filtered": 0, "folded": 0, "shown": 3, "over_budget": 0, "notes": [],
+        "calls_bound": 1, "calls_possible": 0, "calls_unbound": 2, "without_code": 0, "same_function": 0,
     }  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def test_prompt_writes_the_augmented_prompt(graph: str) -> None:
 
 
 def test_a_question_can_come_from_standard_input_and_be_a_megabyte_long(graph: str) -> None:
-    hit, _ = read_lines(run("query", "-", "--mode", "function", "--store", graph, stdin="parse a date " * 80_000))
+    hit, *_ = read_lines(run("query", "-", "--mode", "function", "--store", graph, stdin="parse a date " * 80_000))
     assert hit["qualname"] == "parse_date"
 
 
@@ -315,7 +315,24 @@ def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
     text = run_in_terminal("query", "send a message", "--mode", "function", "--store", graph)
     assert "1. mail.py:1  function send_mail" in text
     assert "     1 def send_mail(server, message):" in text
-    assert "3 searched, 0 filtered out, 0 folded as equal, 1 shown" in text
+    assert "3 searched, 0 filtered out, 0 folded as equal, 3 shown" in text
+
+
+def test_a_person_sees_whose_block_it_is_and_what_its_function_does(graph: str) -> None:
+    text = run_in_terminal("query", "send a message", "--kind", "for", "--store", graph)
+    head = "       def send_mail(server, message):\n       Send a message through a mail server.\n     3 for attempt"
+    assert "1. mail.py:3  for block in send_mail  " in text
+    assert head in text
+
+
+def test_a_hit_without_room_for_its_code_is_listed_and_said(graph: str) -> None:
+    words = "query", "send a message", "--mode", "function", "-k", "2", "--budget", "1", "--store", graph
+    text = run_in_terminal(*words)
+    assert "2. mail.py:9  function log_failure" in text
+    assert "       def log_failure(message):\n       Write a failure to the log.\n" in text
+    assert "1 of 2 hits are listed without code: the budget of 1 tokens has no room for it" in text
+    prompt = run(*words, "--prompt").stdout
+    assert "# mail.py:9-11 log_failure\n# def log_failure(message):\n# Write a failure to the log.\n```" in prompt
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.graph.embedded import sql
+from pkg.graph.path_filter import make_path_pattern
 from pkg.model import Label, Matches, Node, NodeFilter
 from pkg.private_files import mend_file
 from pkg.terms.index_cache import TextCache
@@ -197,8 +199,8 @@ class EmbeddedVectors:
         if where.source is not None:
             row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
             keep &= segment.columns["source"] == (row[0] if row else -1)
-        if where.path is not None:
-            keep &= np.isin(segment.columns["fragment"], find_fragments(self._connection, where.path))
+        if where.narrows_paths:
+            keep &= np.isin(segment.columns["fragment"], find_fragments(self._connection, where))
         if where.kinds is not None:
             keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
         return keep
@@ -208,14 +210,12 @@ def _find_last(kept: Columns | None) -> int:
     return int(kept["number"].max(initial=0)) if kept is not None else 0
 
 
-def find_fragments(connection: sqlite3.Connection, pattern: str) -> list[int]:
-    """List the fragments of the files and rows whose path matches."""
-    if "[" not in pattern:  # brackets mean something else to SQLite
-        return [number for (number,) in connection.execute(sql.FRAGMENTS_AT, (pattern,))]
-    from fnmatch import fnmatchcase
-
-    rows = connection.execute(sql.FRAGMENT_PATHS)
-    return [number for path, number in rows if fnmatchcase(path, pattern)]
+def find_fragments(connection: sqlite3.Connection, where: NodeFilter) -> list[int]:
+    """List the fragments of the files and rows whose path passes a filter."""
+    if where.tests is None and len(where.paths) == 1 and not set("[!").intersection(where.paths[0]):
+        return [number for (number,) in connection.execute(sql.FRAGMENTS_AT, where.paths)]  # brackets differ there
+    passes = re.compile(make_path_pattern(where)).fullmatch
+    return [number for path, number in connection.execute(sql.FRAGMENT_PATHS) if passes(path)]
 
 
 class EmbeddedTexts:

@@ -8,7 +8,6 @@ to send one costs more than to compare it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import translate
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +20,7 @@ from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.neo4j_writing import count_key
 from pkg.graph.neo4j.nodes import to_cosine
 from pkg.graph.neo4j.session import Reader, View
+from pkg.graph.path_filter import make_path_pattern
 from pkg.graph.sqlite_rows import parse_id
 from pkg.graph.texts import drop_below
 from pkg.model import Label, Match, Matches, Node, NodeFilter
@@ -129,8 +129,8 @@ class VectorSearch:
         """Give the parameters that narrow a search: sources, kinds, and the fragments of the paths that match."""
         kinds = None if self._where.kinds is None else sorted(self._where.kinds)
         fragments = None
-        if self._where.path is not None:
-            pattern = to_java_pattern(self._where.path)
+        if self._where.narrows_paths:
+            pattern = make_path_pattern(self._where)
             fragments = self._reader.run(cypher.FRAGMENTS_AT, names=self._names, pattern=pattern)[0]["fragments"]
         return {"names": self._names, "kinds": kinds, "fragments": fragments}
 
@@ -178,14 +178,6 @@ class VectorSearch:
         return lambda: [_Found(*each) for each in self._reader.note(records()[0]["found"])]
 
 
-def to_java_pattern(glob: str) -> str:
-    r"""Translate a path glob to a regular expression that Java reads as Python does: (?s:...) without \Z."""
-    pattern = translate(glob).replace("(?>", "(?:")
-    for end in (r"\Z", r"\z"):
-        pattern = pattern.removesuffix(end)
-    return pattern
-
-
 def _pick_leaders(found: Iterable[_Found]) -> list[Match]:
     """Let the one of highest cosine stand for each content, best first, ties by id; few are found: no arrays."""
     leaders: dict[str, _Found] = {}
@@ -225,10 +217,10 @@ class ServerTexts:
         """Read what lies inside a node."""
         return self._get_inside(node.id)
 
-    def find_fragments(self, pattern: str) -> list[int]:
-        """Give the numbers of the fragments of the files and rows whose path matches."""
+    def find_fragments(self, where: NodeFilter) -> list[int]:
+        """Give the numbers of the fragments of the files and rows whose path passes a filter."""
         names = self._reader.view.ready
-        found = self._reader.run(cypher.FRAGMENTS_AT, names=names, pattern=to_java_pattern(pattern))
+        found = self._reader.run(cypher.FRAGMENTS_AT, names=names, pattern=make_path_pattern(where))
         return [parse_id(each) for each in found[0]["fragments"]]
 
     def open_terms(self, label: Label) -> TextSegment:

@@ -108,7 +108,7 @@ def test_equal_code_counts_once(store: FakeStore) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_filters_hold_for_what_either_search_finds(store: FakeStore, mode: str, ranking: str) -> None:
-    found = find(store, "translate text, see shop/cart.py", mode, 50, ranking, path="lang/*")
+    found = find(store, "translate text, see shop/cart.py", mode, 50, ranking, paths=("lang/*",))
     paths = {node.path for node in store.get([each.id for each in found.ranked])}
     assert paths == {"lang/words.py"}
 

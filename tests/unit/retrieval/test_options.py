@@ -59,4 +59,4 @@ def test_blocks_and_kind_together_name_the_kinds() -> None:
 def test_the_filter_carries_source_path_and_kinds() -> None:
     options = QueryOptions(source="demo", path="a/*", kind="if")
 
-    assert node_filter(options) == NodeFilter("demo", "a/*", frozenset({"if"}))
+    assert node_filter(options) == NodeFilter("demo", ("a/*",), frozenset({"if"}))

@@ -1,23 +1,24 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.model import Helper, Hit, Label, Node, Unfolded
+from pkg.model import Helper, Label, Node, Unfolded
+from pkg.retrieval.heads import Head
 from pkg.retrieval.helpers import Completion
-from pkg.retrieval.hits import OpenedHit
-from pkg.retrieval.pack import HITS_AT_ONCE, Packed, count_tokens, pack_hits
+from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
+from pkg.retrieval.pack import HITS_AT_ONCE, LEAST_CODE, Packed, count_tokens, pack_hits
+from pkg.retrieval.ranking import Ranked
 
 
-def open_hit(rank: int, words: int) -> OpenedHit:
-    """Make a hit whose text takes this many tokens; path and name take two."""
+def read_hit(rank: int, words: int) -> ReadHit:
+    """Make a candidate whose text takes this many tokens; path and name take two."""
     code = " ".join(["word"] * words)
     node = Node(f"{rank:016x}", Label.FUNCTION, "s", "p", "f", "f", None, 0, 0, 1, 2, 0, code, "")
-    hit = Hit(rank, "Function", node.id, "s", "p", "f", None, 1, 2, 0.5, 0.5, code, code)
-    return OpenedHit(hit, Unfolded(node, (), ()), (f"hit {rank} opened",))
+    return ReadHit(rank, Ranked(node.id, 0.5, 0.5, ""), Unfolded(node, (), ()), Head("def f():"))
 
 
 def make_helper(name: str, words: int) -> Helper:
@@ -32,10 +33,9 @@ class Source:
         self.opened: list[int] = []
         self.completed: list[list[int]] = []
 
-    def hits(self) -> Iterator[OpenedHit]:
-        for rank, size in enumerate(self.sizes, 1):
-            self.opened.append(rank)
-            yield open_hit(rank, size)
+    def open(self, read: ReadHit) -> OpenedHit:
+        self.opened.append(read.rank)
+        return OpenedHit(list_hit(read), read.unfolded, (f"hit {read.rank} opened",))
 
     def complete(self, batch: Sequence[OpenedHit]) -> list[Completion]:
         ranks = [opened.hit.rank for opened in batch]
@@ -43,29 +43,47 @@ class Source:
         return [Completion(tuple(self.helpers.get(rank, ())), (f"completed {rank}",), rank, 1, 2) for rank in ranks]
 
     def pack(self, budget: int) -> Packed:
-        return pack_hits(self.hits(), self.complete, budget, len(self.sizes))
+        read = (read_hit(rank, size) for rank, size in enumerate(self.sizes, 1))
+        return pack_hits(read, self.open, self.complete, budget)
+
+
+def list_shown(packed: Packed) -> list[int]:
+    """List the ranks of the hits that have their code."""
+    return [hit.rank for hit in packed.hits if hit.has_code]
 
 
 def test_all_is_packed_without_a_limit() -> None:
     packed = Source([10, 5000, 20]).pack(0)
 
-    assert [hit.rank for hit in packed.hits] == [1, 2, 3]
-    assert (packed.over_budget, packed.notes) == (0, ())
+    assert list_shown(packed) == [1, 2, 3]
+    assert (packed.over_budget, packed.without_code, packed.notes) == (0, 0, ())
 
 
-def test_packing_stops_at_the_first_hit_that_does_not_fit() -> None:
-    source = Source([10, 10, 50, 1, 1])
+def test_a_hit_that_does_not_fit_is_listed_without_its_code_and_the_next_may_fit() -> None:
+    source = Source([10, 10, 90, 20])
 
-    packed = source.pack(40)
+    packed = source.pack(100)
 
-    assert [hit.rank for hit in packed.hits] == [1, 2]
-    assert packed.over_budget == 3
-    assert source.opened == [1, 2, 3]
-    assert source.completed == [[1, 2]]
-    assert (packed.bound, packed.possible, packed.unbound) == (1 + 2, 2, 4)
-    assert packed.explain[-1] == (
-        "hit 3 (f at p:1-2) and the 2 after it left out: about 52 tokens, and 16 of 40 are left"
+    assert [hit.rank for hit in packed.hits] == [1, 2, 3, 4]
+    assert list_shown(packed) == [1, 2, 4]
+    assert [(hit.content, hit.pruned_content, hit.signature) for hit in packed.hits[2:3]] == [("", "", "def f():")]
+    assert (packed.over_budget, packed.without_code) == (1, 1)
+    assert "hit 3 (f at p:1-2) without its code: about 92 tokens, and 76 of 100 are left" in packed.explain
+    assert packed.notes == (
+        "1 of 4 hits are listed without code: the budget of 100 tokens has no room for it;"
+        " give a larger one, or 0 for no limit",
     )
+    assert (packed.bound, packed.possible, packed.unbound) == (1 + 2 + 4, 3, 6)
+
+
+def test_nothing_is_opened_where_hardly_any_room_is_left() -> None:
+    source = Source([10, 10, 1, 1, 1])
+
+    packed = source.pack(24 + LEAST_CODE - 1)
+
+    assert (list_shown(packed), source.opened, source.completed) == ([1, 2], [1, 2], [[1, 2]])
+    assert [hit.rank for hit in packed.hits] == [1, 2, 3, 4, 5]
+    assert packed.explain[-1] == f"hit 5 (f at p:1-2) without its code: {LEAST_CODE - 1} of 53 are left"
 
 
 def test_hits_that_may_fit_are_completed_together() -> None:
@@ -75,10 +93,10 @@ def test_hits_that_may_fit_are_completed_together() -> None:
     assert [len(ranks) for ranks in source.completed] == [HITS_AT_ONCE, 2]
 
 
-def test_helpers_that_take_the_room_of_a_hit_end_the_packing() -> None:
-    packed = Source([10, 10], {1: [make_helper("a", 10)]}).pack(24)
+def test_helpers_may_take_the_room_of_a_later_hit() -> None:
+    packed = Source([30, 30], {1: [make_helper("a", 30)]}).pack(70)
 
-    assert [(hit.rank, len(hit.helpers)) for hit in packed.hits] == [(1, 1)]
+    assert [(hit.has_code, len(hit.helpers)) for hit in packed.hits] == [(True, 1), (False, 0)]
     assert packed.over_budget == 1
 
 
@@ -92,8 +110,8 @@ def test_the_imports_of_a_helper_count() -> None:
 def test_the_first_hit_stays_and_says_that_it_is_too_large() -> None:
     packed = Source([100, 1]).pack(40)
 
-    assert [hit.rank for hit in packed.hits] == [1]
-    assert packed.notes == ("hit 1 alone takes about 102 tokens, more than the budget of 40; it stays",)
+    assert list_shown(packed) == [1]
+    assert packed.notes[0] == "hit 1 alone takes about 102 tokens, more than the budget of 40; it stays"
     assert packed.over_budget == 1
 
 
@@ -118,16 +136,19 @@ def test_a_helper_is_shown_once_whichever_hits_call_it() -> None:
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=8), st.integers(1, 200))
-def test_what_is_packed_never_exceeds_the_budget_but_for_a_first_hit(sizes: list[int], budget: int) -> None:
+def test_all_hits_are_listed_and_their_code_never_exceeds_the_budget_but_for_a_first_hit(
+    sizes: list[int], budget: int
+) -> None:
     source = Source(sizes, {rank: [make_helper(f"h{rank}", 7)] for rank in range(1, 9)})
 
     packed = source.pack(budget)
 
+    assert [hit.rank for hit in packed.hits] == list(range(1, len(sizes) + 1))
     texts = [t for hit in packed.hits for t in (hit.content, *(helper.content for helper in hit.helpers))]
     total = sum(count_tokens(text) for text in texts)
     assert total <= max(budget, sizes[0])
-    left_out = sum(len(hit.helpers) == 0 for hit in packed.hits) + len(sizes) - len(packed.hits)
-    assert packed.over_budget == left_out
+    assert packed.without_code == len(sizes) - len(list_shown(packed))
+    assert packed.over_budget == sum(len(hit.helpers) == 0 for hit in packed.hits)
 
 
 @pytest.mark.parametrize(

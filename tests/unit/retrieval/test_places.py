@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.features import is_foreign, is_test
+from pkg.graph.path_filter import is_test
+from pkg.retrieval.features import is_foreign
 
 
 @pytest.mark.parametrize("path", ["tests/a.py", "pack/test/a.py", "test_a.py", "pack/a_test.py", "pack/conftest.py"])

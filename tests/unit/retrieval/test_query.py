@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from fakes import FakeEncoder, FakeStore
 from graphs import make_store, make_unit
 from linked import LinkRow, UnboundRow, put_rows
 
 from pkg.errors import QueryError, UsageError
-from pkg.model import Node
-from pkg.retrieval.hits import READ_AT_ONCE
 from pkg.retrieval.query import QueryOptions, run_query
 from pkg.retrieval.query_options import PruneChoice
 
@@ -59,37 +55,24 @@ def demo() -> FakeStore:
     return store
 
 
-class CountingStore(FakeStore):
-    """Count what is fetched."""
-
-    def __init__(self, inner: FakeStore) -> None:
-        super().__init__()
-        self._state = inner._state
-        self.fetched = 0
-
-    def get(self, ids: Sequence[str]) -> list[Node]:
-        self.fetched += len(ids)
-        return super().get(ids)
-
-
 def ask(store: FakeStore, text: str, **options: object) -> list[str]:
     result = run_query(store, FakeEncoder(), text, QueryOptions(**options))  # type: ignore[arg-type]
     return [f"{hit.path}:{hit.qualname}" for hit in result.hits]
 
 
-def test_the_papers_answer_is_one_pruned_block_with_its_callees(store: FakeStore) -> None:
+def test_the_default_is_three_blocks_with_their_callees(store: FakeStore) -> None:
     options = QueryOptions(path="text/*", prune="paper")
     result = run_query(store, FakeEncoder(), "count boring sentence in split text", options)
 
-    (hit,) = result.hits
+    assert len(result.hits) == 3
+    hit = result.hits[0]
     assert (hit.rank, hit.label, hit.qualname, hit.path) == (1, "Block", "count_sentences", "text/sentences.py")
     assert "amazing" in hit.content
     assert "amazing" not in hit.pruned_content
     assert [(cut.kind, cut.start_line, cut.end_line) for cut in hit.pruned] == [("if", 7, 8)]
     assert hit.score_pruned > hit.score
     assert [helper.qualname for helper in hit.helpers] == ["split"]
-    assert result.coverage.shown == 1
-    assert (result.coverage.calls_bound, result.coverage.calls_possible, result.coverage.calls_unbound) == (1, 0, 1)
+    assert (result.coverage.shown, result.coverage.without_code) == (3, 0)
     assert result.coverage.searched == 2 * 8
     assert result.coverage.filtered == 8
 
@@ -97,13 +80,13 @@ def test_the_papers_answer_is_one_pruned_block_with_its_callees(store: FakeStore
 def test_a_function_hit_keeps_its_docstring(store: FakeStore) -> None:
     result = run_query(store, FakeEncoder(), "feed a zebra grass", QueryOptions(mode="function"))
 
-    (hit,) = result.hits
+    hit = result.hits[0]
     assert hit.qualname == "Zoo.feed"
     assert '"""Feed a zebra."""' in hit.pruned_content
 
 
 def test_callers_are_helpers_on_request(store: FakeStore) -> None:
-    options = QueryOptions(mode="function", path="text/*", callers=True)
+    options = QueryOptions(mode="function", top_k=1, path="text/*", callers=True)
 
     (hit,) = run_query(store, FakeEncoder(), "split text", options).hits
 
@@ -158,7 +141,7 @@ def test_a_block_keeps_what_the_function_around_it_reads() -> None:
     text = GUARDED.replace("print(quagga, okapi, gnu)", "okapi = gnu").replace("return quagga", "return okapi")
     store = make_store({"text/sentences.py": text})
 
-    result = run_query(store, FakeEncoder(), "while count boring read", QueryOptions(blocks="inner"))
+    result = run_query(store, FakeEncoder(), "while count boring read", QueryOptions(blocks="inner", top_k=1))
 
     (hit,) = result.hits
     assert (hit.kind, hit.pruned) == ("while", ())
@@ -166,7 +149,7 @@ def test_a_block_keeps_what_the_function_around_it_reads() -> None:
 
 
 def test_without_pruning_the_content_stays(store: FakeStore) -> None:
-    options = QueryOptions(prune=False, hops=0)
+    options = QueryOptions(top_k=1, prune=False, hops=0)
 
     (hit,) = run_query(store, FakeEncoder(), "count boring sentence in split text", options).hits
 
@@ -175,7 +158,7 @@ def test_without_pruning_the_content_stays(store: FakeStore) -> None:
 
 
 def test_every_decision_is_explained(store: FakeStore) -> None:
-    options = QueryOptions(path="text/*", prune="paper")
+    options = QueryOptions(path="text/*", prune="paper", top_k=1)
     result = run_query(store, FakeEncoder(), "count boring sentence in split text", options)
 
     (cut,) = result.hits[0].pruned
@@ -196,8 +179,19 @@ def test_equal_content_counts_once_and_is_said(store: FakeStore) -> None:
 
 
 def test_filters_narrow_by_source_path_and_kind(store: FakeStore) -> None:
-    assert ask(store, "feed a zebra", mode="function", path="copy*") == ["copy.py:Zoo.feed"]
+    assert ask(store, "feed a zebra", mode="function", path="copy*")[0] == "copy.py:Zoo.feed"
     assert ask(store, "feed a zebra", source="demo", path="copy*", kind="for") == ["copy.py:count_sentences"]
+    assert ask(store, "feed a zebra", mode="function", path=["*.py", "!*/*"])[0] == "copy.py:Zoo.feed"
+
+
+def test_tests_are_searched_alone_or_never_on_request() -> None:
+    store = make_store(
+        {"zoo.py": "def feed(zebra):\n    eat(grass)\n", "test_zoo.py": "def test_feed(zebra):\n    feed(zebra)\n"}
+    )
+
+    for tests, found in (("only", ["test_zoo.py:test_feed"]), ("no", ["zoo.py:feed"])):
+        assert ask(store, "feed a zebra", tests=tests) == found
+    assert len(ask(store, "feed a zebra")) == 2
 
 
 @pytest.mark.parametrize("mode", ["block", "function", "both"])
@@ -247,16 +241,15 @@ def test_a_question_of_a_megabyte_is_answered(store: FakeStore) -> None:
 
 
 def test_a_question_with_lone_surrogates_is_answered(store: FakeStore) -> None:
-    assert len(ask(store, "zebra \udcff")) == 1
+    assert len(ask(store, "zebra \udcff")) == 3
 
 
-def test_hits_far_out_of_reach_of_the_budget_are_not_fetched(store: FakeStore) -> None:
-    counting = CountingStore(store)
+def test_a_budget_cuts_code_and_lists_all_hits(store: FakeStore) -> None:
+    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(mode="block", top_k=10**9, budget=30, hops=0))
 
-    result = run_query(counting, FakeEncoder(), "zebra", QueryOptions(mode="block", top_k=10**9, budget=30, hops=0))
-
-    assert counting.fetched == READ_AT_ONCE < result.coverage.shown + result.coverage.over_budget
-    assert result.coverage.shown + result.coverage.over_budget + result.coverage.folded == result.coverage.searched
+    assert (result.coverage.shown, len({(hit.path, hit.qualname) for hit in result.hits})) == (5, 5)
+    assert 0 < result.coverage.without_code == sum(not hit.has_code for hit in result.hits) < len(result.hits)
+    assert {hit.signature for hit in result.hits} >= {"def feed(self, zebra):", "def split(text):"}
 
 
 def test_a_text_with_bytes_that_are_not_utf_8_is_shown_unpruned_and_said() -> None:

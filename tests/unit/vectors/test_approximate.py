@@ -155,7 +155,7 @@ def test_a_reader_of_the_old_generation_does_not_ask_the_new_index(path: Path) -
 
 def test_a_filter_is_answered_by_the_exact_scan(path: Path) -> None:
     with closing(open_indexed(path)) as store:
-        for where in (NodeFilter(source="demo"), NodeFilter(path="*")):
+        for where in (NodeFilter(source="demo"), NodeFilter(paths=("*",))):
             found = ask(store, where=where)
             assert not any(each.is_approximate for each in found)
             assert list_matches(found) == list_matches(search_exactly(path))

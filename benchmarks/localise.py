@@ -1,0 +1,115 @@
+"""Measure how well an issue leads to the files and functions that were edited for it: 65 issues of SWE-bench Lite.
+
+    python benchmarks/localise.py --data FOLDER [--cache FOLDER] [--repositories FOLDER] [--set training] [--only NAME]
+
+Each issue is asked of the graph of its repository at the commit before the edit, tests included, as it was written. An
+answer is right at k where all that was edited is among the first k. Nothing is tuned on these issues; what is tuned is
+tuned on those of SWE-bench Verified that are not in Lite (--set training).
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from localise_data import Instance, Repositories, read_development, read_training
+from localise_graphs import build_graphs, place_graph
+from measure import Figures, make_parser, open_folder, read_options, write_result
+
+from pkg.api import Graph, open_graph
+from pkg.encode.registry import load_encoder
+from pkg.model import NodeFilter
+from pkg.retrieval.query import encode_question
+from pkg.retrieval.question import parse_question
+from pkg.retrieval.search import find_nodes
+
+DEPTH = 20  # functions that are asked for
+TARGETS = {"file@1": 0.60, "file@5": 0.84, "function@5": 0.52, "function@10": 0.60}
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where the search leads for one issue, best first, and how long it took."""
+
+    files: tuple[str, ...]
+    functions: tuple[str, ...]
+    seconds: float
+
+    def judge(self, instance: Instance) -> dict[str, bool]:
+        """Tell for each figure whether all that was edited is there."""
+        return {
+            "file@1": {*instance.files} <= {*self.files[:1]},
+            "file@5": {*instance.files} <= {*self.files[:5]},
+            "function@5": {*instance.functions} <= {*self.functions[:5]},
+            "function@10": {*instance.functions} <= {*self.functions[:10]},
+        }
+
+
+def locate(graph: Graph, text: str) -> Located:
+    """Ask the search of pkg query for functions."""
+    encoder = load_encoder(graph.store.encoder()[0])
+    start = time.perf_counter()
+    query, question = encode_question(encoder, text), parse_question(text)
+    with graph.store.snapshot():
+        found = find_nodes(graph.store, question, query, "function", DEPTH, NodeFilter(), "linear")
+    took = time.perf_counter() - start
+    nodes = graph.store.get([each.id for each in found.ranked])
+    files = tuple(dict.fromkeys(node.path for node in nodes))
+    return Located(files, tuple(dict.fromkeys(f"{node.path}:{node.qualname}" for node in nodes)), took)
+
+
+def summarise_located(instances: Sequence[Instance], located: Sequence[Located]) -> Figures:
+    """Give the shares of right answers with their targets, and the seconds a question takes."""
+    judged = [found.judge(instance) for instance, found in zip(instances, located, strict=True)]
+    shares = {name: statistics.mean(each[name] for each in judged) for name in TARGETS}
+    seconds = sorted(found.seconds for found in located)
+    return {
+        "questions": len(judged),
+        **{name: {"value": round(share, 4), "target": TARGETS[name]} for name, share in shares.items()},
+        "seconds": {"median": round(statistics.median(seconds), 4), "max": round(seconds[-1], 4)},
+    }
+
+
+def measure(instances: Sequence[Instance], repositories: Repositories, cache: Path) -> Figures:
+    """Ask every issue, as soon as its graph is built."""
+    asked, located = [], []
+    for instance in build_graphs(instances, repositories, cache):
+        with open_graph(f"sqlite:///{place_graph(instance.commit, cache)}") as graph:
+            locate(graph, "warm up the files of the graph")
+            located.append(locate(graph, instance.text))
+        asked.append(instance)
+    names = sorted({each.repository for each in asked})
+    rows = list(zip(asked, located, strict=True))
+    return {
+        "all": summarise_located(asked, located),
+        "repositories": {
+            name: summarise_located(*zip(*(row for row in rows if row[0].repository == name), strict=True))
+            for name in names
+        },
+        "issues": {instance.id: found.judge(instance) for instance, found in rows},
+    }
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--repositories", type=Path, help="folder of bare clones, owner+name; what lacks is cloned")
+    parser.add_argument("--set", choices=("development", "training"), default="development")
+    parser.add_argument("--only", help="repositories whose names hold this")
+    options = read_options(parser)
+    with open_folder(options.cache) as (cache, _):
+        repositories = Repositories(options.repositories or cache / "repositories")
+        instances = read_development(options.data, repositories)
+        if options.set == "training":
+            instances = read_training({each.repository for each in instances}, repositories)
+        chosen = [each for each in instances if (options.only or "") in each.repository]
+        if not chosen:
+            sys.exit(f"no repository has '{options.only}' in its name; such as sphinx-doc/sphinx")
+        write_result("localise" if options.set == "development" else "localise_training", measure(chosen, repositories, cache))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Tell what a hit is in few words: the headers of its function and class, and what the docstring says first."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Sequence
+from inspect import cleandoc
+from typing import TYPE_CHECKING, NamedTuple
+
+from pkg.model import Hit, Label, Node, RelationType
+from pkg.units import find_owner
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+LONGEST_SUMMARY = 200  # characters: a first sentence that is longer is an enumeration, or lacks its full stop
+_SENTENCE_END = re.compile(r"[.!?](?=\s)")
+_SHORT_FORM = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|aka|approx|resp|[A-Za-z])\.$", re.IGNORECASE)
+_TOLD = re.compile(r"@(?:property|(?:abstract)?(?:class|static)method|abstractmethod)\b")
+"""Decorators that tell how a function is called."""
+
+
+class Head(NamedTuple):
+    """What a hit is: the header of its function, the one of the class around that, what the docstring says first."""
+
+    signature: str | None = None
+    class_header: str | None = None
+    summary: str | None = None
+
+
+def read_heads(store: GraphStore, nodes: Sequence[Node]) -> list[Head]:
+    """Read the heads of functions and blocks, with three questions to the store for all of them."""
+    known = {node.id: node for node in nodes}
+    owners = [find_owner(node.id, node.label, node.name) for node in nodes]
+    known |= {node.id: node for node in store.get(sorted(set(owners) - known.keys()))}
+    classes = _read_classes(store, [known[each] for each in dict.fromkeys(owners)])
+    return [make_head(known[owner], classes.get(owner)) for owner in owners]
+
+
+def _read_classes(store: GraphStore, functions: Sequence[Node]) -> dict[str, Node]:
+    """Read the class that each method stands in, by the id of the method."""
+    methods = [node.id for node in functions if node.kind == "method"]
+    edges = store.neighbours(methods, (RelationType.CONTAINS,), "in") if methods else []
+    outer = {node.id: node for node in store.get(sorted({edge.start for edge in edges}))}
+    return {edge.end: outer[edge.start] for edge in edges if outer[edge.start].label is Label.CLASS}
+
+
+def make_head(definition: Node, around: Node | None = None) -> Head:
+    """Make the head of a function or class; of another node there is no signature."""
+    docstring = definition.properties.get("docstring")
+    summary = summarise(docstring) if isinstance(docstring, str) else ""
+    header = find_header(around.content, around.start_col) if around is not None else None
+    is_definition = definition.label in (Label.FUNCTION, Label.CLASS)
+    signature = find_header(definition.content, definition.start_col) if is_definition else None
+    return Head(signature, header, summary or None)
+
+
+def list_unsaid(hit: Hit) -> list[str]:
+    """List what is to be said of a hit that its shown code does not say: headers, and the first of the docstring."""
+    is_said = hit.has_code and hit.label != Label.BLOCK.value  # of the signature, and of a docstring of a person
+    is_written = hit.docstring_source not in (None, "human", "none")
+    told = hit.class_header, None if is_said else hit.signature, None if is_said and not is_written else hit.summary
+    return [text for text in told if text]
+
+
+def find_header(content: str, column: int = 0) -> str | None:
+    """Find the header of a function or class, up to its colon, as it is written; None where there is none.
+
+    column: where its first line stood; the lines below lose as much. Of its decorators only those remain that tell how
+    it is called. Python 2 has the same headers.
+    """
+    found = _find_place(content)
+    if found is None:
+        return None
+    first, last, end = found
+    lines = content.split("\n")
+    told = [line.strip() for line in lines[:first] if _TOLD.match(line.strip())]
+    begin, *rest = (*lines[first:last], lines[last][:end])
+    return "\n".join([*told, begin.strip(), *(_cut_margin(line, column).rstrip() for line in rest)])
+
+
+def _cut_margin(line: str, column: int) -> str:
+    return line.lstrip() if line[:column].strip() else line[column:]
+
+
+def _find_place(content: str) -> tuple[int, int, int] | None:
+    """Give the first line of a header, and the line and column behind its colon; lines from 0 on."""
+    first, depth = -1, 0
+    try:
+        for kind, text, start, end, _ in tokenize.generate_tokens(io.StringIO(content).readline):
+            if first < 0:
+                first = start[0] - 1 if kind == tokenize.NAME and text in ("def", "class") else -1
+            elif kind == tokenize.OP:
+                depth += (text in "([{") - (text in ")]}")
+                if text == ":" and not depth:
+                    return first, end[0] - 1, end[1]
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    return None
+
+
+def summarise(docstring: str) -> str:
+    """Give the first sentence of a docstring on one line, cut where it is very long."""
+    paragraph = cleandoc(docstring).split("\n\n", 1)[0]
+    text = " ".join(paragraph.split())
+    for found in _SENTENCE_END.finditer(text):
+        if not _SHORT_FORM.search(text[: found.start() + 1]):
+            text = text[: found.start() + 1]
+            break
+    return text if len(text) <= LONGEST_SUMMARY else f"{text[:LONGEST_SUMMARY].rstrip()} ..."
