@@ -88,7 +88,8 @@ def _fold_lines(first: int, last: int, is_body: bool = False) -> Iterator[_Fold]
 
 def _find_first_line(statement: ast.stmt) -> int:
     """Give the first line of a statement, decorators included."""
-    return min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min(statement.lineno, *(each.lineno for each in decorators)) if decorators else statement.lineno
 
 
 def _list_suites(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

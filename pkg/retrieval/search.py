@@ -63,13 +63,13 @@ def find_nodes(
             else rank_reciprocal(pool, k, by_function)
             for pool, label in zip(pools, labels, strict=True)
         ]
-        ranked = _join(lists, by_function)[:k]
-        if len(ranked) == k or not by_function or all(pool.holds_all(depth) for pool in pools):
+        best = _join(lists, by_function)[:k]
+        if len(best) == k or not by_function or all(pool.holds_all(depth) for pool in pools):
             break
         depth *= DEEPER
-    folded = sum(each.same_content for each in ranked)
+    folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
-    return Found(tuple(ranked), searched, filtered, folded, any(pool.is_approximate for pool in pools))
+    return Found(tuple(best), searched, filtered, folded, any(pool.is_approximate for pool in pools))
 
 
 def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:
