@@ -9,7 +9,7 @@ lines are 1-based; columns are 0-based byte columns.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, NamedTuple, get_args
 
@@ -338,6 +338,11 @@ class Matches:
     is_approximate: bool = False  # whether an index of nearest vectors was asked instead of looking at all
 
 
+def leave_out(found: Matches, others: int) -> Matches:
+    """Give what was found without counting the nodes of other labels, which one index keeps with those of the label."""
+    return replace(found, searched=found.searched - others, filtered=found.filtered - others)
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """One branch that pruning removed (P-18), in lines of the unit, with the cosines around the cut."""
@@ -362,7 +367,8 @@ class Helper:
     content: str
     reason: str
     imports: tuple[str, ...] = ()  # statements of its module whose names it uses
-    role: str = "callee"  # or caller
+    role: str = "callee"  # or caller; wrapped, where a hit does nothing but call it
+    is_folded: bool = False  # whether lines of it are folded: of its docstring, or all of its body
 
 
 @dataclass(frozen=True, slots=True)

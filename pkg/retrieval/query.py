@@ -12,6 +12,7 @@ from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
+from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import Question, parse_question
@@ -35,7 +36,7 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
         found = _find_best(store, question, query, text, options)
         notes = _check_found(store, found, options)
         opener = HitOpener(store, encoder, query, options)
-        complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
+        complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
@@ -72,6 +73,11 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
             " ask with names or words that the code itself may use"
         )
     return query
+
+
+def _open_completer(store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> Completer:
+    chooser = HelperChooser(store, query) if options.helpers == "needed" else None
+    return Completer(store, encoder, 0 if options.helpers == "none" else options.hops, options.callers, chooser)
 
 
 def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:

@@ -14,9 +14,11 @@ BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
 PruneChoice = Literal["safe", "paper", "none"]
 TestChoice = Literal["auto", "only", "no"]
+HelperChoice = Literal["needed", "all", "none"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 BLOCK_CHOICES: tuple[BlockChoice, ...] = get_args(BlockChoice)
 RANKINGS: tuple[RankingMethod, ...] = get_args(RankingMethod)
+HELPER_CHOICES: tuple[HelperChoice, ...] = get_args(HelperChoice)
 TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
 PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
@@ -27,7 +29,7 @@ class QueryOptions:
     """The settings of one query; the defaults are the papers' but for the number of hits: they take one."""
 
     mode: Mode = "block"  # what is looked for (P-15, P-16)
-    top_k: int = 3  # P-17, A-10; a person looks at some, and the right one is among three where it is not the first
+    top_k: int = 3  # P-17, A-10; the papers take one, a person looks at some
     blocks: BlockChoice = "all"  # which blocks count (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
@@ -39,13 +41,13 @@ class QueryOptions:
     hops: int = 1  # A-12, A-36; 0 adds no callees
     callers: bool = False  # Q-23; the functions that call a hit
     rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
+    helpers: HelperChoice = "needed"  # which callees come along: those that the question needs, all (P-06), or none
     tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
 
 
 DEFAULT_OPTIONS = QueryOptions()
-PROMPT_HITS = (
-    1  # of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they see
-)
+PROMPT_HITS = 1
+"""Hits of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they are shown."""
 
 
 def check_options(options: QueryOptions) -> None:
@@ -53,6 +55,7 @@ def check_options(options: QueryOptions) -> None:
     check_choice("mode", options.mode, MODES)
     check_choice("ranking", options.ranking, RANKINGS)
     check_choice("blocks", options.blocks, BLOCK_CHOICES)
+    check_choice("helpers", options.helpers, HELPER_CHOICES)
     check_choice("tests", options.tests, TEST_CHOICES)
     if options.kind is not None:
         check_choice("kind", options.kind, BLOCK_KINDS)
