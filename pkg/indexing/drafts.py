@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.graph.texts import describe_docstring
-from pkg.indexing.declarations import list_own_ranges, list_own_text, list_said_ranges, name_module, surround
+from pkg.indexing.declarations import list_own_ranges, list_own_text, list_said_ranges, surround
 from pkg.indexing.fields import FieldSpans
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function
 from pkg.model import (

@@ -115,6 +115,43 @@ def words_missing(pool: Pool) -> Scores:
     return np.asarray((pool.words <= 0).sum(axis=1), np.float64)
 
 
+@lru_cache(maxsize=2)
+def meant_cover(pool: Pool) -> Scores:
+    """Measure how much of the question the function means, by its own words or by words that are used like them."""
+    return _cover(pool, pool.meant)
+
+
+def meant_share(pool: Pool) -> Scores:
+    """Measure the same beside the other candidates."""
+    return standardise(meant_cover(pool))
+
+
+@lru_cache(maxsize=2)
+def wide_cover(pool: Pool) -> Scores:
+    """Measure how much of the question the function means together with its class and module."""
+    return _cover(pool, np.maximum(pool.meant, pool.meant_around))
+
+
+def wide_share(pool: Pool) -> Scores:
+    """Measure the same beside the other candidates."""
+    return standardise(wide_cover(pool))
+
+
+def class_dense(pool: Pool) -> Scores:
+    """Give the cosine of the class, or 0 where there is none."""
+    return pool.class_dense
+
+
+def module_dense(pool: Pool) -> Scores:
+    """Give the cosine of the module."""
+    return pool.module_dense
+
+
+def in_class(pool: Pool) -> Scores:
+    """Tell whether the candidate stands in a class."""
+    return np.asarray(pool.class_dense != 0, np.float64)
+
+
 def asked_name(pool: Pool) -> Scores:
     """Tell whether the question names the function: 1, or .5 where it names another class or module with it."""
     names = [name.split(".") for name in pool.question.names]
@@ -165,6 +202,11 @@ def length(pool: Pool) -> Scores:
     return np.log2([max(1, each.lines) for each in pool.outlines])
 
 
+def is_stub(pool: Pool) -> Scores:
+    """Tell whether the file has types alone."""
+    return map_owners(pool, lambda owner: float(owner.path.endswith(".pyi")))
+
+
 def is_body(pool: Pool) -> Scores:
     """Tell whether the block is the body of its function."""
     return np.array([float(each.kind == "body") for each in pool.outlines])
@@ -183,9 +225,9 @@ def blocks_inside(pool: Pool) -> Scores:
 
 _COMMON = (
     dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, abbreviated, word_cover,
-    words_missing, name_cover, name_share, name_match, qualname_share, name_order, name_start, name_verb,
+    words_missing, meant_cover, meant_share, wide_cover, wide_share, class_dense, module_dense, in_class, name_cover, name_share, name_match, qualname_share, name_order, name_start, name_verb,
     name_length, name_gain, name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test,
-    in_foreign, is_special, is_private, is_method, length,
+    in_foreign, is_special, is_private, is_method, length, is_stub,
 )  # fmt: skip
 FEATURES: dict[Label, tuple[Callable[[Pool], Scores], ...]] = {
     Label.FUNCTION: _COMMON,
@@ -198,6 +240,12 @@ def measure_features(pool: Pool, label: Label) -> Scores:
     if not pool.outlines:
         return np.zeros((0, len(FEATURES[label])))
     return np.stack([feature(pool) for feature in FEATURES[label]], axis=1)
+
+
+def _cover(pool: Pool, meant: Scores) -> Scores:
+    """Weigh terms by the root of their rarity: what is rare in a graph is not all that a question is about."""
+    weights = np.sqrt(pool.rarities)
+    return divide(meant @ weights, weights.sum())
 
 
 def _scope_names(owner: Outline) -> set[str]:

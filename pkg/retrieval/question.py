@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from pkg.terms.related import Related, find_related
 from pkg.terms.term_weights import weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word
 
@@ -44,7 +45,11 @@ _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD
 ABBREVIATED = 0.5
 """Weight of what may abbreviate a word of the question: with .3 to .7, as many of the development questions have theirs
 among what the searches find, and with 1, what stands in few functions outweighs the words themselves."""
-_TEST_TERMS = frozenset(("test", "unittest", "pytest"))
+_ASKS_TESTS = re.compile(
+    r"\btests? (?:for|of|that|which|cases?|suites?|methods?|functions?)\b|\b(?:unit ?|regression )tests?\b|\btested\b"
+    r"|\b(?:in|among|from) (?:the )?tests?\b|\btest_\w|\bTest[A-Z]\w",
+)
+"""What asks for tests themselves; who says `test` otherwise, such as `run my tests`, mostly asks for what runs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class Question:
     names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
+    related: Related = field(default_factory=dict)  # what is used like each term (pkg.terms.related)
 
     @property
     def sought(self) -> dict[str, float]:
@@ -74,7 +80,8 @@ def parse_question(text: str) -> Question:
     encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
-    return Question(text, terms, weights, abbreviations, names, files, not _TEST_TERMS.isdisjoint(terms))
+    asks_tests = _ASKS_TESTS.search(text) is not None
+    return Question(text, terms, weights, abbreviations, names, files, asks_tests, find_related(weights))
 
 
 def _list_names(text: str) -> Iterator[str]:
