@@ -1,11 +1,17 @@
-"""Read a question: its terms and what these may be called in short, and the identifiers and files it names (P-13)."""
+"""Read a question: its terms and what these may be called in short, and the identifiers and files it names (P-13).
+
+A long question, such as an issue, is read part by part as well.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from keyword import iskeyword
 
+from pkg.retrieval.question_parts import Part, is_long, read_parts
+from pkg.retrieval.tracebacks import Frame, read_frames
 from pkg.terms.term_weights import weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word
 
@@ -35,6 +41,7 @@ def _list_initials(words: list[str]) -> Iterator[str]:
             yield initials[start : start + length]
 
 
+MOST_TEXT = 100_000  # characters of a question that are read: no issue is as long, and a log says the same in fewer
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
 _WORD = r"[^\W\d]\w*"
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # but no and/or
@@ -58,6 +65,9 @@ class Question:
     names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
+    parts: Mapping[Part, Question] = field(default_factory=dict)  # of a long question; a short one has none
+    mentioned: tuple[str, ...] = ()  # of a long question: all names that may be of code, those of its title first
+    frames: tuple[Frame, ...] = ()  # of a long question: the calls of its stack traces
 
     @property
     def sought(self) -> dict[str, float]:
@@ -66,7 +76,13 @@ class Question:
 
 
 def parse_question(text: str) -> Question:
-    """Find out what a question says."""
+    """Find out what a question says, and of a long one each of its parts."""
+    text = text[:MOST_TEXT]
+    question = _read_question(text)
+    return _read_long(question) if is_long(text) else question
+
+
+def _read_question(text: str) -> Question:
     files = tuple(dict.fromkeys(_FILE.findall(text)))
     names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text) if files else text)))
     if len(names) > MOST_NAMES:
@@ -75,6 +91,22 @@ def parse_question(text: str) -> Question:
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     return Question(text, terms, weights, abbreviations, names, files, not _TEST_TERMS.isdisjoint(terms))
+
+
+def _read_long(question: Question) -> Question:
+    """Read the parts of a long question; tests are asked for in its title alone, for a failing one is no wish."""
+    texts = read_parts(question.text)
+    parts = {part: _read_question(text) for part, text in texts.items()}
+    prose = "\n".join(texts.get(part, "") for part in (Part.TITLE, Part.PROSE))
+    code = (name for name in _NAME.findall(texts.get(Part.CODE, "")) if not iskeyword(name))
+    title = _NAME.findall(texts[Part.TITLE])
+    return replace(
+        question,
+        asks_tests=parts[Part.TITLE].asks_tests,
+        parts=parts,
+        mentioned=tuple(dict.fromkeys((*title, *_list_names(prose), *code))),
+        frames=tuple(read_frames(question.text)),
+    )
 
 
 def _list_names(text: str) -> Iterator[str]:
