@@ -17,22 +17,33 @@ _WHEEL = (
     "--platform=manylinux_2_28_x86_64",
     "--platform=manylinux2014_x86_64",
 )
-_SDIST = ("--no-binary=spyder",)  # the wheel lacks files that questions about its repository ask for
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One release and the file of it that is meant."""
+    """One release and the file of it that is meant: the wheel, or the source distribution."""
 
     name: str
     version: str
     sha256: str
-    options: tuple[str, ...] = _WHEEL
+    is_source: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Give what makes pip download this file."""
+        return (f"--no-binary={self.name}",) if self.is_source else _WHEEL
+
+    @property
+    def folder(self) -> str:
+        """Name the folder of the cache that keeps the file."""
+        return f"{self.name}-{self.version}-source" if self.is_source else f"{self.name}-{self.version}"
 
 
 ASTROPY = Package("astropy", "8.0.2", "000d6998bcf4f097257b3776f29f1dafde0967bf1b091edbad95df564eee4eea")
 DJANGO = Package("django", "5.2.8", "37e687f7bd73ddf043e2b6b97cfe02fcbb11f2dbb3adccc6a2b18c6daa054d7f")
-SPYDER = Package("spyder", "6.0.0a4", "c0e08db67e86db8eb97fe7ae789af15a4138a952ddbaeb70eaec30a67a61ae9d", _SDIST)
+SPYDER = Package("spyder", "6.0.0a4", "c0e08db67e86db8eb97fe7ae789af15a4138a952ddbaeb70eaec30a67a61ae9d", True)
+"""Its wheel lacks files that questions about its repository ask for."""
+
 FLASK = Package("flask", "3.1.2", "ca1d8112ec8a6158cc29ea4858963350011b5c846a414cdb7a954aa9e967d03c")
 HTTPX = Package("httpx", "0.28.1", "d909fcccc110f8c7faf814ca82a9a4d816bc5a6dbfea25d6591d6985b8ba59ad")
 NETWORKX = Package("networkx", "3.5", "0030d386a9a06dee3565298b4a734b68589749a544acbb6c412dc9e2489ec6ec")
@@ -49,10 +60,50 @@ STATSMODELS = Package("statsmodels", "0.15.0", "b67886b66d9c7ca118526accedb5c6de
 SYMPY = Package("sympy", "1.14.0", "e091cc3e99d2141a0ba2847328f5479b05d94a6635cb96148ccb3f34671bd8f5")
 TWISTED = Package("twisted", "26.10.0", "3732f42af218925a0fe78d6668db55853f7fb532245a89a2669babe7d3000fa8")
 
+LIBROSA = Package("librosa", "0.11.0", "0b6415c4fd68bff4c29288abe67c6d80b587e0e1e2cfb0aad23e4559504a7fa1")
+PLAIN = (
+    FLASK,
+    HTTPX,
+    LIBROSA,
+    NLTK,
+    RICH,
+    Package("alembic", "1.20.1", "9970712cfb81ea26c8658d378aaa5b8f6ff9146e5bb111d70497c164016cf598"),
+    Package("backtrader", "1.9.78.123", "9a07a516b0de9155539a35c56e9404d8711dd7020b3d37b30495e83e1b9d5dfd"),
+    Package("beets", "2.14.1", "1a28161462f757ee34672585109597f3973105f24db8fb6ca91ff7e9e339cfc1"),
+    Package("dulwich", "1.2.21", "7af063ab230fd9e8d4b864c1cbc5f02a02715e112ed2b9ef4e20acdc63ba94bd"),
+    Package("invoke", "3.0.3", "f11327165e5cbb89b2ad1d88d3292b5113332c43b8553b494da435d6ec6f5053"),
+    Package("lifelines", "0.30.3", "44802480a28d6cb836c7fea4a54ec0ba220eb31c6d7444589637a8bd66066e8c"),
+    Package("mitmproxy", "11.0.2", "95db7b57b21320a0c76e59e1d6644daaa431291cdf89419608301424651199b4"),
+    Package("paramiko", "5.1.0", "d9fe6d67a9d0bbf3eb85b051d26ab850b678c02d060f32915b944e5ca6d0d9e1"),
+    Package("pydicom", "3.0.2", "abf971a5440f84dbaf42c4b6758e30e62480902584f8b270b9a5d146e278a07b"),
+    Package("pypdf", "7.1.1", "04c5680d4b4cfa04ab505b09393fc949860c34a4dad6565284d11a2f5c3ce8b1"),
+    Package("pytest", "9.2.0", "07acdcf88ec174f907dc01af70bf52d49b014bbab03faeeade31c96b18c2e588"),
+    Package("scrapy", "2.19.0", "44c1ad4b008f1976e946c75b2adce0e448cbfe470c584b1b59469abf270e8013"),
+    Package("skyfield", "1.55", "9f98964855067460c94aa81a337194136f4a97a62ba8bbbfac1b8556f2b66ad4"),
+)  # fmt: skip
+"""Those that plain questions are asked about."""
+
+SOURCES = (
+    Package("alembic", "1.20.1", "83490def1f723413db5096591f7609ac52544805be93849170088ed04f5a2e0b", True),
+    Package("beets", "2.14.1", "b25dc7bf8ed093d8b6e043e88013736902c1082c958b81a598af5db5275539a5", True),
+    Package("dulwich", "1.2.21", "5d3939f64883e6799614cab708ef4ee9ef415dd6dcad47527cdbb0eea43bf3a2", True),
+    Package("flask", "3.1.2", "bf656c15c80190ed628ad08cdfd3aaa35beb087855e2f494910aa3774cc4fd87", True),
+    Package("httpx", "0.28.1", "75e98c5f16b0f35b567856f597f06ff2270a374470a5c2392242528e3e3e42fc", True),
+    Package("invoke", "3.0.3", "437b6a622223824380bfb4e64f612711a6b648c795f565efc8625af66fb57f0c", True),
+    Package("librosa", "0.11.0", "f5ed951ca189b375bbe2e33b2abd7e040ceeee302b9bbaeeffdfddb8d0ace908", True),
+    Package("lifelines", "0.30.3", "acd1e0ecada4280c7bb2948f39c760a0f9158a57d752c8ca29f984a86c698b7f", True),
+    Package("paramiko", "5.1.0", "239b5f9b2a53006cd54f83cf8495ee742083708ead947882c8dd2786de79f39b", True),
+    Package("pypdf", "7.1.1", "2eff4e2fc5fb22a6d6711e6f1166cdc9ab5765d90cd0d77dfea3f4aa91a27b1d", True),
+    Package("pytest", "9.2.0", "97c4f3b1f3c7414aa36465e09b8220f1d03627993bd51b1282e193753c80557b", True),
+    Package("scrapy", "2.19.0", "34130726582b64c91531162ab277c4053e558876d49ba219cb43679e71d80a87", True),
+    Package("skyfield", "1.55", "05dce8aafbff3f007f01cabcd2eb1858c43d7465f58c13d22c5a828a6d2fc14b", True),
+)  # fmt: skip
+"""The source distributions of some of these, which hold their tests."""
+
 
 def fetch_package(package: Package, cache: Path) -> Path:
     """Download a package with pip unless the cache has it; a file of another hash ends the benchmark."""
-    folder = cache / f"{package.name}-{package.version}"
+    folder = cache / package.folder
     if not folder.is_dir() or not any(folder.iterdir()):
         pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps")
         subprocess.run(

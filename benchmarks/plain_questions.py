@@ -1,6 +1,7 @@
-"""Sixty plain questions on rich, flask and httpx, whose answers were written down before the first of them was asked.
+"""Plain questions on many packages, twenty on each, whose answers were written down before the first of them was asked.
 
-Nothing is tuned on them. Several functions may be right: a method and the function that stands for it, say.
+Several functions may be right: a method and the function that stands for it, say. A package is asked about as it is
+installed and, where there are tests in its source distribution, as that too, with tests and examples beside the code.
 """
 
 from __future__ import annotations
@@ -9,15 +10,35 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from packages import FLASK, HTTPX, RICH, fetch_package
+from packages import FLASK, HTTPX, LIBROSA, PLAIN, RICH, SOURCES, Package, fetch_package
 from question_sets import Question, QuestionSet
 
 _QUESTIONS = Path(__file__).with_name("data") / "questions.json"
+_LIBROSA = Path("plain_questions") / "librosa.jsonl"  # in the folder of shared data
 
 
 def read_plain_questions(cache: Path) -> Iterator[QuestionSet]:
-    """Give the questions on each package in turn."""
-    rows = json.loads(_QUESTIONS.read_text(encoding="utf-8"))
+    """Give the questions on rich, flask and httpx in turn."""
+    rows = _read_rows()
     for package in (RICH, FLASK, HTTPX):
-        asked = tuple(Question(row["text"], tuple(row["gold"])) for row in rows[package.name])
-        yield QuestionSet(package.name, fetch_package(package, cache), "function", asked)
+        yield QuestionSet(package.name, fetch_package(package, cache), "function", rows[package.name])
+
+
+def read_package_questions(data: Path, cache: Path) -> Iterator[tuple[Package, QuestionSet]]:
+    """Give the questions on every package: first on all wheels, then on the source distributions."""
+    rows = _read_rows() | {LIBROSA.name: _read_librosa(data)}
+    for package in (*PLAIN, *SOURCES):
+        form = "source" if package.is_source else "wheel"
+        code = fetch_package(package, cache)
+        yield package, QuestionSet(f"{package.name}-{form}", code, "function", rows[package.name])
+
+
+def _read_rows() -> dict[str, tuple[Question, ...]]:
+    rows = json.loads(_QUESTIONS.read_text(encoding="utf-8"))
+    return {name: tuple(Question(row["text"], tuple(row["gold"])) for row in asked) for name, asked in rows.items()}
+
+
+def _read_librosa(data: Path) -> tuple[Question, ...]:
+    lines = (data / _LIBROSA).read_text(encoding="utf-8").splitlines()
+    rows = map(json.loads, lines)
+    return tuple(Question(row["question"], tuple(f"librosa/{gold}" for gold in row["gold"])) for row in rows)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-STEPS, RATE = 400, 0.05
 DECAY = 0.01  # pull of every weight towards 0, in standard deviations of its feature; .003 to .1 score alike
+STEPS, NEAR = 30, 1e-4  # of the fit of the weights: it ends where a step adds less than this to a sum of features
 
 NEWTON_STEPS, FLATNESS = 30, 1e-3
 
@@ -25,6 +26,24 @@ class Judged:
     weight: float
 
 
+@dataclass(frozen=True)
+class Stack:
+    """The candidates of many questions, one after another."""
+
+    features: Floats  # [candidates, features]
+    right: npt.NDArray[np.bool_]  # [candidates]
+    starts: npt.NDArray[np.int64]  # [questions]: its first candidate
+    worth: Floats  # [questions]
+
+    @cached_property
+    def answered(self) -> Stack:
+        """Give the questions that have a right candidate."""
+        counts = np.diff(self.starts, append=len(self.right))
+        has_right = np.logical_or.reduceat(self.right, self.starts)
+        kept, counts = np.repeat(has_right, counts), counts[has_right]
+        return Stack(self.features[kept], self.right[kept], np.cumsum(counts) - counts, self.worth[has_right])
+
+
 @dataclass(frozen=True, slots=True)
 class Ranker:
     """A fitted ranker; with the offset, a sum squeezed between 0 and 1 is the rate at which first hits are right."""
@@ -33,42 +52,79 @@ class Ranker:
     offset: float
 
 
+def stack_judged(judged: Sequence[Judged]) -> Stack:
+    """Put questions together; one without candidates is left out."""
+    kept = [each for each in judged if len(each.right)]
+    counts = np.array([len(each.right) for each in kept], np.int64)
+    return Stack(
+        np.concatenate([each.features for each in kept]),
+        np.concatenate([each.right for each in kept]),
+        np.cumsum(counts) - counts,
+        np.array([each.weight for each in kept]),
+    )
+
+
 def fit_ranker(judged: Sequence[Judged]) -> Ranker:
     """Fit weights and offset; questions without a right candidate teach the offset alone."""
-    weights = _fit_weights([each for each in judged if each.right.any()])
-    firsts = [(each, int(np.argmax(each.features @ weights))) for each in judged if len(each.right)]
-    sums = np.array([each.features[first] @ weights for each, first in firsts])
-    right = np.array([each.right[first] for each, first in firsts], np.float64)
-    scale, offset = _fit_rate(sums, right, np.array([each.weight for each, _ in firsts]))
-    return Ranker(weights * scale, offset)
+    return fit_stacks([stack_judged(judged)])
 
 
-def _fit_weights(judged: Sequence[Judged]) -> Floats:
-    """Raise the softmax share of the right candidates of each question, by Adam with fixed steps."""
-    features = np.concatenate([each.features for each in judged])
-    right = np.concatenate([each.right for each in judged])
-    counts = np.array([len(each.right) for each in judged])
-    starts, owners = np.cumsum(counts) - counts, np.repeat(np.arange(len(judged)), counts)
-    worth = np.array([each.weight for each in judged])[owners]
-    worth /= sum(each.weight for each in judged)
-    deviations = features.std(axis=0) + 1e-9
-    scaled = features / deviations
-    weights, momentum, square = np.zeros((3, features.shape[1]))
-    for step in range(1, STEPS + 1):
-        shares = _share(scaled @ weights, starts, owners)
-        rights = _share(np.where(right, scaled @ weights, -np.inf), starts, owners)
-        slope = scaled.T @ ((shares - rights) * worth) + DECAY * weights
-        momentum = 0.9 * momentum + 0.1 * slope
-        square = 0.999 * square + 0.001 * slope * slope
-        weights = weights - RATE * momentum / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-    fitted: Floats = weights / deviations
-    return fitted
+def fit_stacks(stacks: Sequence[Stack], start: Floats | None = None) -> Ranker:
+    """Fit weights and offset to all questions of some stacks, from other weights [features] on where there are any."""
+    weights = _fit_weights([each.answered for each in stacks if each.right.any()], start)
+    return Ranker(*fit_offset(stacks, weights))
 
 
-def _share(sums: Floats, starts: npt.NDArray[np.int64], owners: npt.NDArray[np.int64]) -> Floats:
+def fit_offset(stacks: Sequence[Stack], weights: Floats) -> tuple[Floats, float]:
+    """Scale weights [features] and find an offset, so that their sum tells how often a first hit is right."""
+    firsts = [np.concatenate(each) for each in zip(*map(lambda stack: _list_firsts(stack, weights), stacks))]
+    scale, offset = _fit_rate(*firsts)
+    return weights * scale, offset
+
+
+def _list_firsts(stack: Stack, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Give the sum of the first candidate of each question, whether it is right, and what the question counts."""
+    sums = stack.features @ weights
+    ends = np.append(stack.starts[1:], len(sums))
+    first = np.array([low + np.argmax(sums[low:high]) for low, high in zip(stack.starts, ends, strict=True)], np.int64)
+    return sums[first], stack.right[first].astype(np.float64), stack.worth
+
+
+def _fit_weights(stacks: Sequence[Stack], start: Floats | None) -> Floats:
+    """Raise the softmax share of the right candidates of each question, by Newton's method.
+
+    The curve is that of the shares of all candidates alone, which is never less than the true one.
+    """
+    total, size = sum(each.worth.sum() for each in stacks), stacks[0].features.shape[1]
+    spread = np.concatenate([each.features for each in stacks]).var(axis=0) + 1e-9
+    weights = np.zeros(size) if start is None else start
+    for _ in range(STEPS):
+        slopes, curves = zip(*(_measure_slope(each, weights) for each in stacks), strict=True)
+        slope = sum(slopes) / total + DECAY * spread * weights
+        step = np.linalg.solve(sum(curves) / total + np.diag(DECAY * spread), slope)
+        weights = weights - step
+        if np.abs(step * np.sqrt(spread)).max() < NEAR:
+            break
+    return weights
+
+
+def _measure_slope(stack: Stack, weights: Floats) -> tuple[Floats, Floats]:
+    """Give slope [features] and curve [features, features] of what is to be made small."""
+    counts = np.diff(stack.starts, append=len(stack.right))
+    worth = np.repeat(stack.worth, counts)
+    sums = stack.features @ weights
+    shares = _share(sums, stack.starts, counts)
+    rights = _share(np.where(stack.right, sums, -np.inf), stack.starts, counts)
+    weighted = stack.features * shares[:, None]
+    means = np.add.reduceat(weighted, stack.starts)
+    curve = stack.features.T @ (weighted * worth[:, None]) - means.T @ (means * stack.worth[:, None])
+    return stack.features.T @ ((shares - rights) * worth), curve
+
+
+def _share(sums: Floats, starts: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> Floats:
     """Give each candidate its softmax share among those of its question."""
-    powers = np.exp(sums - np.maximum.reduceat(sums, starts)[owners])
-    shares: Floats = powers / np.add.reduceat(powers, starts)[owners]
+    powers = np.exp(sums - np.repeat(np.maximum.reduceat(sums, starts), counts))
+    shares: Floats = powers / np.repeat(np.add.reduceat(powers, starts), counts)
     return shares
 
 

@@ -1,0 +1,172 @@
+"""Measure the order of answers to plain questions, by weights that were learned without the package that is asked.
+
+    python benchmarks/order.py --data FOLDER [--cache FOLDER] [--encoder static] [--beside minilm] [--labels function]
+
+For each package with plain questions (benchmarks/plain_questions.py), as a wheel and, where it holds tests, as its
+source distribution: the share of questions whose first answer is right, or one of the first five, and MRR@10. Beside the
+ranker stand plain BM25 over the functions, the cosine of another encoder, and given weights. A block answers for its
+function, and a function counts once. The candidates are collected once and kept in the cache, so that a second run after
+a change of features or of training takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "training")]
+
+from kept_pools import find_right, open_kept  # noqa: E402
+from lessons import (  # noqa: E402
+    Lesson,
+    keep_bounds,
+    list_strange,
+    read_lessons,
+    read_plain_lessons,
+    read_pools,
+    stack_lesson,
+)
+from measure import Figures, make_parser, open_folder, read_options, write_result  # noqa: E402
+from question_sets import QuestionSet  # noqa: E402
+from rank_baselines import PlainBM25  # noqa: E402
+from ranker_fit import Ranker, Stack, fit_stacks  # noqa: E402
+
+from pkg.model import Label  # noqa: E402
+from pkg.retrieval.features import FEATURES, measure_features  # noqa: E402
+from pkg.retrieval.pool import Pool  # noqa: E402
+
+DEEP = 10  # places that MRR looks at
+Ranks = list[int]  # of the first right answer to each question, from 1; 0 where there is none
+
+
+def find_ranks(lesson: Lesson, label: Label, pools: Sequence[Pool], weights: Sequence[float]) -> Ranks:
+    """Order the candidates of each question as the product does, and find the first that is of a right function."""
+    ranks = []
+    for question, pool in zip(lesson.questions, pools, strict=True):
+        sums = np.round(measure_features(pool, label) @ np.array(weights), 9)
+        rows = sorted(range(len(sums)), key=lambda row: (-sums[row], pool.outlines[row].id))
+        right = find_right(pool, lesson.chosen, question, of_function=True)
+        places = dict.fromkeys(pool.owners[row].content_hash for row in rows)
+        first = next((pool.owners[row].content_hash for row in rows if right[row]), None)
+        ranks.append(0 if first is None else list(places).index(first) + 1)
+    return ranks
+
+
+def describe_ranks(ranks: Ranks) -> Figures:
+    """Give the shares of questions whose first right answer is that near to the top."""
+    return {
+        "first": round(statistics.mean(rank == 1 for rank in ranks), 4),
+        "five": round(statistics.mean(0 < rank <= 5 for rank in ranks), 4),
+        "mrr": round(statistics.mean(1 / rank if 0 < rank <= DEEP else 0.0 for rank in ranks), 4),
+        "found": round(statistics.mean(rank > 0 for rank in ranks), 4),
+    }
+
+
+def rank_plainly(chosen: QuestionSet, encoder: str, cache: Path) -> Ranks:
+    """Ask plain BM25 over the functions."""
+    with open_kept(chosen, encoder, cache) as graph:
+        nodes = sorted(graph.store.nodes([Label.FUNCTION]), key=lambda node: node.id)
+    bm25 = PlainBM25([f"{node.path}::{node.qualname}" for node in nodes], [node.content for node in nodes])
+    return [_find_place(bm25.rank(question.text, 100), question.gold) for question in chosen.questions]
+
+
+def _find_place(places: Sequence[str], gold: Sequence[str]) -> int:
+    found = (number for number, place in enumerate(dict.fromkeys(places), 1) if f"/{place}".endswith(_ends(gold)))
+    return next(found, 0)
+
+
+def _ends(gold: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"/{place}" for place in gold)
+
+
+def leave_out(
+    lessons: Sequence[Lesson], stacks: Sequence[Stack], fitted: Ranker, package: str
+) -> Ranker:
+    """Fit the ranker to all lessons that are not of a package, from the weights of all on."""
+    kept = [stack for lesson, stack in zip(lessons, stacks, strict=True) if lesson.package != package]
+    return fit_stacks(kept, fitted.weights)
+
+
+def measure_label(
+    label: Label, others: Sequence[Lesson], plain: Sequence[Lesson], encoder: str, cache: Path
+) -> Iterator[tuple[str, Figures, Ranks]]:
+    """Judge each package and form of it by weights that were learned from all other packages."""
+    lessons = [each for each in (*others, *plain, *list_strange(plain)) if label in each.worth]
+    stacks = [stack_lesson(each, label, encoder, cache) for each in lessons]
+    fitted = fit_stacks(stacks)
+    rankers: dict[str, Ranker] = {}
+    for lesson in plain:
+        if lesson.package not in rankers:
+            ranker = leave_out(lessons, stacks, fitted, lesson.package)
+            rankers[lesson.package] = keep_bounds(ranker, label, ranker if label is Label.FUNCTION else None)
+        ranks = find_ranks(lesson, label, read_pools(lesson, label, encoder, cache), rankers[lesson.package].weights)
+        yield lesson.chosen.name, describe_ranks(ranks), ranks
+
+
+def read_given(path: Path, label: Label) -> list[float]:
+    """Read weights that were given; a feature that they do not know counts nothing."""
+    weights = json.loads(path.read_text(encoding="utf-8"))[label.value]["weights"]
+    return [float(weights.get(feature.__name__, 0.0)) for feature in FEATURES[label]]
+
+
+def summarise_packages(figures: dict[str, Figures]) -> Figures:
+    """Give the mean and the standard deviation over packages."""
+    names = next(iter(figures.values())).keys()
+    rows = {name: [each[name] for each in figures.values()] for name in names}
+    return {
+        "packages": len(figures),
+        "mean": {name: round(statistics.mean(values), 4) for name, values in rows.items()},
+        "spread": {name: round(statistics.pstdev(values), 4) for name, values in rows.items()},
+        "least": {name: min(values) for name, values in rows.items()},
+    }
+
+
+def show(system: str, form: str, summary: Figures) -> None:
+    """Print one line of the table."""
+    mean, spread = summary["mean"], summary["spread"]
+    cells = "  ".join(f"{name} {mean[name]:.3f} ±{spread[name]:.3f}" for name in ("first", "five", "mrr"))
+    print(f"{system:24} {form:7} {cells}  found {mean['found']:.3f}  ({summary['packages']})", file=sys.stderr)
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--encoder", default="static", help="encoder of the graphs")
+    parser.add_argument("--labels", default="function,block", help="what is ranked, with commas between")
+    parser.add_argument("--given", type=Path, help="file of weights that are measured beside")
+    parser.add_argument("--plainly", action="store_true", help="measure BM25 beside")
+    parser.add_argument("--result", default="order", help="name of the file of results")
+    options = read_options(parser)
+    figures: dict[str, dict[str, Figures]] = {}
+    with open_folder(options.cache) as (cache, _):
+        plain, others = read_plain_lessons(options.data, cache), list(read_lessons(options.data, cache))
+        if options.plainly:
+            figures["bm25"] = {each.chosen.name: describe_ranks(rank_plainly(each.chosen, options.encoder, cache)) for each in plain}
+        for label in map(Label, options.labels.title().split(",")):
+            if options.given:
+                given = read_given(options.given, label)
+                figures[f"{label.value.lower()} given"] = {
+                    each.chosen.name: describe_ranks(
+                        find_ranks(each, label, read_pools(each, label, options.encoder, cache), given)
+                    )
+                    for each in plain
+                }
+            figures[f"{label.value.lower()} left out"] = {
+                name: found for name, found, _ in measure_label(label, others, plain, options.encoder, cache)
+            }
+    result: Figures = {}
+    for system, rows in figures.items():
+        for form in ("wheel", "source"):
+            chosen = {name: row for name, row in rows.items() if name.endswith(form)}
+            result.setdefault(system, {})[form] = {"all": summarise_packages(chosen), **chosen}
+            show(system, form, result[system][form]["all"])
+    write_result(options.result, result)
+
+
+if __name__ == "__main__":
+    main()
