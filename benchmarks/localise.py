@@ -23,6 +23,7 @@ from measure import Figures, make_parser, open_folder, read_options, write_resul
 from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.model import NodeFilter
+from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import find_nodes
@@ -53,9 +54,10 @@ def locate(graph: Graph, text: str) -> Located:
     """Ask the search of pkg query for functions."""
     encoder = load_encoder(graph.store.encoder()[0])
     start = time.perf_counter()
-    query, question = encode_question(encoder, text), parse_question(text)
+    question = parse_question(text)
+    query, parts = encode_question(encoder, question.text), encode_parts(encoder, question)
     with graph.store.snapshot():
-        found = find_nodes(graph.store, question, query, "function", DEPTH, NodeFilter(), "linear")
+        found = find_nodes(graph.store, question, query, "function", DEPTH, NodeFilter(), "linear", parts)
     took = time.perf_counter() - start
     nodes = graph.store.get([each.id for each in found.ranked])
     files = tuple(dict.fromkeys(node.path for node in nodes))

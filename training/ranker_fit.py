@@ -14,6 +14,9 @@ Floats = npt.NDArray[np.float64]
 DECAY = 0.01  # pull of every weight towards 0, in standard deviations of its feature; .003 to .1 score alike
 STEPS, NEAR = 30, 1e-4  # of the fit of the weights: it ends where a step adds less than this to a sum of features
 
+HALVINGS = 20  # of a step, at most
+LEAST_SHARE = 1e-300  # of the right candidates, where rounding leaves none
+
 NEWTON_STEPS, FLATNESS = 30, 1e-3
 
 
@@ -102,10 +105,32 @@ def _fit_weights(stacks: Sequence[Stack], start: Floats | None) -> Floats:
         slopes, curves = zip(*(_measure_slope(each, weights) for each in stacks), strict=True)
         slope = sum(slopes) / total + DECAY * spread * weights
         step = np.linalg.solve(sum(curves) / total + np.diag(DECAY * spread), slope)
-        weights = weights - step
+        weights = _go_down(stacks, weights, step, DECAY * spread * total)
         if np.abs(step * np.sqrt(spread)).max() < NEAR:
             break
     return weights
+
+
+def _go_down(stacks: Sequence[Stack], weights: Floats, step: Floats, decay: Floats) -> Floats:
+    """Take a step, or so much of it that the loss does not grow: with few questions a whole one may lead astray."""
+    before = _measure_loss(stacks, weights, decay)
+    for _ in range(HALVINGS):
+        if _measure_loss(stacks, weights - step, decay) <= before:
+            break
+        step = step / 2
+    return weights - step
+
+
+def _measure_loss(stacks: Sequence[Stack], weights: Floats, decay: Floats) -> float:
+    """Measure what is to be made small: the logarithms of the shares of the right candidates, and the decay."""
+    loss = 0.5 * float(decay @ (weights * weights))
+    for stack in stacks:
+        sums = stack.features @ weights
+        starts, counts = stack.starts, np.diff(stack.starts, append=len(sums))
+        powers = np.exp(sums - np.repeat(np.maximum.reduceat(sums, starts), counts))
+        rights = np.add.reduceat(np.where(stack.right, powers, 0.0), starts)
+        loss -= float(stack.worth @ np.log(np.maximum(rights / np.add.reduceat(powers, starts), LEAST_SHARE)))
+    return loss
 
 
 def _measure_slope(stack: Stack, weights: Floats) -> tuple[Floats, Floats]:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pkg.model import Label, Match, NodeFilter
+from pkg.model import Label, Match, NodeFilter, Outline
 from pkg.retrieval.long_features import FEATURES, LongPool, measure_long
-from pkg.retrieval.mentions import Mentions, find_mentions
+from pkg.retrieval.mentions import find_mentions
 from pkg.retrieval.pool import read_pool, standard_deviation
 from pkg.retrieval.question import Question
 from pkg.retrieval.question_parts import Part
@@ -81,6 +81,26 @@ def rank_long(pool: LongPool, k: int, weights: Weights | None = None) -> list[Ra
     dense = dict(zip(FEATURES, weights.values, strict=True))["whole_dense"]
     slope = max(0.0, dense) / standard_deviation(pool.whole.dense)
     return order_weighed(pool.whole, measured, [*FEATURES, "offset"], weights.offset, slope, k)
+
+
+def choose_blocks(
+    store: GraphStore, query: Vectors, functions: Sequence[Ranked], k: int, kinds: frozenset[str] | None
+) -> list[Ranked]:
+    """Give of each function, best first, the block of the highest cosine with a query, float32 [dimension]."""
+    chosen: list[Ranked] = []
+    for start in range(0, len(functions), k):
+        some = functions[start : start + k]
+        blocks: dict[str, list[Outline]] = {each.id: [] for each in some}
+        for outline in store.outlines([], query, list(blocks)).values():
+            if outline.label is Label.BLOCK and (kinds is None or outline.kind in kinds) and outline.owner in blocks:
+                blocks[outline.owner].append(outline)
+        for each in some:
+            best = min(blocks[each.id], key=lambda block: (-round(block.cosine, 9), block.id), default=None)
+            if best is not None:
+                chosen.append(replace(each, id=best.id, cosine=best.cosine, content_hash=best.content_hash))
+        if len(chosen) >= k:
+            break
+    return chosen[:k]
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,9 +12,11 @@ from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
+from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
 from pkg.retrieval.question import Question, parse_question
+from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
 from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
 
@@ -30,9 +32,10 @@ SHOWN_TEXT = 60  # characters of a question that an error message quotes
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
-    query, question = encode_question(encoder, text), parse_question(text)
+    question = parse_question(text)
+    query, parts = encode_question(encoder, question.text), encode_parts(encoder, question)
     with store.snapshot():
-        found = _find_best(store, question, query, text, options)
+        found = _find_best(store, question, query, parts, options)
         notes = _check_found(store, found, options)
         opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
@@ -45,16 +48,19 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
 
 
-def _find_best(store: GraphStore, question: Question, query: Vectors, text: str, options: QueryOptions) -> Found:
+def _find_best(
+    store: GraphStore, question: Question, query: Vectors, parts: Mapping[Part, Vectors], options: QueryOptions
+) -> Found:
     """Search, and let a model order the best anew where one is named."""
     k, where = options.top_k, node_filter(options)
+    find = partial(find_nodes, store, question, query, options.mode, where=where, ranking=options.ranking, parts=parts)
     if options.rerank_hits is None:
-        return find_nodes(store, question, query, options.mode, k, where, options.ranking)
+        return find(k)
     from pkg.encode.cross_encoder import load_pair_model
 
-    found = find_nodes(store, question, query, options.mode, max(k, RERANK_DEPTH), where, options.ranking)
+    found = find(max(k, RERANK_DEPTH))
     model = load_pair_model(options.rerank_hits)
-    return replace(found, ranked=rerank_hits(store, model, text, found.ranked, k))
+    return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, k))
 
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:
