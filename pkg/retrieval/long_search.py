@@ -6,7 +6,7 @@ The join is a sum of features, learned from issues and what was edited for them 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -64,9 +64,9 @@ def collect_long_pool(
 
 def _search(
     store: GraphStore, asked: Question, query: Vectors, k: int, where: NodeFilter
-) -> Iterator[Sequence[Match]]:
+) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
     near, worded = store.hybrid_search(Label.FUNCTION, query, asked.sought, k, where)
-    yield from (near.matches, worded.matches)
+    return near.matches, worded.matches
 
 
 def _escape(path: str) -> str:

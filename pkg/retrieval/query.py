@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from pkg.errors import QueryError, shorten
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
+from pkg.retrieval.files import find_files
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
-from pkg.retrieval.question import Question, parse_question
+from pkg.retrieval.question import MOST_TEXT, Question, parse_question
 from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
 from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
@@ -32,28 +33,50 @@ SHOWN_TEXT = 60  # characters of a question that an error message quotes
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
-    question = parse_question(text)
+    question, read = parse_question(text), _note_reading(text)
     query, parts = encode_question(encoder, question.text), encode_parts(encoder, question)
+    find = partial(_find_best, store, question, query, parts, options)
+    if options.mode == "file":
+        return _list_files(store, text, find, read, options)
     with store.snapshot():
-        found = _find_best(store, question, query, parts, options)
+        found = find(options.top_k)
         notes = _check_found(store, found, options)
         opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
-    coverage = Coverage(*counts, (*notes, *packed.notes), *calls, packed.without_code)
+    coverage = Coverage(*counts, (*read, *notes, *packed.notes), *calls, packed.without_code)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
 
 
+def _list_files(
+    store: GraphStore, text: str, find: Callable[[int], Found], notes: Sequence[str], options: QueryOptions
+) -> QueryResult:
+    """List files with their best functions: nothing is pruned, completed or packed, for no code is shown."""
+    with store.snapshot():
+        hits, found = find_files(store, find, options.top_k)
+        notes = *notes, *_check_found(store, found, options)
+    coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
+    return QueryResult(text, options.mode, tuple(hits), coverage, (*_explain_search(found), *_explain_order(options)))
+
+
 def _find_best(
-    store: GraphStore, question: Question, query: Vectors, parts: Mapping[Part, Vectors], options: QueryOptions
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    parts: Mapping[Part, Vectors],
+    options: QueryOptions,
+    k: int,
 ) -> Found:
-    """Search, and let a model order the best anew where one is named."""
-    k, where = options.top_k, node_filter(options)
-    find = partial(find_nodes, store, question, query, options.mode, where=where, ranking=options.ranking, parts=parts)
+    """Search for k nodes, and let a model order the best anew where one is named."""
+    where = node_filter(options)
+
+    def find(count: int) -> Found:
+        return find_nodes(store, question, query, options.mode, count, where, options.ranking, parts)
+
     if options.rerank_hits is None:
         return find(k)
     from pkg.encode.cross_encoder import load_pair_model
@@ -61,6 +84,13 @@ def _find_best(
     found = find(max(k, RERANK_DEPTH))
     model = load_pair_model(options.rerank_hits)
     return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, k))
+
+
+def _note_reading(text: str) -> tuple[str, ...]:
+    """Say where only the beginning of a question was read."""
+    if len(text) <= MOST_TEXT:
+        return ()
+    return (f"the question has {len(text):,} characters, of which the first {MOST_TEXT:,} were read",)
 
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:

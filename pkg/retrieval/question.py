@@ -41,10 +41,11 @@ def _list_initials(words: list[str]) -> Iterator[str]:
             yield initials[start : start + length]
 
 
-MOST_TEXT = 100_000  # characters of a question that are read: no issue is as long, and a log says the same in fewer
+MOST_TEXT = 50_000  # characters of a question that are read: no issue is as long, and a log says the same in fewer
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
 _WORD = r"[^\W\d]\w*"
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # but no and/or
+_NO_PATH = re.compile(r"[\w./-]{300,}")  # too long for any: to look for paths in it would take the square of its length
 _NAME = re.compile(rf"(?<![\w.]){_WORD}(?:\.{_WORD})*")
 _LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]")  # a.b, a_b, _a, aB or HTMLParser
 _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD})*)\(")
@@ -83,8 +84,9 @@ def parse_question(text: str) -> Question:
 
 
 def _read_question(text: str) -> Question:
-    files = tuple(dict.fromkeys(_FILE.findall(text)))
-    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text) if files else text)))
+    searched = _NO_PATH.sub(" ", text)
+    files = tuple(dict.fromkeys(_FILE.findall(searched)))
+    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", searched) if files else searched)))
     if len(names) > MOST_NAMES:
         names = ()
     encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)

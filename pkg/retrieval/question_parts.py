@@ -1,4 +1,4 @@
-"""Take a long question apart, such as an issue: title, prose, code, what was printed, errors; leave out the boilerplate.
+"""Take a long question apart, such as an issue: title, prose, code, output, errors; leave out the boilerplate.
 
 An issue says the same thing several times in several languages: what people call it, how they wrote it, where it broke.
 Asked as one bag of words, the longest part outvotes the others, and lists of versions count like the title.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
+from enum import Enum
 
 LEAST_TEXT = 200  # characters of what may be a long question; two thirds of the issues that were looked at have 700
+LONGEST_LINE = 1000  # characters of a line that are read: what goes on beyond is data
+LONGEST_HEADING = 120
 LEAST_LINES = 3  # title, and a body that is more than one sentence
 
 
-class Part(StrEnum):
+class Part(str, Enum):
     """Name the kinds of text in a long question."""
 
     TITLE = "title"
@@ -26,10 +28,12 @@ class Part(StrEnum):
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?(?:details|summary|br|p|img|a|b|i|pre|code|h\d|div|ul|li|kbd|sup|sub)\b[^>\n]*>", re.IGNORECASE)
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)|https?://\S+")
+_LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)|https?://\S+")
 _CHECK = re.compile(r"^\s*[-*] \[[ xX]\] ")
 _FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+#.-]*)")
-_HEADING = re.compile(r"^\s*(?:#{1,6}\s*(?P<marked>\S.*?)\s*#*|\*\*(?P<bold>[^*]+?)\*\*:?|(?P<plain>[A-Z][\w /]{2,40}):)\s*$")
+_HEADING = re.compile(
+    r"^\s*(?:#{1,6}\s*(?P<marked>\S.*?)\s*#*|\*\*(?P<bold>[^*]+?)\*\*:?|(?P<plain>[A-Z][\w /]{2,40}):)\s*$"
+)
 _UNDERLINE = re.compile(r"^\s*(?:-{3,}|={3,}|~{3,}|\*{3,}|_{3,})\s*$")
 _ENVIRONMENT = re.compile(
     r"\b(?:environment|versions?|system (?:info|details|information)|os|platform|checklist|confirmation|installed|"
@@ -37,7 +41,8 @@ _ENVIRONMENT = re.compile(
     re.IGNORECASE,
 )
 _TEMPLATE = re.compile(
-    r"^(?:what happened|what (?:did|do) you expect.*|expected.*|actual.*|current behaviou?r|describe the (?:bug|issue).*|"
+    r"^(?:what happened|what (?:did|do) you expect.*|expected.*|actual.*|current behaviou?r|describe the (?:bug|issue)"
+    r".*|"
     r"description|(?:steps|how) to reproduce.*|to reproduce|reproduc.*|minimal.*example|code sample.*|problem.*|"
     r"relevant log output|anything else.*|additional (?:context|info).*|bug (?:report|description|summary).*|"
     r"summary|details|issue|steps|context|notes?|output of .*|is your feature request.*|describe the solution.*|"
@@ -51,12 +56,14 @@ _FILLER = re.compile(r"^\s*(?:_No response_|N/?A|none|\.\.\.)\s*$", re.IGNORECAS
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In\s*\[\d*\]:|\s+\.\.\.:) ?")
 _OUT = re.compile(r"^\s*Out\s*\[\d*\]: ?")
 _TRACE = re.compile(r"Traceback \(most recent call last\)|^\s*File \"[^\"]+\", line \d+|^-+> *\d+ ")
-_ERROR = re.compile(r"^[\s>E|]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt)\b(?:: ?(?P<message>.*))?$")
+_ERROR = re.compile(r"^[\s>E|]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt)\b(?::.*)?$")
 _CODE = re.compile(
-    r"^\s*(?:(?:from\s+[\w.]+\s+)?import\s+\w|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*[(:]|@\w|return\b|raise\s|"
+    r"(?:(?:from\s+[\w.]+\s+)?import\s+\w|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*[(:]|@\w|return\b|raise\s|"
     r"(?:if|for|while|with|elif|except)\b.*:\s*$|(?:else|try|finally):|[\w.\[\]'\", ]+\s*[-+*/|&]?=[^=]|[\w.]+\(.*\)?)"
 )
-_STARTS_AS_CODE = re.compile(r"\s*(?:(?:from\s+[\w.]+\s+)?import\s+\w|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*[(:]|@\w)")
+_STARTS_AS_CODE = re.compile(
+    r"\s*(?:(?:from\s+[\w.]+\s+)?import\s+\w|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*[(:]|@\w)"
+)
 _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "pycon", "pytb", "julia", "python-traceback"))
 
 
@@ -69,13 +76,13 @@ def is_long(text: str) -> bool:
 
 def read_parts(text: str) -> dict[Part, str]:
     """Give the text of each part that there is, its pieces joined by lines; boilerplate is in none of them."""
-    title, _, body = text.strip().partition("\n")
+    title, *lines = (line[:LONGEST_LINE] for line in text.strip().splitlines())
     found: dict[Part, list[str]] = {part: [] for part in Part}
     found[Part.TITLE].append(_clean(title.lstrip("# ")) or title)
-    for part, line in _sort_lines(_COMMENT.sub("", body)):
+    for part, line in _sort_lines(_COMMENT.sub("", "\n".join(lines))):
         found[part].append(line)
-    joined = {part: "\n".join(lines).strip() for part, lines in found.items()}
-    return {part: lines for part, lines in joined.items() if lines}
+    joined = {part: "\n".join(pieces).strip() for part, pieces in found.items()}
+    return {part: pieces for part, pieces in joined.items() if pieces}
 
 
 def _sort_lines(body: str) -> Iterator[tuple[Part, str]]:
@@ -95,7 +102,7 @@ def _sort_lines(body: str) -> Iterator[tuple[Part, str]]:
 
 
 def _read_heading(line: str) -> str | None:
-    found = _HEADING.match(line)
+    found = _HEADING.match(line) if len(line) <= LONGEST_HEADING else None
     if found is None:
         return None
     return _clean(found["marked"] or found["bold"] or found["plain"])
@@ -103,10 +110,10 @@ def _read_heading(line: str) -> str | None:
 
 def _sort_prose(line: str) -> Iterator[tuple[Part, str]]:
     """Leave out what nobody wrote for this question; tell lines of a session and errors from prose."""
-    if _PROMPT.match(line) and ">>>" in line or line.lstrip().startswith("In ["):
+    if (_PROMPT.match(line) and ">>>" in line) or line.lstrip().startswith("In ["):
         yield Part.CODE, _PROMPT.sub("", line)
-    elif found := _ERROR.match(line):
-        yield Part.ERROR, line.strip() if found["message"] is None else line.strip()
+    elif _ERROR.match(line):
+        yield Part.ERROR, line.strip()
     elif not (_CHECK.match(line) or _VERSION.match(line) or _FILLER.match(line) or _UNDERLINE.match(line)):
         yield Part.PROSE, _clean(line)
 
@@ -115,7 +122,7 @@ def _sort_code(lines: list[str], may_be_python: bool) -> Iterator[tuple[Part, st
     """Tell code, what it printed and errors apart, in one block."""
     has_prompts = any(_PROMPT.match(line) for line in lines)
     has_trace = any(_TRACE.search(line) for line in lines)
-    is_python = may_be_python and sum(1 for line in lines if _CODE.match(line)) * 3 >= len(lines)
+    is_python = may_be_python and sum(1 for line in lines if _CODE.match(line.strip())) * 3 >= len(lines)
     in_trace = False
     for line in lines:
         if _VERSION.match(line) or _UNDERLINE.match(line):

@@ -21,6 +21,7 @@ LABELS_OF_MODE = {
     "block": (Label.BLOCK,),
     "function": (Label.FUNCTION,),
     "both": (Label.BLOCK, Label.FUNCTION),
+    "file": (Label.FUNCTION,),  # a file is as good as its best functions
 }
 SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 MOST_FRAMES = 200  # a trace of endless recursion has a thousand, all of a few functions
-_PATH = r"(?:[A-Za-z]:)?[~\w.@+\\/ -]*?[\w.-]+\.pyx?"
-_FRAMES = re.compile(
-    rf"""
-      ^[\s>E|]*File\ "(?P<python>[^"\n]+)",\ line\ (?P<python_line>\d+)(?:,\ in\ (?P<python_in>[\w.<>]+))?
-    | ^[\s>E|]*(?:File\ )?(?P<shell>{_PATH}):(?P<shell_line>\d+)(?:,|:)\ in\ (?P<shell_in>[\w.<>]+)
-    | ^[\s>E|]*(?P<old>{_PATH})\ in\ (?P<old_in>[\w.<>]+)\(.*$
-    | ^[\s>E|]*(?P<bare>{_PATH}):(?P<bare_line>\d+)(?::|\ *$)
-    """,
-    re.MULTILINE | re.VERBOSE,
+LONGEST_LINE = 500  # characters of a line that may tell of a call; one with more is data
+BELOW = 20  # lines below a frame of IPython of which one may be marked as the one that ran
+_PATH = r"(?:[A-Za-z]:)?[^:\"*?<>|]+\.pyx?"
+_FRAMES = (
+    re.compile(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)(?:, in (?P<function>[\w.<>]+))?"),  # Python
+    re.compile(
+        rf"^[\s>E|]*(?:File )?(?P<path>{_PATH}):(?P<line>\d+)(?:,|:) in (?P<function>[\w.<>]+)"
+    ),  # IPython, pytest
+    re.compile(rf"^[\s>E|]*(?P<path>{_PATH}) in (?P<function>[\w.<>]+)\("),  # IPython before 8
+    re.compile(rf"^[\s>E|]*(?P<path>{_PATH}):(?P<line>\d+)(?:: | *$|:$)"),  # pytest, warnings
 )
-_ARROW = re.compile(r"^-+> *(\d+) ", re.MULTILINE)  # IPython's mark of the line that ran
+_ARROW = re.compile(r"^-+> *(\d+) ")  # IPython's mark of the line that ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +29,23 @@ class Frame:
     function: str | None  # its name, with the class where the trace has it
 
 
-def read_frames(text: str) -> Iterator[Frame]:
+def read_frames(text: str) -> list[Frame]:
     """Give the frames of all stack traces in a text, in their order, each place once."""
-    seen: set[Frame] = set()
-    for found in _FRAMES.finditer(text):
-        frame = _make_frame(found, text)
-        if frame not in seen and len(seen) < MOST_FRAMES:
-            seen.add(frame)
-            yield frame
+    lines = text.splitlines()
+    frames: dict[Frame, None] = {}
+    for number, line in enumerate(lines):
+        if ".py" in line and len(line) <= LONGEST_LINE and len(frames) < MOST_FRAMES:
+            found = next(filter(None, (form.search(line) for form in _FRAMES)), None)
+            if found is not None:
+                frames[_make_frame(found.groupdict(), lines[number + 1 : number + 1 + BELOW])] = None
+    return list(frames)
 
 
-def _make_frame(found: re.Match[str], text: str) -> Frame:
-    kind = next(name for name in ("python", "shell", "old", "bare") if found[name] is not None)
-    groups = found.groupdict()
-    function = groups.get(f"{kind}_in")
-    line = groups.get(f"{kind}_line")
-    if kind == "old":  # the line is marked below
-        arrow = _ARROW.search(text, found.end(), found.end() + 1000)
-        line = arrow[1] if arrow else None
-    path = found[kind].strip().replace("\\", "/")
-    return Frame(path, int(line[:9]) if line else None, None if not function or "<" in function else function)
+def _make_frame(found: dict[str, str | None], below: list[str]) -> Frame:
+    path, function, line = (found.get(name) for name in ("path", "function", "line"))
+    if line is None:
+        line = next((mark[1] for mark in map(_ARROW.match, below) if mark), None)
+    is_named = function is not None and not function.startswith("<")  # not <module>, <listcomp>
+    return Frame(
+        (path or "").strip().replace("\\", "/"), int(line[:9]) if line else None, function if is_named else None
+    )
