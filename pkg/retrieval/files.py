@@ -14,7 +14,7 @@ from pkg.retrieval.search import Found
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-BEST_FUNCTIONS = 5
+BEST_FUNCTIONS = 3
 """Functions that speak for a file. Of the issues that the ranker of long questions was trained on, each repository
 left out in turn, .67 have the right file first; with 3 as many, with the best alone .63."""
 POWER = 2

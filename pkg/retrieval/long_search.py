@@ -45,7 +45,7 @@ def collect_long_pool(
     store: GraphStore, question: Question, query: Vectors, vectors: Mapping[Part, Vectors], k: int, where: NodeFilter
 ) -> LongPool:
     """Search with the whole question, float32 [dimension], with each part, and where the question points to."""
-    if where.tests is None and not question.asks_tests:
+    if where.tests is None:
         where = replace(where, tests=False)
     mentions = find_mentions(store, question, where.source)
     near, worded = store.hybrid_search(Label.FUNCTION, query, question.sought, max(k, LOOK), where)

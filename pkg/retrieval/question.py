@@ -96,7 +96,7 @@ def _read_question(text: str) -> Question:
 
 
 def _read_long(question: Question) -> Question:
-    """Read the parts of a long question; tests are asked for in its title alone, for a failing one is no wish."""
+    """Read the parts of a long question; it asks for no tests, whatever it says: an issue tells of one that fails."""
     texts = read_parts(question.text)
     parts = {part: _read_question(text) for part, text in texts.items()}
     prose = "\n".join(texts.get(part, "") for part in (Part.TITLE, Part.PROSE))
@@ -104,7 +104,7 @@ def _read_long(question: Question) -> Question:
     title = _NAME.findall(texts[Part.TITLE])
     return replace(
         question,
-        asks_tests=parts[Part.TITLE].asks_tests,
+        asks_tests=False,
         parts=parts,
         mentioned=tuple(dict.fromkeys((*title, *_list_names(prose), *code))),
         frames=tuple(read_frames(question.text)),
