@@ -55,7 +55,7 @@ def collect_long_pool(
     if mentions.paths and not where.paths:
         inside = replace(where, paths=tuple(map(_escape, mentions.paths[:MOST_FILES])))
         found += _search(store, question, query, LOOK_IN_FILES, inside)
-    counts = dict.fromkeys(mentions.functions, 0) if not where.paths else {}
+    counts = {} if where.paths or where.tests else dict.fromkeys(mentions.functions, 0)
     counts |= {match.id: match.same_content for matches in reversed(found) for match in matches}
     whole = read_pool(store, question, query, near, counts)
     parts = {part: read_pool(store, question.parts[part], vector, near, counts) for part, vector in vectors.items()}

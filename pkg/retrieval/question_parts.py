@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 
-LEAST_TEXT = 200  # characters of what may be a long question; two thirds of the issues that were looked at have 700
+LEAST_TEXT = 120  # characters of what may be a long question; two thirds of the issues that were looked at have 700
 LONGEST_LINE = 1000  # characters of a line that are read: what goes on beyond is data
 LONGEST_HEADING = 120
-LEAST_LINES = 3  # title, and a body that is more than one sentence
+LEAST_LINES = 2  # title and body
 
 
 class Part(str, Enum):
