@@ -30,7 +30,7 @@ from pkg.model import (
     Span,
 )
 from pkg.terms.impacts import TERM_LABELS, NodeKeys, TermRows, pack_terms
-from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside
+from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside, name_module
 
 
 class CodePieces:

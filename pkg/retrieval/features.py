@@ -225,8 +225,8 @@ def blocks_inside(pool: Pool) -> Scores:
 
 _COMMON = (
     dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, abbreviated, word_cover,
-    words_missing, meant_cover, meant_share, wide_cover, wide_share, class_dense, module_dense, in_class, name_cover, name_share, name_match, qualname_share, name_order, name_start, name_verb,
-    name_length, name_gain, name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test,
+    words_missing, meant_cover, meant_share, wide_cover, wide_share, class_dense, module_dense, in_class, name_cover,
+    name_share, name_match, qualname_share, name_order, name_start, name_verb, name_length, name_gain, name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test,
     in_foreign, is_special, is_private, is_method, length, is_stub,
 )  # fmt: skip
 FEATURES: dict[Label, tuple[Callable[[Pool], Scores], ...]] = {

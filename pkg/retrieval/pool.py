@@ -7,7 +7,7 @@ size of graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pkg.model import Label, Match, NodeFilter, Outline
+from pkg.model import Label, Match, Matches, NodeFilter, Outline
 from pkg.retrieval.pool_words import NO_ROW, list_scopes, read_words
 from pkg.retrieval.question import Question
 from pkg.terms.words import split_terms
@@ -118,12 +118,37 @@ def collect_pool(
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
     candidates = tuple(_pick_candidates(outlines, counts, label, where))
     owners = tuple(outlines.get(each.owner, each) for each in candidates)  # a block may stand in no function
+    same = tuple(counts.get(each.id, 0) for each in candidates)
+    return _read_pool(store, question, query, candidates, owners, same, searches)
+
+
+def read_pool(store: GraphStore, question: Question, query: Vectors, found: Matches, counts: Mapping[str, int]) -> Pool:
+    """Read both scores of functions that are candidates already, for a query float32 [dimension].
+
+    `found` tells how many nodes were searched, `counts` the candidates, with how many others each stands for.
+    """
+    outlines = store.outlines(list(counts), query)
+    candidates = tuple(outlines[each] for each in counts)
+    return _read_pool(store, question, query, candidates, candidates, tuple(counts.values()), [found])
+
+
+def _read_pool(
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    candidates: tuple[Outline, ...],
+    owners: tuple[Outline, ...],
+    same_content: tuple[int, ...],
+    searches: Sequence[Matches],
+) -> Pool:
+    """Read what candidates, and the classes and modules that they stand in, have in common with a question."""
     scopes = list(list_scopes(owners))
     around = store.outlines(sorted({each for pair in scopes for each in pair if each}), query)
     words, rows = read_words(store, (*owners, *around.values()), question)
     own = words.pick([rows.get(each.id, NO_ROW) for each in owners])
-    outer, inner = (words.pick([rows.get(pair[which], NO_ROW) for pair in scopes]) for which in (0, 1))
+    in_class, in_module = (words.pick([rows.get(pair[which], NO_ROW) for pair in scopes]) for which in (0, 1))
     dense = np.array([[around[each].cosine if each in around else 0.0 for each in pair] for pair in scopes])
+    class_dense, module_dense = dense.reshape(-1, 2).T
     return Pool(
         question,
         candidates,
@@ -131,13 +156,14 @@ def collect_pool(
         own.scores,
         own.rarities,
         own.abbreviated,
-        tuple(counts.get(each.id, 0) for each in candidates),
+        same_content,
         sum(each.searched for each in searches),
         sum(each.filtered for each in searches),
         any(each.is_approximate for each in searches),
         own.meant,
-        np.maximum(outer.meant, inner.meant),
-        *dense.reshape(-1, 2).T,
+        np.maximum(in_class.meant, in_module.meant),
+        class_dense,
+        module_dense,
     )
 
 

@@ -1,4 +1,4 @@
-"""Read which words of a question candidates hold, which they mean by other words, and what the code around them says."""
+"""Read which words of a question nodes hold, and which they mean by other words."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Words:
     def pick(self, rows: Sequence[int]) -> Words:
         """Give some nodes, by their rows; NO_ROW stands for one without terms."""
         chosen = np.array(rows, np.int64)
-        padded = (_pad(each)[chosen] for each in (self.scores, self.abbreviated, self.meant))
-        return Words(*padded, self.rarities)
+        scores, abbreviated, meant = (_pad(each)[chosen] for each in (self.scores, self.abbreviated, self.meant))
+        return Words(scores, abbreviated, meant, self.rarities)
 
 
 def _pad(values: Scores) -> Scores:
