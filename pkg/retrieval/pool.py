@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pkg.model import Label, Match, Matches, NodeFilter, Outline
+from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter, Outline
 from pkg.retrieval.pool_words import NO_ROW, list_scopes, read_words
 from pkg.retrieval.question import Question
 from pkg.terms.words import split_terms
@@ -43,9 +43,6 @@ are right.
 Scores = npt.NDArray[np.float64]
 """One number for each candidate of a pool, in its order: float64 [candidates], where nothing else is said."""
 
-NOTHING: Scores = np.zeros(0)  # of a pool whose words were not read
-
-
 @dataclass(frozen=True, eq=False)  # the same only as itself, so that what is measured can be remembered
 class Pool:
     """The candidates of one label for one question; arrays have one value a candidate where they say nothing else."""
@@ -59,11 +56,11 @@ class Pool:
     same_content: tuple[int, ...]  # others of equal content that the searches folded into the candidate
     searched: int  # nodes of the label
     filtered: int  # left out by the filter
+    meant: Scores  # [candidates, terms]: 1 where a term is held, else how like it the nearest word is
+    meant_around: Scores  # the same of what class and module say
+    class_dense: Scores  # the cosine of the class that a candidate stands in, or 0
+    module_dense: Scores  # the cosine of the module, or 0
     is_approximate: bool = False  # whether the dense search did not look at all nodes
-    meant: Scores = NOTHING  # [candidates, terms]: 1 where a term is held, else how like it the nearest word is
-    meant_around: Scores = NOTHING  # the same of what class and module say
-    class_dense: Scores = NOTHING  # the cosine of the class that a candidate stands in, or 0
-    module_dense: Scores = NOTHING  # the cosine of the module, or 0
 
     def holds_all(self, k: int) -> bool:
         """Tell whether a pool for k answers holds all that passes the filter."""
@@ -101,18 +98,21 @@ def collect_pool(
 ) -> Pool:
     """Search both ways, with a query float32 [dimension] and by words, and read of all that was found both scores.
 
-    with_declarations: classes, constants and modules are candidates beside the functions or blocks.
+    with_declarations: classes, constants and modules are candidates beside the functions or blocks; with the label of
+    one of these, all three are candidates alone.
     """
-    look = count_looked(k)
-    near, worded = store.hybrid_search(label, query, question.sought, look, where)
-    found = [near.matches, *_search_files(store, question, query, label, where)]
-    if label is Label.FUNCTION:
-        found.append(worded.matches)
-    searches = [near]
-    if with_declarations:
-        declared = store.search_declarations(query, question.sought, max(k, DECLARED), where)
-        found += [each.matches for each in declared]
+    look, worded = count_looked(k), Matches((), 0, 0, 0)
+    searches, found = [], []
+    if label not in DECLARATION_LABELS:
+        near, worded = store.hybrid_search(label, query, question.sought, look, where)
+        searches.append(near)
+        found += [near.matches, *_search_files(store, question, query, label, where)]
+        found += [worded.matches] if label is Label.FUNCTION else []
+    if with_declarations or label in DECLARATION_LABELS:
+        count = look if label in DECLARATION_LABELS else max(k, DECLARED)
+        declared = store.search_declarations(query, question.sought, count, where)
         searches.append(declared[0])
+        found += [each.matches for each in declared]
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
     functions = worded.matches[: look // POOL_PER_FUNCTION] if label is Label.BLOCK else ()
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
@@ -159,11 +159,11 @@ def _read_pool(
         same_content,
         sum(each.searched for each in searches),
         sum(each.filtered for each in searches),
-        any(each.is_approximate for each in searches),
         own.meant,
         np.maximum(in_class.meant, in_module.meant),
         class_dense,
         module_dense,
+        any(each.is_approximate for each in searches),
     )
 
 

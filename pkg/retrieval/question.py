@@ -53,6 +53,7 @@ _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD
 ABBREVIATED = 0.5
 """Weight of what may abbreviate a word of the question: with .3 to .7, as many of the development questions have theirs
 among what the searches find, and with 1, what stands in few functions outweighs the words themselves."""
+MOST_RELATED = 30  # terms of a question of which related words are looked up: a longer one says what it means itself
 _ASKS_TESTS = re.compile(
     r"\btests? (?:for|of|that|which|cases?|suites?|methods?|functions?)\b|\b(?:unit ?|regression )tests?\b|\btested\b"
     r"|\b(?:in|among|from) (?:the )?tests?\b|\btest_\w|\bTest[A-Z]\w",
@@ -99,7 +100,8 @@ def _read_question(text: str) -> Question:
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     asks_tests = _ASKS_TESTS.search(text) is not None
-    return Question(text, terms, weights, abbreviations, names, files, asks_tests, find_related(weights))
+    related = find_related(weights) if len(weights) <= MOST_RELATED else {}
+    return Question(text, terms, weights, abbreviations, names, files, asks_tests, related=related)
 
 
 def _read_long(question: Question) -> Question:
