@@ -150,12 +150,12 @@ class _Search:
 
     def _read_files(self, paths: list[str]) -> Iterator[tuple[str, list[Read]]]:
         name, first = self._node.name, self._node.qualname.partition(".")[0]
-        module, word = derive_module(self._node.path), name.encode("utf-8", "replace")
-        loose = re.compile((rb"[.\"']\s*" if first != name else rb"(?<!\w)") + re.escape(word) + rb"(?!\w)")
+        module, word = derive_module(self._node.path), re.escape(name.encode("utf-8", "replace"))
+        loose = re.compile((rb"[.\"']\s*" if first != name else rb"(?<!\w)") + word + rb"(?!\w)")
         for start in range(0, len(paths), FILES_AT_ONCE):
             for path, text in self._store.texts(self._node.source, paths[start : start + FILES_AT_ONCE]):
                 handles, owners = self._handles.get(path, set()), self._owners.get(path, set())
-                if word in text and (handles or owners or loose.search(text)):
+                if handles or owners or loose.search(text):
                     question = ReadQuestion(name, tuple(handles), frozenset(owners), module, first)
                     own = self._list_own_lines() if path == self._node.path else frozenset()
                     reads = [each for each in self._read(text, question) if each[0] not in own or each[1] == CERTAIN]
