@@ -1,4 +1,4 @@
-"""What a text reads of a constant follows Python's rules of scopes; an attribute of the unknown is possible, no more."""
+"""What a text reads of a constant follows Python's rules of scopes; of the unknown an attribute is possible at most."""
 
 from __future__ import annotations
 
