@@ -367,7 +367,21 @@ class Helper:
     content: str
     reason: str
     imports: tuple[str, ...] = ()  # statements of its module whose names it uses
-    role: str = "callee"  # or caller
+    role: str = "callee"  # or caller; wrapped, where a hit does nothing but call it
+    is_folded: bool = False  # whether lines of it are folded: of its docstring, or all of its body
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPlace:
+    """A function that speaks for its file: where it stands, its score, its header and what its docstring says first."""
+
+    id: str
+    qualname: str
+    start_line: int
+    end_line: int
+    score: float
+    signature: str | None = None
+    summary: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +415,7 @@ class Hit:
     summary: str | None = None  # first sentence of the docstring of that function
     has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
     same_function: int = 0  # other good blocks of its function that were folded into this one
+    functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, whose scores make its own
 
 
 @dataclass(frozen=True, slots=True)

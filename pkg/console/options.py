@@ -30,7 +30,15 @@ from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
-from pkg.retrieval.query_options import BLOCK_CHOICES, MODES, PRUNE_CHOICES, RANKINGS, TEST_CHOICES, QueryOptions
+from pkg.retrieval.query_options import (
+    BLOCK_CHOICES,
+    HELPER_CHOICES,
+    MODES,
+    PRUNE_CHOICES,
+    RANKINGS,
+    TEST_CHOICES,
+    QueryOptions,
+)
 
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
@@ -119,7 +127,7 @@ query_options = combine(
         "--mode",
         type=click.Choice(MODES),
         default=QUERY.mode,
-        help="Look for blocks, whole functions, or both.",
+        help="Look for blocks, whole functions, or both; or list files with their best functions.",
     ),
     setting(
         "--top-k",
@@ -185,6 +193,12 @@ query_options = combine(
         help="Branches that may be cut one after another.",
     ),
     setting("--hops", type=click.IntRange(0), default=QUERY.hops, help="Follow calls this far for helpers."),
+    setting(
+        "--helpers",
+        type=click.Choice(HELPER_CHOICES),
+        default=QUERY.helpers,
+        help="Add of what a hit calls what TEXT needs, all of it whole, or none; all for --generate.",
+    ),
     click.option("--callers", is_flag=True, help="Add the functions that call a hit as well."),
     click.option(
         "--rerank-hits",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.indexing.report import BuildReport
-    from pkg.model import Finding, Hit, QueryResult
+    from pkg.model import Cut, Finding, Hit, QueryResult
 
 
 WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
@@ -71,6 +71,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
         yield line | {
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
+            **({"functions": [asdict(place) for place in hit.functions]} if hit.functions else {}),
         }
     coverage = {"type": "coverage", **asdict(result.coverage)}
     yield coverage | ({"explain": list(result.explain)} if explain else {})
@@ -80,6 +81,9 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
     """Show hits with their place, score and highlighted code, what was pruned as folds, and one line of coverage."""
     for hit in result.hits:
         yield _view_title(hit)
+        if hit.functions:
+            yield from _view_places(hit)
+            continue
         if hit.docstring and hit.docstring_source in WRITTEN:  # that of a person stands in the code
             yield style_words(f"{hit.docstring}\n({hit.docstring_source})", "dim italic")
         yield from _view_head(hit)
@@ -87,8 +91,10 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
             yield _view_code(hit)
         for helper in hit.helpers:
             place = f"{_escape(helper.path)}:{helper.start_line}"
-            does = "called by" if helper.role == "caller" else "calls"
+            does = {"caller": "called by", "wrapped": "wraps"}.get(helper.role, "calls")
             yield f"  [cyan]{does} {_escape(helper.qualname)}[/] {place}  [dim]{_escape(helper.reason)}[/]"
+            if helper.role == "wrapped":  # it does the work
+                yield _view_lines(helper.content, helper.start_line, (), has_folds=helper.is_folded)
     if not result.hits:
         yield "nothing found"
     covered = result.coverage
@@ -104,7 +110,7 @@ def _view_title(hit: Hit) -> RenderableType:
     kind = f"{hit.kind} block in " if hit.label == "Block" else f"{hit.kind} " if hit.kind else ""
     cuts = ", ".join(f"{cut.start_line}-{cut.end_line}" for cut in hit.pruned)
     scores = f"{hit.score:.3f}" + (f" -> {hit.score_pruned:.3f} without lines {cuts}" if cuts else "")
-    others = f", {hit.same_function} more blocks of it match" if hit.same_function else ""
+    others = f", {hit.same_function} more of its blocks" if hit.same_function else ""
     return (
         f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
         f"  [green]{scores}[/]  [dim]{_escape(hit.source)}{others}[/]"
@@ -119,39 +125,54 @@ def _view_head(hit: Hit) -> Iterator[RenderableType]:
             yield style_words(indent(text, HEAD_MARGIN), "dim italic" if text == hit.summary else "dim")
 
 
+def _view_places(hit: Hit) -> Iterator[RenderableType]:
+    """List the functions that speak for a file."""
+    for place in hit.functions:
+        summary = f"  [dim italic]{_escape(place.summary)}[/]" if place.summary else ""
+        where = f"{place.start_line}-{place.end_line}"
+        yield f"  [cyan]{_escape(place.qualname)}[/] {where}  [green]{place.score:.3f}[/]{summary}"
+
+
 def _view_code(hit: Hit) -> Text:
-    """Highlight the code of a hit with line numbers, with a fold in the place of each cut."""
+    """Highlight the code of a hit, that of a class or module by its head."""
+    is_head = hit.label not in ("Function", "Block")
+    return _view_lines(hit.pruned_content if is_head else hit.content, hit.start_line, hit.pruned, is_head)
+
+
+def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool) -> Text:
+    """Highlight code with line numbers, with a fold in the place of each cut."""
     from rich.syntax import Syntax
     from rich.text import Text
 
     from pkg.generation.aligned_code import align_code
 
-    is_head = hit.label not in ("Function", "Block")
-    text = show_controls(align_code(hit.pruned_content if is_head else hit.content))
+    text = show_controls(align_code(content))
     code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
     lines, view = code.split("\n"), Text()
-    for number, line in _number_lines(hit, lines[:SHOWN_LINES], is_head):
+    for number, line in _number_lines(lines[:SHOWN_LINES], first, cuts, has_folds):
         view.append(f"{number:>6} ", "dim").append_text(line).append("\n")
     if len(lines) > SHOWN_LINES:
         view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
     return view
 
 
-def _number_lines(hit: Hit, lines: Sequence[Text], is_head: bool) -> Iterator[tuple[int, Text]]:
+def _number_lines(
+    lines: Sequence[Text], number: int, cuts: Sequence[Cut], has_folds: bool
+) -> Iterator[tuple[int, Text]]:
     """Give lines their numbers in the file: a head holds its folds already, other code has them put in here."""
     from rich.text import Text
 
     from pkg.retrieval.folds import name_fold
 
-    cuts, number = {line: cut for cut in hit.pruned for line in range(cut.start_line, cut.end_line + 1)}, hit.start_line
+    by_line = {line: cut for cut in cuts for line in range(cut.start_line, cut.end_line + 1)}
     for line in lines:
-        cut = cuts.get(number)
+        cut = by_line.get(number)
         if cut is None:
             yield number, line
         elif number == cut.start_line:
             margin = line.plain[: len(line.plain) - len(line.plain.lstrip())]
             yield number, Text(margin + name_fold(cut.start_line, cut.end_line), "dim")
-        fold = _FOLD.search(line.plain) if is_head else None
+        fold = _FOLD.search(line.plain) if has_folds else None
         number = int(fold[1]) + 1 if fold else number + 1
 
 

@@ -6,13 +6,14 @@ What is not shown is a fold, a comment in its place that tells which lines of th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from pkg.extract.syntax import find_indent, parse_piece
 from pkg.model import Label, Node
 from pkg.retrieval.context import Lines
+from pkg.retrieval.folds import name_fold
 
 SHORT_CLASS = 30  # lines of a helper that are shown whole, about what a method of the same budget takes
 MOST_LINES = 100  # of a head: a class of a hundred methods is not read for its list of methods
@@ -39,22 +40,25 @@ class Folded(NamedTuple):
 
 
 def fold_helper(node: Node) -> Folded:
-    """Show a long class by its head, and any other helper as it is."""
+    """Show a long class by what its making needs, without its methods; any other helper as it is."""
     if node.label is not Label.CLASS or node.content.count("\n") < SHORT_CLASS:
         return Folded(node)
-    return fold_definitions(node)
+    return fold_definitions(node, with_headers=False)
 
 
-def fold_definitions(node: Node) -> Folded:
-    """Fold what the definitions inside of a class or module do, and all beyond a number of lines."""
+def fold_definitions(node: Node, with_headers: bool = True) -> Folded:
+    """Fold what the definitions inside of a class or module do, and all beyond a number of lines.
+
+    with_headers: whether the headers of the definitions are shown.
+    """
     lines = node.content.split("\n")
-    folds = _limit(list(_find_folds(node)), len(lines))
+    folds = _limit(_join_folds(_find_folds(node, with_headers), lines), len(lines))
     first = node.start_line or 1
     told = tuple(Lines(first + fold.first, first + fold.last) for fold in folds)
     return Folded(replace(node, content="\n".join(_write(lines, folds, first))), told)
 
 
-def _find_folds(node: Node) -> Iterator[_Fold]:
+def _find_folds(node: Node, with_headers: bool) -> Iterator[_Fold]:
     """List what is folded, in lines of the content from 0 on; nothing where Python does not take it."""
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
@@ -65,18 +69,20 @@ def _find_folds(node: Node) -> Iterator[_Fold]:
     first = 2 if indent else 1  # the line of the first statement, by the count of the parser
     if node.label is Label.CLASS and body and isinstance(body[0], ast.ClassDef):
         body = body[0].body
-    for fold in _fold_suite(body):
+    for fold in _fold_suite(body, with_headers):
         yield fold._replace(first=fold.first - first, last=fold.last - first)
 
 
-def _fold_suite(suite: Sequence[ast.stmt]) -> Iterator[_Fold]:
+def _fold_suite(suite: Sequence[ast.stmt], with_headers: bool) -> Iterator[_Fold]:
     for statement in suite:
         last = statement.end_lineno or statement.lineno
-        if isinstance(statement, _Definition):
+        if not with_headers and isinstance(statement, _Definition | ast.ClassDef):
+            yield _Fold(_find_first_line(statement), last, is_body=statement is suite[0])
+        elif isinstance(statement, _Definition):
             yield from _fold_lines(_find_first_line(statement.body[0]), last, is_body=True)
         elif suites := list(_list_suites(statement)):
             for each in suites:
-                yield from _fold_suite(each)
+                yield from _fold_suite(each, with_headers)
         elif last - statement.lineno >= LONG_STATEMENT:
             yield from _fold_lines(statement.lineno + SHOWN_OF_LONG, last - 1)
 
@@ -88,7 +94,8 @@ def _fold_lines(first: int, last: int, is_body: bool = False) -> Iterator[_Fold]
 
 def _find_first_line(statement: ast.stmt) -> int:
     """Give the first line of a statement, decorators included."""
-    return min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min(statement.lineno, *(each.lineno for each in decorators)) if decorators else statement.lineno
 
 
 def _list_suites(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -97,6 +104,18 @@ def _list_suites(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
             yield suite
     for each in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
         yield each.body
+
+
+def _join_folds(folds: Iterable[_Fold], lines: Sequence[str]) -> list[_Fold]:
+    """Make one fold of those between which nothing but blank lines and comments stands."""
+    joined: list[_Fold] = []
+    for fold in folds:
+        between = lines[joined[-1].last + 1 : fold.first] if joined else ["what comes first"]
+        if all(not line.strip() or line.lstrip().startswith("#") for line in between):
+            joined[-1] = joined[-1]._replace(last=fold.last)
+        else:
+            joined.append(fold)
+    return joined
 
 
 def _limit(folds: list[_Fold], count: int) -> list[_Fold]:
@@ -121,8 +140,3 @@ def _write(lines: Sequence[str], folds: Sequence[_Fold], first: int) -> Iterator
         yield f"{margin}{stands}{name_fold(first + fold.first, first + fold.last)}"
         line = fold.last + 1
     yield from lines[line:]
-
-
-def name_fold(start_line: int, end_line: int) -> str:
-    """Say which lines of the file a fold stands for, as a comment."""
-    return f"# ... lines {start_line}-{end_line} folded"

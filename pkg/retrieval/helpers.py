@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pkg.model import Edge, Helper, Label, Node, RelationType, is_bound, rank_confidence
+from pkg.model import Edge, Helper, Label, RelationType, is_bound, rank_confidence
 from pkg.retrieval.call_targets import LinkedCalls, NamedCalls, NameGuesser
 from pkg.retrieval.class_heads import fold_helper
 from pkg.retrieval.context import Callee, Calls, Excerpt
+from pkg.retrieval.needed_helpers import Candidate, Chosen, HelperChooser
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 
 if TYPE_CHECKING:
@@ -86,8 +87,17 @@ class Completion:
 class Completer:
     """Complete the hits of one question; what was read for one hit is remembered for the next ones."""
 
-    def __init__(self, store: GraphStore, encoder: Encoder, hops: int, callers: bool = False) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        encoder: Encoder,
+        hops: int,
+        callers: bool = False,
+        chooser: HelperChooser | None = None,
+    ) -> None:
+        """Take all that is called where no chooser says what is needed of it."""
         self._store = store
+        self._chooser = chooser
         self._hops = hops
         self._callers = callers
         self._corpora = list_corpora(store)
@@ -114,8 +124,21 @@ class Completer:
             for walk, found in zip(of_links, callers, strict=True):
                 walk.explain += found.explain
                 walk.add(found.reached, "caller")
-        self._imports.read(node for walk in walks for node, _, _ in walk.found)
-        return [self._finish(walk) for walk in walks]
+        chosen = self._choose(walks)
+        self._imports.read(each.node for some in chosen for each in some if not each.is_head)
+        return [self._finish(walk, some) for walk, some in zip(walks, chosen, strict=True)]
+
+    def _choose(self, walks: Sequence[_Walk]) -> list[list[Chosen]]:
+        """Choose which helpers are shown, and how; a long class is shown by its head in any case."""
+        if self._chooser is None:
+            return [[Chosen(*each) for each in walk.found] for walk in walks]
+        self._chooser.read([walk.hit.node for walk in walks], [each.node for walk in walks for each in walk.found])
+        chosen: list[list[Chosen]] = []
+        for walk in walks:
+            some, left_out = self._chooser.choose(walk.hit, walk.found)
+            walk.explain += left_out
+            chosen.append(some)
+        return chosen
 
     def _guess(self, walks: Sequence[_Walk]) -> None:
         """Guess what is left of the calls of the hits; what is guessed is not followed further."""
@@ -129,14 +152,16 @@ class Completer:
         linked = iter(self._linked.read([shown for shown, each in zip(texts, is_named, strict=True) if not each]))
         return [next(named if each else linked) for each in is_named]
 
-    def _finish(self, walk: _Walk) -> Completion:
-        helpers = tuple(self._make_helper(*found) for found in walk.found)
+    def _finish(self, walk: _Walk, chosen: Sequence[Chosen]) -> Completion:
+        helpers = tuple(map(self._make_helper, chosen))
         calls = walk.calls
         return Completion(helpers, tuple(walk.explain), calls.bound, calls.possible, calls.unbound)
 
-    def _make_helper(self, node: Node, reason: str, role: str) -> Helper:
+    def _make_helper(self, chosen: Chosen) -> Helper:
+        node = chosen.node
         place = node.path, node.qualname, node.start_line, node.end_line
-        return Helper(node.id, *place, node.content, reason, self._imports.list_needed(node), role)
+        imports = () if chosen.is_head else self._imports.list_needed(node)
+        return Helper(node.id, *place, node.content, chosen.reason, imports, chosen.role, chosen.is_folded)
 
 
 @dataclass(slots=True)
@@ -146,7 +171,7 @@ class _Walk:
     hit: Excerpt
     level: list[Excerpt] = field(default_factory=list)  # whose calls are followed next
     known: list[Excerpt] = field(default_factory=list)
-    found: list[tuple[Node, str, str]] = field(default_factory=list)
+    found: list[Candidate] = field(default_factory=list)
     calls: Calls = field(default_factory=Calls)  # of the hit itself
     explain: list[str] = field(default_factory=list)
 
@@ -170,5 +195,5 @@ class _Walk:
                 folded = fold_helper(node)
                 shown = Excerpt(node, folded.folds)
                 self.known.append(shown)
-                self.found.append((folded.node, reason, role))
+                self.found.append(Candidate(folded.node, reason, role))
                 yield shown

@@ -71,7 +71,7 @@ class HitOpener:
         """Make a hit with its code, pruned where that is asked for."""
         rank, match, node = read.rank, read.match, read.unfolded.node
         if node.label not in PRUNED_LABELS:
-            folded = fold_definitions(node)
+            folded = fold_definitions(node, with_headers=node.label is Label.CLASS)
             hit = replace(_make_hit(read, None), pruned_content=folded.node.content)
             return OpenedHit(hit, read.unfolded, tuple(_explain(rank, match, node, None)), folded.folds)
         pruned = self._prune(read.unfolded)

@@ -9,14 +9,16 @@ from typing import Literal, get_args
 from pkg.errors import UsageError
 from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 
-Mode = Literal["block", "function", "both"]
+Mode = Literal["block", "function", "both", "file"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
 PruneChoice = Literal["safe", "paper", "none"]
 TestChoice = Literal["auto", "only", "no"]
+HelperChoice = Literal["needed", "all", "none"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 BLOCK_CHOICES: tuple[BlockChoice, ...] = get_args(BlockChoice)
 RANKINGS: tuple[RankingMethod, ...] = get_args(RankingMethod)
+HELPER_CHOICES: tuple[HelperChoice, ...] = get_args(HelperChoice)
 TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
 PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
@@ -26,8 +28,8 @@ DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and ha
 class QueryOptions:
     """The settings of one query; the defaults are the papers' but for the number of hits: they take one."""
 
-    mode: Mode = "block"  # what is looked for (P-15, P-16)
-    top_k: int = 3  # P-17, A-10; a person looks at some, and the right one is among three where it is not the first
+    mode: Mode = "block"  # what is looked for (P-15, P-16); file lists files with their best functions, and no code
+    top_k: int = 3  # P-17, A-10; the papers take one, a person looks at some
     blocks: BlockChoice = "all"  # which blocks count (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
@@ -39,13 +41,13 @@ class QueryOptions:
     hops: int = 1  # A-12, A-36; 0 adds no callees
     callers: bool = False  # Q-23; the functions that call a hit
     rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
+    helpers: HelperChoice = "needed"  # which callees come along: those that the question needs, all (P-06), or none
     tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
 
 
 DEFAULT_OPTIONS = QueryOptions()
-PROMPT_HITS = (
-    1  # of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they see
-)
+PROMPT_HITS = 1
+"""Hits of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they are shown."""
 
 
 def check_options(options: QueryOptions) -> None:
@@ -53,6 +55,7 @@ def check_options(options: QueryOptions) -> None:
     check_choice("mode", options.mode, MODES)
     check_choice("ranking", options.ranking, RANKINGS)
     check_choice("blocks", options.blocks, BLOCK_CHOICES)
+    check_choice("helpers", options.helpers, HELPER_CHOICES)
     check_choice("tests", options.tests, TEST_CHOICES)
     if options.kind is not None:
         check_choice("kind", options.kind, BLOCK_KINDS)
@@ -66,10 +69,16 @@ def check_options(options: QueryOptions) -> None:
         check_least(name, value, least)
     if any(not glob.removeprefix("!") for glob in list_paths(options)):
         raise UsageError("a path is empty; expected a glob such as 'shop/*', or '!tests/*' to leave files out")
-    if options.mode == "function" and (options.kind is not None or options.blocks != "all"):
-        raise UsageError("kind and blocks narrow blocks, and mode is 'function'; use mode 'block' or 'both'")
+    if options.mode in ("function", "file") and (options.kind is not None or options.blocks != "all"):
+        raise UsageError(f"kind and blocks narrow blocks, and mode is '{options.mode}'; use mode 'block' or 'both'")
     if block_kinds(options) == frozenset():
         raise UsageError(f"no block is both '{options.blocks}' and '{options.kind}'; give one of the two alone")
+
+
+def check_shows_code(mode: str) -> None:
+    """Refuse to write a prompt of hits that have no code, with a UsageError."""
+    if mode == "file":
+        raise UsageError("mode is 'file', which lists places and shows no code; use mode 'block', 'function' or 'both'")
 
 
 def block_kinds(options: QueryOptions) -> frozenset[str] | None:

@@ -27,6 +27,32 @@ def test_a_short_class_is_shown_whole_as_a_helper(tmp_path: Path) -> None:
     assert fold_helper(node).node == node
 
 
+@pytest.mark.parametrize(
+    ("head", "shown"),
+    [
+        ("class Thing(Base):\n    '''Do it.\n\n    def no(self):\n    '''\n\n    size: int = 1\n", 8),
+        ("@dataclass\nclass Thing:\n    a: int\n", 4),
+        ("class Thing:\n    # why\n    a = 1\n    def first(self):\n        return 1\n    # and\n\n    @mark\n", 4),
+    ],
+)
+def test_a_long_class_is_shown_without_its_methods_as_a_helper(tmp_path: Path, head: str, shown: int) -> None:
+    text = head + METHODS.lstrip("\n")
+
+    folded = fold_helper(make_class(tmp_path, text))
+
+    *lines, fold = folded.node.content.split("\n")
+    assert lines == text.split("\n")[: len(lines)]
+    assert (len(lines) + 1, len(folded.folds)) == (shown, 1)
+    assert fold.strip() == f"# ... lines {shown}-{text.count(chr(10))} folded"
+    assert ast.parse(folded.node.content)
+
+
+def test_a_long_class_of_methods_alone_is_a_header_and_a_fold(tmp_path: Path) -> None:
+    assert fold_helper(make_class(tmp_path, "class Thing:" + METHODS)).node.content == (
+        "class Thing:\n    pass  # ... lines 2-80 folded"
+    )
+
+
 def test_a_class_is_its_header_docstring_and_fields_and_the_headers_of_its_methods(tmp_path: Path) -> None:
     text = '''
     @dataclass
