@@ -188,6 +188,13 @@ def test_a_class_is_unfolded_with_what_it_contains_and_no_blocks(shop: GraphStor
     assert ends == [{"RED", "GREEN", "mix"}, set(), set()]
 
 
+def test_the_texts_of_declarations_are_given_to_be_drafted_once_more(shop: GraphStore) -> None:
+    ids = [find_id(shop, label, name) for label, name in ((Label.CLASS, "Cart"), (Label.MODULE, "settings"))]
+    ids += [find_id(shop, Label.CONSTANT, "DEBUG"), find_id(shop, Label.CLASS, "Basket")]
+    found = list(shop.fragments(ids))
+    assert sorted((each.path, each.text.decode()) for each in found) == sorted(FILES.items())
+
+
 def test_a_constant_is_found_by_its_name(shop: GraphStore) -> None:
     assert [node.qualname for node in shop.find_name("limit")] == ["Basket.limit", "Cart.limit"]
     assert [node.label for node in shop.find_names(["DEBUG", "Cart"])] == [Label.CONSTANT, Label.CLASS]
