@@ -1,4 +1,4 @@
-"""Choose among what a hit calls: code where the question needs it, else its head, and no trivial accessors (P-06)."""
+"""Choose among what a hit calls (P-06): code where the question needs it, else its head, no trivial accessors."""
 
 from __future__ import annotations
 

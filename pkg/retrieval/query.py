@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pkg.errors import QueryError, shorten
+from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
@@ -17,7 +17,8 @@ from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import Question, parse_question
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
-from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
+from pkg.retrieval.refusals import check_known, check_paths, check_text, explain_nothing, refuse_unknown
+from pkg.retrieval.search import Found, find_nodes
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
@@ -25,16 +26,17 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryOptions", "run_query"]
 
-SHOWN_TEXT = 60  # characters of a question that an error message quotes
-
 
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
-    query, question = encode_question(encoder, text), parse_question(text)
+    query, question = _encode_text(encoder, text), parse_question(text)
     with store.snapshot():
+        if not knows_question(encoder, text, query):
+            check_known(store, question, encoder.name, options.ranking)
         found = _find_best(store, question, query, text, options)
-        notes = _check_found(store, found, options)
+        check_paths(store, options, found)
+        notes = explain_nothing(store, found, options)
         opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
@@ -63,16 +65,16 @@ def _find_best(store: GraphStore, question: Question, query: Vectors, text: str,
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:
     """Encode the text of a question (P-13): float32 [dimension]; a QueryError when no word of it is known."""
-    if not text.strip():
-        raise QueryError("the question is empty; expected a few words on what the code does, or a piece of code")
-    query = encoder.encode_query(text.encode("utf-8", "replace").decode())
+    query = _encode_text(encoder, text)
     if not query.any():
-        shown = shorten(text, SHOWN_TEXT)
-        raise QueryError(
-            f"no word of the question {shown!r} is known to the encoder '{encoder.name}';"
-            " ask with names or words that the code itself may use"
-        )
+        refuse_unknown(text, encoder.name, "is known to the encoder")
     return query
+
+
+def _encode_text(encoder: Encoder, text: str) -> Vectors:
+    """Encode a question of which the encoder may know no word: all is zero then."""
+    check_text(text)
+    return encoder.encode_query(text.encode("utf-8", "replace").decode())
 
 
 def _open_completer(store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> Completer:
@@ -84,20 +86,6 @@ def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequenc
     return completer.complete(
         [Excerpt(each.unfolded.node, (*each.hit.pruned, *each.folds), each.unfolded.links) for each in opened]
     )
-
-
-def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
-    """Say why a search found nothing; an unknown source is a QueryError. Costs nothing when there are matches."""
-    if found.ranked:
-        return ()
-    known = [source.name for source in store.sources()]
-    if options.source is not None and options.source not in known:
-        listed = ", ".join(f"'{name}'" for name in known) or "none"
-        raise QueryError(f"no source '{options.source}' in the graph (found: {listed}); name one of these, or build it")
-    labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
-    if not found.searched:
-        return (f"the graph holds no {labels} nodes; run: pkg build PATH",)
-    return (f"none of the {found.searched} {labels} nodes passes the filter; widen source, path, kind or blocks",)
 
 
 def _explain_search(found: Found) -> tuple[str, ...]:
