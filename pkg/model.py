@@ -9,7 +9,7 @@ lines are 1-based; columns are 0-based byte columns.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, NamedTuple, get_args
 
@@ -336,6 +336,11 @@ class Matches:
     filtered: int  # left out by the filter before ranking
     folded: int  # left out because their content equals a better match's
     is_approximate: bool = False  # whether an index of nearest vectors was asked instead of looking at all
+
+
+def leave_out(found: Matches, others: int) -> Matches:
+    """Give what was found without counting the nodes of other labels, which one index keeps with those of the label."""
+    return replace(found, searched=found.searched - others, filtered=found.filtered - others)
 
 
 @dataclass(frozen=True, slots=True)

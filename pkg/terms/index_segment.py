@@ -36,6 +36,10 @@ class TextSegment:
     def __len__(self) -> int:
         return self.index.total
 
+    def count(self, label: Label) -> int:
+        """Count the nodes of a label."""
+        return int((self.labels == TERM_LABELS.index(label)).sum())
+
     def filter(self, source: str | None, fragments: Collection[int] | None, label: Label | None = None) -> Mask | None:
         """Tell which nodes are of a source, of some fragments and of a label: bool [nodes], None when all are."""
         if source is None and fragments is None and label is None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from heapq import heappush, heappushpop
 from typing import TYPE_CHECKING, Protocol
 
-from pkg.model import DECLARATION_LABELS, Label, Match, Matches, Node, NodeFilter
+from pkg.model import DECLARATION_LABELS, Label, Match, Matches, Node, NodeFilter, leave_out
 from pkg.terms.impacts import TERM_LABELS
 from pkg.units import format_id, hash_key
 
@@ -51,6 +51,8 @@ def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: Nod
     segment = index.open_terms(indexed)
     fragments = [] if is_empty else index.find_fragments(where) if where.narrows_paths else None
     keep = segment.filter(where.source, fragments, label if label in DECLARATION_LABELS else None)
+    if label in DECLARATION_LABELS:
+        return leave_out(segment.search(terms, k, keep), len(segment) - segment.count(label))
     if label is indexed:
         return segment.search(terms, k, keep)
     if label is Label.FUNCTION_NAME:

@@ -21,6 +21,7 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import (
     check_unwritten,
+    cut_value,
     describe_docstring,
     drop_below,
     find_docstring,
@@ -37,6 +38,7 @@ from pkg.model import (
     Label,
     Match,
     Matches,
+    Nested,
     Node,
     NodeFilter,
     Outline,
@@ -64,6 +66,7 @@ from pkg.units import (
     name_library,
 )
 
+_NAMED = (Label.FUNCTION, Label.CLASS, Label.CONSTANT)
 _DRAFTED = (Label.FUNCTION, *DECLARATION_LABELS)
 _WORD = re.compile(rb"[A-Za-z]+")
 
@@ -412,7 +415,7 @@ class FakeStore:
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         nodes = [entry.node for entry in self._now.read().values() if entry.node.name == name]
-        found = [n for n in nodes if n.label in (Label.FUNCTION, Label.CLASS) and source in (None, n.source)]
+        found = [n for n in nodes if n.label in _NAMED and source in (None, n.source)]
         return sorted(found, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
@@ -433,7 +436,7 @@ class FakeStore:
     ) -> dict[str, Outline]:
         entries, outer = self._now.read(), set(blocks_of)
         found = [entries[each] for each in ids if each in entries]
-        found = [entry for entry in found if entry.node.label in (Label.FUNCTION, Label.BLOCK)]
+        found = [entry for entry in found if entry.node.label in (Label.BLOCK, *_DRAFTED)]
         blocks = [entry for entry in entries.values() if entry.node.label is Label.BLOCK]
         found += [entry for entry in blocks if _find_function(entries, entry) in outer]
         found += [entries[_find_function(entries, entry)] for entry in found]
@@ -443,9 +446,12 @@ class FakeStore:
         nodes = self.get(ids)
         owners = [_find_function(self._now.read(), self._get_entry(node.id)) for node in nodes]
         return [
-            Unfolded(node, list_nested(self.subtree(node.id)), tuple(self.neighbours([owner], UNFOLDED_TYPES, "out")))
+            Unfolded(node, self._list_blocks(node), tuple(self.neighbours([owner], UNFOLDED_TYPES, "out")))
             for node, owner in zip(nodes, owners, strict=True)
         ]
+
+    def _list_blocks(self, node: Node) -> tuple[Nested, ...]:
+        return () if node.label in DECLARATION_LABELS else list_nested(self.subtree(node.id))
 
     def subtree(self, node_id: str) -> list[Node]:
         outer = self._get_entry(node_id).node
@@ -746,6 +752,8 @@ def _read_properties(text: bytes, row: NodeRow) -> dict[str, object]:
     """Give the properties of a node, its docstring read from where it stands."""
     properties = dict(row.properties or {})
     docstring = properties.pop("docstring", None)
+    for name in properties.keys() & {"value", "annotation"}:
+        properties[name] = cut_value(text, row.start, properties[name])
     if row.label is Label.FUNCTION:
         properties.setdefault("docstring_source", "human" if docstring else "none")
     if isinstance(docstring, (list, tuple)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.graph.embedded import sql
 from pkg.graph.path_filter import make_path_pattern
-from pkg.model import DECLARATION_LABELS, Label, Matches, Node, NodeFilter
+from pkg.model import DECLARATION_LABELS, Label, Matches, Node, NodeFilter, leave_out
 from pkg.private_files import mend_file
 from pkg.terms.index_cache import TextCache
 
@@ -69,9 +69,10 @@ class EmbeddedVectors:
 
         vector: float32 [dimension].
         """
-        segment = self._open_segment(label)
-        keep = self._mask(segment, where, sql.DECLARATION_KINDS.get(label))
-        return self._search_segment(_name_group(label), segment, vector, k, keep)
+        segment, kinds = self._open_segment(label), sql.DECLARATION_KINDS.get(label)
+        keep = self._mask(segment, where, kinds)
+        found = self._search_segment(_name_group(label), segment, vector, k, keep)
+        return found if kinds is None else leave_out(found, len(segment) - int(_is_of(segment, kinds).sum()))
 
     def search_declarations(self, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
         """Find the k nearest classes, constants and modules, all in one order; kinds of blocks do not narrow them.
@@ -220,8 +221,15 @@ class EmbeddedVectors:
             keep &= np.isin(segment.columns["fragment"], find_fragments(self._connection, where))
         for kinds in (of_label, where.kinds):
             if kinds is not None:
-                keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in kinds])
+                keep &= _is_of(segment, kinds)
         return keep
+
+
+def _is_of(segment: Segment, kinds: Collection[str]) -> npt.NDArray[np.bool_]:
+    """Tell which entries of a segment are of some kinds."""
+    import numpy as np
+
+    return np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in kinds])
 
 
 def _name_group(label: Label) -> str:
