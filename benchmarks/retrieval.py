@@ -38,6 +38,7 @@ from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.graph.store import GraphStore
 from pkg.model import BLOCK_KINDS, Label, Match, Node, NodeFilter
+from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import find_nodes
@@ -101,11 +102,12 @@ def _list_ids(matches: Sequence[Match]) -> list[str]:
 def _make_search(graph: Graph, encoder: Encoder, mode: str, ranking: str, where: NodeFilter) -> Rank:
     def search(text: str, k: int) -> list[str]:
         try:
-            query = encode_question(encoder, text)
+            question = parse_question(text)
+            query, parts = encode_question(encoder, question.text), encode_parts(encoder, question)
         except QueryError:
             return []
         with graph.store.snapshot():
-            found = find_nodes(graph.store, parse_question(text), query, mode, k, where, ranking)
+            found = find_nodes(graph.store, question, query, mode, k, where, ranking, parts)
         return [each.id for each in found.ranked]
 
     return search

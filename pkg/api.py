@@ -483,9 +483,10 @@ class Graph:
     def _find_context(self, text: str, query: QueryOptions | None) -> tuple[QueryResult, Context]:
         """Search twice, for code and for functions, and read what the answer may use of both."""
         from pkg.generation.answer_context import MOST_SIGNATURES, read_context
-        from pkg.retrieval.query_options import PROMPT_HITS, QueryOptions
+        from pkg.retrieval.query_options import PROMPT_HITS, QueryOptions, check_shows_code
 
         chosen = query or QueryOptions(top_k=PROMPT_HITS, helpers="all")
+        check_shows_code(chosen.mode)
         functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
         code, whole = (self._run_query(text, each) for each in (chosen, functions))
         return code, _read_again(lambda: read_context(self.store, code, whole))

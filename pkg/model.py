@@ -372,6 +372,19 @@ class Helper:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionPlace:
+    """A function that speaks for its file: where it stands, its score, its header and what its docstring says first."""
+
+    id: str
+    qualname: str
+    start_line: int
+    end_line: int
+    score: float
+    signature: str | None = None
+    summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One answer of a query: a node, its place in the ranking, and its text after pruning.
 
@@ -402,6 +415,7 @@ class Hit:
     summary: str | None = None  # first sentence of the docstring of that function
     has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
     same_function: int = 0  # other good blocks of its function that were folded into this one
+    functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, whose scores make its own
 
 
 @dataclass(frozen=True, slots=True)

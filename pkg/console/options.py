@@ -127,7 +127,7 @@ query_options = combine(
         "--mode",
         type=click.Choice(MODES),
         default=QUERY.mode,
-        help="Look for blocks, whole functions, or both.",
+        help="Look for blocks, whole functions, or both; or list files with their best functions.",
     ),
     setting(
         "--top-k",

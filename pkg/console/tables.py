@@ -71,6 +71,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
         yield line | {
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
+            **({"functions": [asdict(place) for place in hit.functions]} if hit.functions else {}),
         }
     coverage = {"type": "coverage", **asdict(result.coverage)}
     yield coverage | ({"explain": list(result.explain)} if explain else {})
@@ -80,6 +81,9 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
     """Show hits with their place, score and highlighted code, what was pruned as folds, and one line of coverage."""
     for hit in result.hits:
         yield _view_title(hit)
+        if hit.functions:
+            yield from _view_places(hit)
+            continue
         if hit.docstring and hit.docstring_source in WRITTEN:  # that of a person stands in the code
             yield style_words(f"{hit.docstring}\n({hit.docstring_source})", "dim italic")
         yield from _view_head(hit)
@@ -119,6 +123,14 @@ def _view_head(hit: Hit) -> Iterator[RenderableType]:
         is_told = text == hit.summary and hit.docstring_source in WRITTEN  # all of it stands above
         if not is_told:
             yield style_words(indent(text, HEAD_MARGIN), "dim italic" if text == hit.summary else "dim")
+
+
+def _view_places(hit: Hit) -> Iterator[RenderableType]:
+    """List the functions that speak for a file."""
+    for place in hit.functions:
+        summary = f"  [dim italic]{_escape(place.summary)}[/]" if place.summary else ""
+        where = f"{place.start_line}-{place.end_line}"
+        yield f"  [cyan]{_escape(place.qualname)}[/] {where}  [green]{place.score:.3f}[/]{summary}"
 
 
 def _view_code(hit: Hit) -> Text:

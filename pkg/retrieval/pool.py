@@ -7,7 +7,7 @@ size of graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pkg.model import Label, Match, NodeFilter, Outline
+from pkg.model import Label, Match, Matches, NodeFilter, Outline
 from pkg.retrieval.question import Question
 from pkg.terms.words import split_terms
 
@@ -106,6 +106,18 @@ def collect_pool(
         near.filtered,
         near.is_approximate,
     )
+
+
+def read_pool(store: GraphStore, question: Question, query: Vectors, found: Matches, counts: Mapping[str, int]) -> Pool:
+    """Read both scores of functions that are candidates already, for a query float32 [dimension].
+
+    `found` tells how many nodes were searched, `counts` the candidates, with how many others each stands for.
+    """
+    outlines = store.outlines(list(counts), query)
+    candidates = tuple(outlines[each] for each in counts)
+    words = _read_words(store, candidates, question)
+    searched = found.searched, found.filtered, found.is_approximate
+    return Pool(question, candidates, candidates, *words, tuple(counts.values()), *searched)
 
 
 def _pick_candidates(

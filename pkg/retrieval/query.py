@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
+from pkg.retrieval.files import find_files
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
+from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
-from pkg.retrieval.question import Question, parse_question
+from pkg.retrieval.question import MOST_TEXT, Question, parse_question
+from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
 from pkg.retrieval.refusals import check_known, check_paths, check_text, explain_nothing, refuse_unknown
 from pkg.retrieval.search import Found, find_nodes
@@ -30,37 +33,72 @@ __all__ = ["QueryOptions", "run_query"]
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
-    query, question = _encode_text(encoder, text), parse_question(text)
+    question, read = parse_question(text), _note_reading(text)
+    query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
     with store.snapshot():
-        if not knows_question(encoder, text, query):
+        if not knows_question(encoder, question.text, query):
             check_known(store, question, encoder.name, options.ranking)
-        found = _find_best(store, question, query, text, options)
-        check_paths(store, options, found)
-        notes = explain_nothing(store, found, options)
+        find = partial(_find_best, store, question, query, parts, options)
+        if options.mode == "file":
+            return _list_files(store, text, find, read, options)
+        found = find(options.top_k)
+        notes = _explain_found(store, found, options)
         opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     same_function = sum(each.same_function for each in found.ranked)
-    coverage = Coverage(*counts, (*notes, *packed.notes), *calls, packed.without_code, same_function)
+    coverage = Coverage(*counts, (*read, *notes, *packed.notes), *calls, packed.without_code, same_function)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
 
 
-def _find_best(store: GraphStore, question: Question, query: Vectors, text: str, options: QueryOptions) -> Found:
-    """Search, and let a model order the best anew where one is named."""
-    k = options.top_k
-    depth = k if options.rerank_hits is None else max(k, RERANK_DEPTH)
+def _list_files(
+    store: GraphStore, text: str, find: Callable[[int], Found], notes: Sequence[str], options: QueryOptions
+) -> QueryResult:
+    """List files with their best functions: nothing is pruned, completed or packed, for no code is shown."""
+    hits, found = find_files(store, find, options.top_k)
+    notes = *notes, *_explain_found(store, found, options)
+    coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
+    return QueryResult(text, options.mode, tuple(hits), coverage, (*_explain_search(found), *_explain_order(options)))
+
+
+def _explain_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
+    """Say why nothing was found; a QueryError for paths that match no file, or an unknown source."""
+    check_paths(store, options, found)
+    return explain_nothing(store, found, options)
+
+
+def _find_best(
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    parts: Mapping[Part, Vectors],
+    options: QueryOptions,
+    k: int,
+) -> Found:
+    """Search for k nodes, and let a model order the best anew where one is named."""
     where, by_function = node_filter(options), block_kinds(options) is None
-    found = find_nodes(store, question, query, options.mode, depth, where, options.ranking, by_function)
+
+    def find(count: int) -> Found:
+        return find_nodes(store, question, query, options.mode, count, where, options.ranking, parts, by_function)
+
     if options.rerank_hits is None:
-        return found
+        return find(k)
     from pkg.encode.cross_encoder import load_pair_model
 
+    found = find(max(k, RERANK_DEPTH))
     model = load_pair_model(options.rerank_hits)
-    return replace(found, ranked=rerank_hits(store, model, text, found.ranked, k))
+    return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, k))
+
+
+def _note_reading(text: str) -> tuple[str, ...]:
+    """Say where only the beginning of a question was read."""
+    if len(text) <= MOST_TEXT:
+        return ()
+    return (f"the question has {len(text):,} characters, of which the first {MOST_TEXT:,} were read",)
 
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:

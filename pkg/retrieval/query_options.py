@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from pkg.errors import UsageError
 from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 
-Mode = Literal["block", "function", "both"]
+Mode = Literal["block", "function", "both", "file"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
 PruneChoice = Literal["safe", "paper", "none"]
@@ -28,7 +28,7 @@ DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and ha
 class QueryOptions:
     """The settings of one query; the defaults are the papers' but for the number of hits: they take one."""
 
-    mode: Mode = "block"  # what is looked for (P-15, P-16)
+    mode: Mode = "block"  # what is looked for (P-15, P-16); file lists files with their best functions, and no code
     top_k: int = 3  # P-17, A-10; the papers take one, a person looks at some
     blocks: BlockChoice = "all"  # which blocks count (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
@@ -69,10 +69,16 @@ def check_options(options: QueryOptions) -> None:
         check_least(name, value, least)
     if any(not glob.removeprefix("!") for glob in list_paths(options)):
         raise UsageError("a path is empty; expected a glob such as 'shop/*', or '!tests/*' to leave files out")
-    if options.mode == "function" and (options.kind is not None or options.blocks != "all"):
-        raise UsageError("kind and blocks narrow blocks, and mode is 'function'; use mode 'block' or 'both'")
+    if options.mode in ("function", "file") and (options.kind is not None or options.blocks != "all"):
+        raise UsageError(f"kind and blocks narrow blocks, and mode is '{options.mode}'; use mode 'block' or 'both'")
     if block_kinds(options) == frozenset():
         raise UsageError(f"no block is both '{options.blocks}' and '{options.kind}'; give one of the two alone")
+
+
+def check_shows_code(mode: str) -> None:
+    """Refuse to write a prompt of hits that have no code, with a UsageError."""
+    if mode == "file":
+        raise UsageError("mode is 'file', which lists places and shows no code; use mode 'block', 'function' or 'both'")
 
 
 def block_kinds(options: QueryOptions) -> frozenset[str] | None:

@@ -1,11 +1,17 @@
-"""Read a question: its terms and what these may be called in short, and the identifiers and files it names (P-13)."""
+"""Read a question: its terms and what these may be called in short, and the identifiers and files it names (P-13).
+
+A long question, such as an issue, is read part by part as well.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from keyword import iskeyword
 
+from pkg.retrieval.question_parts import Part, is_long, read_parts
+from pkg.retrieval.tracebacks import Frame, read_frames
 from pkg.terms.term_weights import weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word
 
@@ -35,9 +41,11 @@ def _list_initials(words: list[str]) -> Iterator[str]:
             yield initials[start : start + length]
 
 
+MOST_TEXT = 50_000  # characters of a question that are read: no issue is as long, and a log says the same in fewer
 MOST_NAMES = 8  # a piece of code names dozens: then none of them is what the question is about
 _WORD = r"[^\W\d]\w*"
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # but no and/or
+_NO_PATH = re.compile(r"[\w./-]{300,}")  # too long for any: to look for paths in it would take the square of its length
 _NAME = re.compile(rf"(?<![\w.]){_WORD}(?:\.{_WORD})*")
 _LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]")  # a.b, a_b, _a, aB or HTMLParser
 _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD})*)\(")
@@ -58,6 +66,9 @@ class Question:
     names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
+    parts: Mapping[Part, Question] = field(default_factory=dict)  # of a long question; a short one has none
+    mentioned: tuple[str, ...] = ()  # of a long question: all names that may be of code, those of its title first
+    frames: tuple[Frame, ...] = ()  # of a long question: the calls of its stack traces
 
     @property
     def sought(self) -> dict[str, float]:
@@ -66,15 +77,38 @@ class Question:
 
 
 def parse_question(text: str) -> Question:
-    """Find out what a question says."""
-    files = tuple(dict.fromkeys(_FILE.findall(text)))
-    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", text) if files else text)))
+    """Find out what a question says, and of a long one each of its parts."""
+    text = text[:MOST_TEXT]
+    question = _read_question(text)
+    return _read_long(question) if is_long(text) else question
+
+
+def _read_question(text: str) -> Question:
+    searched = _NO_PATH.sub(" ", text)
+    files = tuple(dict.fromkeys(_FILE.findall(searched)))
+    names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", searched) if files else searched)))
     if len(names) > MOST_NAMES:
         names = ()
     encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     return Question(text, terms, weights, abbreviations, names, files, not _TEST_TERMS.isdisjoint(terms))
+
+
+def _read_long(question: Question) -> Question:
+    """Read the parts of a long question; it asks for no tests, whatever it says: an issue tells of one that fails."""
+    texts = read_parts(question.text)
+    parts = {part: _read_question(text) for part, text in texts.items()}
+    prose = "\n".join(texts.get(part, "") for part in (Part.TITLE, Part.PROSE))
+    code = (name for name in _NAME.findall(texts.get(Part.CODE, "")) if not iskeyword(name))
+    title = _NAME.findall(texts[Part.TITLE])
+    return replace(
+        question,
+        asks_tests=False,
+        parts=parts,
+        mentioned=tuple(dict.fromkeys((*title, *_list_names(prose), *code))),
+        frames=tuple(read_frames(question.text)),
+    )
 
 
 def _list_names(text: str) -> Iterator[str]:

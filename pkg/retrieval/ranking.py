@@ -69,9 +69,25 @@ def rank_linear(
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
     slope = _measure_slope(dict(zip(names, weights.values, strict=False)), pool)
-    scores = _logistic(measured.sum(axis=1) + weights.offset)
+    return order_weighed(pool, measured, names, weights.offset, slope, k, by_function)
+
+
+def order_weighed(
+    pool: Pool,
+    weighed: Scores,
+    names: Sequence[str],
+    offset: float,
+    slope: float,
+    k: int,
+    by_function: bool = False,
+) -> list[Ranked]:
+    """Give the k candidates of the highest sum of weighed features, float64 [candidates, features], with its parts.
+
+    `names` are those of the features, and that of the offset. `slope` is what one more of the cosine adds to the sum.
+    """
+    scores = _logistic(weighed.sum(axis=1) + offset)
     return [
-        replace(each, parts=tuple(zip(names, [*measured[row].tolist(), weights.offset], strict=True)), slope=slope)
+        replace(each, parts=tuple(zip(names, [*weighed[row].tolist(), offset], strict=True)), slope=slope)
         for row, each in _order(pool, scores, k, by_function)
     ]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.model import Label, Match, Matches, NodeFilter
+from pkg.retrieval.long_search import choose_blocks, collect_long_pool, rank_long
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
+from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import Ranked, fold_functions, merge_ranked, rank_linear, rank_reciprocal
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ LABELS_OF_MODE = {
     "block": (Label.BLOCK,),
     "function": (Label.FUNCTION,),
     "both": (Label.BLOCK, Label.FUNCTION),
+    "file": (Label.FUNCTION,),  # a file is as good as its best functions
 }
 DEEPER = 4  # times as many candidates where blocks of too few functions are among them
 SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most
@@ -43,17 +46,55 @@ def find_nodes(
     k: int,
     where: NodeFilter,
     ranking: str,
+    parts: Mapping[Part, Vectors] | None = None,
     by_function: bool = False,
 ) -> Found:
     """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist.
 
-    The query is float32 [dimension]. by_function: the best block of a function stands for it, but with the ranking
-    ``dense``.
+    The query is float32 [dimension], and so is each of those of the parts of a long question: with them, and the
+    ranking ``linear``, each part is asked. by_function: the best block of a function stands for it, but with the
+    ranking ``dense``.
     """
+    if parts and ranking == "linear":
+        return _find_long(store, question, query, parts, mode, k, where, by_function)
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
         return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
+    return _find_fused(store, question, query, mode, k, where, ranking, by_function)
+
+
+def _find_long(
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    parts: Mapping[Part, Vectors],
+    mode: str,
+    k: int,
+    where: NodeFilter,
+    by_function: bool,
+) -> Found:
+    """Find functions, and of these the blocks nearest to the question where blocks are asked for."""
+    labels = LABELS_OF_MODE[mode]
+    pool = collect_long_pool(store, question, query, parts, k, replace(where, kinds=None))
+    functions = rank_long(pool, len(pool.whole.outlines))
+    blocks = choose_blocks(store, query, functions, k, where.kinds) if Label.BLOCK in labels else []
+    lists = [blocks if label is Label.BLOCK else functions[:k] for label in labels]
+    ranked = tuple(_join(lists, by_function)[:k])
+    counts = pool.whole.searched, pool.whole.filtered, sum(each.same_content for each in ranked)
+    return Found(ranked, *counts, pool.whole.is_approximate)
+
+
+def _find_fused(
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    mode: str,
+    k: int,
+    where: NodeFilter,
+    ranking: str,
+    by_function: bool,
+) -> Found:
     labels, depth = LABELS_OF_MODE[mode], k
     while True:
         pools = [collect_pool(store, question, query, label, depth, _narrow(where, label)) for label in labels]

@@ -11,7 +11,7 @@ import pkg
 def ask_wrongly(graph: pkg.Graph) -> None:
     graph.query("a question", top=3)  # type: ignore[call-arg]
     graph.query("a question", top_k="3")  # type: ignore[arg-type]
-    graph.query("a question", mode="file")  # type: ignore[arg-type]
+    graph.query("a question", mode="folder")  # type: ignore[arg-type]
     graph.query("a question", kind="lambda")  # type: ignore[arg-type]
     graph.query("a question", "function")  # type: ignore[call-arg]
     graph.deps("Cart.total", question="callers")  # type: ignore[arg-type]

@@ -21,7 +21,10 @@ from pkg.retrieval.query_options import (
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (QueryOptions(mode=cast(Any, "file")), "unknown mode 'file'; expected one of: block, function, both"),
+        (
+            QueryOptions(mode=cast(Any, "folder")),
+            "unknown mode 'folder'; expected one of: block, function, both, file",
+        ),
         (QueryOptions(blocks=cast(Any, "outer")), "unknown blocks 'outer'; expected one of: all, inner, body"),
         (
             QueryOptions(kind=cast(Any, "lambda")),

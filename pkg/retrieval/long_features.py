@@ -1,0 +1,92 @@
+"""What a ranking knows of a candidate for a long question: how well it answers each part, and what points at it.
+
+The parts are searched with the same vectors and words as a short question is, and each is measured against the other
+candidates: so parts add up, whatever their lengths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pkg.model import Outline
+from pkg.retrieval import features, name_features
+from pkg.retrieval.mentions import Mentions
+from pkg.retrieval.pool import Pool, Scores, map_owners
+from pkg.retrieval.question_parts import Part
+
+
+@dataclass(frozen=True, eq=False)
+class LongPool:
+    """The candidates for a long question, the same ones for the whole of it and for each part."""
+
+    whole: Pool
+    parts: Mapping[Part, Pool]
+    mentions: Mentions
+
+
+Measure = Callable[[LongPool], Scores]
+
+
+def _ask(part: Part, measure: Callable[[Pool], Scores]) -> Measure:
+    """Measure for one part; nothing where the question has no such part."""
+
+    def measure_part(pool: LongPool) -> Scores:
+        asked = pool.parts.get(part)
+        return np.zeros(len(pool.whole.outlines)) if asked is None else measure(asked)
+
+    return measure_part
+
+
+def _ask_whole(measure: Callable[[Pool], Scores]) -> Measure:
+    return lambda pool: measure(pool.whole)
+
+
+def _look(measure: Callable[[Mentions, Outline], float]) -> Measure:
+    """Measure what points at each candidate."""
+    return lambda pool: map_owners(pool.whole, lambda owner: measure(pool.mentions, owner))
+
+
+def _is_framed(mentions: Mentions, owner: Outline) -> float:
+    """Tell whether the function is on a stack trace: 1 for the last call, less for each before it."""
+    last = len(mentions.frames) - 1
+    steps = [
+        last - place
+        for place, (frame, path) in enumerate(mentions.frames)
+        if path == owner.path and frame.function is not None and frame.function.rpartition(".")[2] == owner.name
+    ]
+    return FRAME_OFFSET / (FRAME_OFFSET + min(steps)) if steps else 0.0
+
+
+_ASIDE = re.compile(r"(?:^|/)(?:docs?|documentation|examples?|demos?|samples|tutorials?|benchmarks?|asv_bench)/")
+FRAME_OFFSET = 3  # calls before the last one at which a frame counts half: mostly one of the last three is at fault
+
+FEATURES: dict[str, Measure] = {
+    "title_dense": _ask(Part.TITLE, features.dense),
+    "title_lexical": _ask(Part.TITLE, features.lexical),
+    "title_scope": _ask(Part.TITLE, name_features.scope_cover),
+    "title_qualname": _ask(Part.TITLE, name_features.qualname_share),
+    "prose_dense": _ask(Part.PROSE, features.dense),
+    "prose_lexical": _ask(Part.PROSE, features.lexical),
+    "output_lexical": _ask(Part.OUTPUT, features.lexical),
+    "whole_dense": _ask_whole(features.dense),
+    "named_file": _look(lambda mentions, owner: float(owner.path in mentions.files)),
+    "definer": _look(lambda mentions, owner: mentions.definers.get(owner.path, 0.0)),
+    "framed": _look(_is_framed),
+    "prose_name": _ask(Part.PROSE, features.asked_name),
+    "is_aside": _look(lambda mentions, owner: float(_ASIDE.search(owner.path) is not None)),
+    "is_special": _ask_whole(features.is_special),
+    "is_private": _ask_whole(features.is_private),
+    "length": _ask_whole(features.length),
+}
+"""By their names in the file of weights."""
+
+
+def measure_long(pool: LongPool) -> Scores:
+    """Measure every feature of every candidate: float64 [candidates, features], in their order."""
+    if not pool.whole.outlines:
+        return np.zeros((0, len(FEATURES)))
+    return np.stack([measure(pool) for measure in FEATURES.values()], axis=1)

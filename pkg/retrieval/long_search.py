@@ -1,0 +1,110 @@
+"""Search for what a long question is about: ask each part, follow what it points at, and join all in one order.
+
+The join is a sum of features, learned from issues and what was edited for them (training/train_long_ranker.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pkg.model import Label, Match, NodeFilter, Outline
+from pkg.retrieval.long_features import FEATURES, LongPool, measure_long
+from pkg.retrieval.mentions import find_mentions
+from pkg.retrieval.pool import read_pool, standard_deviation
+from pkg.retrieval.question import Question
+from pkg.retrieval.question_parts import Part
+from pkg.retrieval.ranking import Ranked, Weights, order_weighed
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder, Vectors
+    from pkg.graph.store import GraphStore
+
+WEIGHTS = Path(__file__).with_name("long_ranker.json")
+LOOK = 50  # best of each search for each part that are looked at
+LOOK_IN_FILES = 50  # the same among the files that a question points at
+MOST_FILES = 12  # of those that are looked into: a trace through a framework names forty
+
+
+def encode_parts(encoder: Encoder, question: Question) -> dict[Part, Vectors]:
+    """Encode each part of a long question of which a word is known: float32 [dimension]."""
+    vectors = {
+        part: encoder.encode_query(asked.text.encode("utf-8", "replace").decode())
+        for part, asked in question.parts.items()
+    }
+    return {part: vector for part, vector in vectors.items() if vector.any()}
+
+
+def collect_long_pool(
+    store: GraphStore, question: Question, query: Vectors, vectors: Mapping[Part, Vectors], k: int, where: NodeFilter
+) -> LongPool:
+    """Search with the whole question, float32 [dimension], with each part, and where the question points to."""
+    if where.tests is None:
+        where = replace(where, tests=False)
+    mentions = find_mentions(store, question, where.source)
+    near, worded = store.hybrid_search(Label.FUNCTION, query, question.sought, max(k, LOOK), where)
+    found = [near.matches, worded.matches]
+    for part, vector in vectors.items():
+        found += _search(store, question.parts[part], vector, max(k, LOOK), where)
+    if mentions.paths and not where.paths:
+        inside = replace(where, paths=tuple(map(_escape, mentions.paths[:MOST_FILES])))
+        found += _search(store, question, query, LOOK_IN_FILES, inside)
+    counts = {} if where.paths or where.tests else dict.fromkeys(mentions.functions, 0)
+    counts |= {match.id: match.same_content for matches in reversed(found) for match in matches}
+    whole = read_pool(store, question, query, near, counts)
+    parts = {part: read_pool(store, question.parts[part], vector, near, counts) for part, vector in vectors.items()}
+    return LongPool(whole, parts, mentions)
+
+
+def _search(
+    store: GraphStore, asked: Question, query: Vectors, k: int, where: NodeFilter
+) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
+    near, worded = store.hybrid_search(Label.FUNCTION, query, asked.sought, k, where)
+    return near.matches, worded.matches
+
+
+def _escape(path: str) -> str:
+    """Write a path as a glob that matches it alone."""
+    return "".join(f"[{letter}]" if letter in "[*?!" else letter for letter in path)
+
+
+def rank_long(pool: LongPool, k: int, weights: Weights | None = None) -> list[Ranked]:
+    """Give the k candidates with the highest weighted sum of features, best first, ties by id."""
+    weights = weights or load_long_weights()
+    measured = measure_long(pool) * np.array(weights.values)
+    dense = dict(zip(FEATURES, weights.values, strict=True))["whole_dense"]
+    slope = max(0.0, dense) / standard_deviation(pool.whole.dense)
+    return order_weighed(pool.whole, measured, [*FEATURES, "offset"], weights.offset, slope, k)
+
+
+def choose_blocks(
+    store: GraphStore, query: Vectors, functions: Sequence[Ranked], k: int, kinds: frozenset[str] | None
+) -> list[Ranked]:
+    """Give of each function, best first, the block of the highest cosine with a query, float32 [dimension]."""
+    chosen: list[Ranked] = []
+    for start in range(0, len(functions), k):
+        some = functions[start : start + k]
+        blocks: dict[str, list[Outline]] = {each.id: [] for each in some}
+        for outline in store.outlines([], query, list(blocks)).values():
+            if outline.label is Label.BLOCK and (kinds is None or outline.kind in kinds) and outline.owner in blocks:
+                blocks[outline.owner].append(outline)
+        for each in some:
+            best = min(blocks[each.id], key=lambda block: (-round(block.cosine, 9), block.id), default=None)
+            if best is not None:
+                chosen.append(replace(each, id=best.id, cosine=best.cosine, content_hash=best.content_hash))
+        if len(chosen) >= k:
+            break
+    return chosen[:k]
+
+
+@lru_cache(maxsize=1)
+def load_long_weights() -> Weights:
+    """Read the weights that training wrote; they must name the very features that there are."""
+    row = json.loads(WEIGHTS.read_text("utf-8"))
+    return Weights(tuple(float(row["weights"][name]) for name in FEATURES), float(row["offset"]))

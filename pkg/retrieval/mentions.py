@@ -1,0 +1,122 @@
+"""Find in a graph what a long question points at: files by path, module or stack trace, and definitions by name.
+
+A path in a trace is of the machine where it broke: what it has in common with the graph is its end. A name counts the
+more the fewer definitions bear it: `eval` may mean a hundred, `tensor_product_simp` is one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pkg.graph.path_filter import is_test
+from pkg.model import Label, Node
+from pkg.retrieval.question import Question
+from pkg.retrieval.tracebacks import Frame
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+MOST_NAMES = 100  # of a question that are looked up: a long log has thousands
+MOST_BEARERS = 3  # definitions of a name that may still tell where to look
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """What a question points at in one graph."""
+
+    files: frozenset[str] = frozenset()  # that it names by their paths
+    modules: frozenset[str] = frozenset()  # files of the modules that it names with dots
+    frames: tuple[tuple[Frame, str], ...] = ()  # of stack traces, outermost first, with the file of the graph
+    definers: Mapping[str, float] = field(default_factory=dict)  # files of what it names: 1 for a name borne once
+    functions: tuple[str, ...] = ()  # ids of the functions of rare names
+
+    @property
+    def paths(self) -> list[str]:
+        """List all files, those of the last frames first."""
+        framed = [path for _, path in reversed(self.frames)]
+        return list(dict.fromkeys((*framed, *sorted(self.files), *sorted(self.modules), *sorted(self.definers))))
+
+
+class PathIndex:
+    """The paths of a graph by the names of their files."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._by_name: dict[str, list[list[str]]] = defaultdict(list)
+        for path in paths:
+            parts = path.split("/")
+            self._by_name[parts[-1]].append(parts)
+
+    def match_end(self, path: str) -> list[str]:
+        """Give the paths that have the longest end in common with a path, by whole folders.
+
+        One that shares no more than its name is none of this graph, unless the path is no longer, or the graph has no
+        folder for it to share: a `utils.py` of another project is not the one here.
+        """
+        parts = path.strip("/").split("/")
+        shared = [(_count_shared(parts, known), known) for known in self._by_name.get(parts[-1], ())]
+        most = max((count for count, _ in shared), default=0)
+        found = [known for count, known in shared if count == most]
+        if most == 1 < len(parts):
+            found = [known for known in found if len(known) == 1]
+        return ["/".join(known) for known in found]
+
+    def match_module(self, name: str) -> list[str]:
+        """Give the files of the longest module that a dotted name begins with; of its package where there is none."""
+        parts = name.split(".")
+        for count in range(len(parts), 1, -1):
+            for wanted in ([*parts[: count - 1], f"{parts[count - 1]}.py"], [*parts[:count], "__init__.py"]):
+                found = [known for known in self._by_name.get(wanted[-1], ()) if known[-len(wanted) :] == wanted]
+                if found:
+                    return ["/".join(known) for known in found]
+        return []
+
+
+def _count_shared(first: list[str], second: list[str]) -> int:
+    pairs = zip(reversed(first), reversed(second), strict=False)
+    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
+
+
+def find_mentions(store: GraphStore, question: Question, source: str | None) -> Mentions:
+    """Find what a question points at among the repositories of a graph, or in one source."""
+    index = PathIndex(_list_paths(store, source))
+    dotted = [name for name in question.mentioned if "." in name][:MOST_NAMES]
+    definitions = _find_definitions(store, question, source)
+    return Mentions(
+        frozenset(path for name in question.files for path in index.match_end(name)),
+        frozenset(path for name in dotted for path in index.match_module(name)),
+        tuple((frame, path) for frame in question.frames for path in index.match_end(frame.path)),
+        dict(_weigh_definers(definitions)),
+        tuple(sorted({node.id for node in definitions if node.label is Label.FUNCTION})),
+    )
+
+
+def _list_paths(store: GraphStore, source: str | None) -> Iterator[str]:
+    """List the files of repositories; rows of corpora have no paths that anybody would write."""
+    for each in store.sources():
+        if each.kind != "corpus" and source in (None, each.name):
+            yield from (path for path, _, _ in store.fingerprints(each.name))
+
+
+def _find_definitions(store: GraphStore, question: Question, source: str | None) -> list[Node]:
+    """Find the functions and classes that a question names, where few bear the name; tests bear the names of others."""
+    framed = (frame.function for frame in question.frames if frame.function)
+    names = dict.fromkeys(part for name in (*question.mentioned, *framed) for part in name.split("."))
+    bearers: dict[str, list[Node]] = defaultdict(list)
+    for node in store.find_names([name for name in names if len(name) > 2][:MOST_NAMES], source):
+        if not is_test(node.path):
+            bearers[node.name].append(node)
+    return [node for nodes in bearers.values() if len(nodes) <= MOST_BEARERS for node in nodes]
+
+
+def _weigh_definers(definitions: list[Node]) -> dict[str, float]:
+    """Give each file the share of the definitions of a name that it holds, of the name that says most."""
+    counts: dict[str, int] = defaultdict(int)
+    for node in definitions:
+        counts[node.name] += 1
+    shares: dict[str, float] = {}
+    for node in definitions:
+        shares[node.path] = max(shares.get(node.path, 0.0), 1 / counts[node.name])
+    return shares

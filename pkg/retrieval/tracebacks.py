@@ -1,0 +1,51 @@
+"""Read the frames of stack traces, as Python, IPython and pytest write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MOST_FRAMES = 200  # a trace of endless recursion has a thousand, all of a few functions
+LONGEST_LINE = 500  # characters of a line that may tell of a call; one with more is data
+BELOW = 20  # lines below a frame of IPython of which one may be marked as the one that ran
+_PATH = r"(?:[A-Za-z]:)?[^:\"*?<>|]+\.pyx?"
+_FRAMES = (
+    re.compile(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)(?:, in (?P<function>[\w.<>]+))?"),  # Python
+    re.compile(
+        rf"^[\s>E|]*(?:File )?(?P<path>{_PATH}):(?P<line>\d+)(?:,|:) in (?P<function>[\w.<>]+)"
+    ),  # IPython, pytest
+    re.compile(rf"^[\s>E|]*(?P<path>{_PATH}) in (?P<function>[\w.<>]+)\("),  # IPython before 8
+    re.compile(rf"^[\s>E|]*(?P<path>{_PATH}):(?P<line>\d+)(?:: | *$|:$)"),  # pytest, warnings
+)
+_ARROW = re.compile(r"^-+> *(\d+) ")  # IPython's mark of the line that ran
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One call of a stack trace, as far as the trace tells."""
+
+    path: str
+    line: int | None
+    function: str | None  # its name, with the class where the trace has it
+
+
+def read_frames(text: str) -> list[Frame]:
+    """Give the frames of all stack traces in a text, in their order, each place once."""
+    lines = text.splitlines()
+    frames: dict[Frame, None] = {}
+    for number, line in enumerate(lines):
+        if ".py" in line and len(line) <= LONGEST_LINE and len(frames) < MOST_FRAMES:
+            found = next(filter(None, (form.search(line) for form in _FRAMES)), None)
+            if found is not None:
+                frames[_make_frame(found.groupdict(), lines[number + 1 : number + 1 + BELOW])] = None
+    return list(frames)
+
+
+def _make_frame(found: dict[str, str | None], below: list[str]) -> Frame:
+    path, function, line = (found.get(name) for name in ("path", "function", "line"))
+    if line is None:
+        line = next((mark[1] for mark in map(_ARROW.match, below) if mark), None)
+    is_named = function is not None and not function.startswith("<")  # not <module>, <listcomp>
+    return Frame(
+        (path or "").strip().replace("\\", "/"), int(line[:9]) if line else None, function if is_named else None
+    )
