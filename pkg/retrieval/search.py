@@ -56,7 +56,7 @@ def find_nodes(
     ranking ``dense``.
     """
     if parts and ranking == "linear":
-        return _find_long(store, question, query, parts, mode, k, where)
+        return _find_long(store, question, query, parts, mode, k, where, by_function)
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
@@ -72,6 +72,7 @@ def _find_long(
     mode: str,
     k: int,
     where: NodeFilter,
+    by_function: bool,
 ) -> Found:
     """Find functions, and of these the blocks nearest to the question where blocks are asked for."""
     labels = LABELS_OF_MODE[mode]
@@ -79,7 +80,7 @@ def _find_long(
     functions = rank_long(pool, len(pool.whole.outlines))
     blocks = choose_blocks(store, query, functions, k, where.kinds) if Label.BLOCK in labels else []
     lists = [blocks if label is Label.BLOCK else functions[:k] for label in labels]
-    ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])
+    ranked = tuple(_join(lists, by_function)[:k])
     counts = pool.whole.searched, pool.whole.filtered, sum(each.same_content for each in ranked)
     return Found(ranked, *counts, pool.whole.is_approximate)
 
