@@ -85,9 +85,7 @@ def _ends(gold: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"/{place}" for place in gold)
 
 
-def leave_out(
-    lessons: Sequence[Lesson], stacks: Sequence[Stack], fitted: Ranker, package: str
-) -> Ranker:
+def leave_out(lessons: Sequence[Lesson], stacks: Sequence[Stack], fitted: Ranker, package: str) -> Ranker:
     """Fit the ranker to all lessons that are not of a package, from the weights of all on."""
     kept = [stack for lesson, stack in zip(lessons, stacks, strict=True) if lesson.package != package]
     return fit_stacks(kept, fitted.weights)
@@ -146,7 +144,9 @@ def main() -> None:
     with open_folder(options.cache) as (cache, _):
         plain, others = read_plain_lessons(options.data, cache), list(read_lessons(options.data, cache))
         if options.plainly:
-            figures["bm25"] = {each.chosen.name: describe_ranks(rank_plainly(each.chosen, options.encoder, cache)) for each in plain}
+            figures["bm25"] = {
+                each.chosen.name: describe_ranks(rank_plainly(each.chosen, options.encoder, cache)) for each in plain
+            }
         for label in map(Label, options.labels.title().split(",")):
             if options.given:
                 given = read_given(options.given, label)

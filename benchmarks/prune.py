@@ -3,14 +3,16 @@
     python benchmarks/prune.py --data FOLDER [--cache FOLDER] [--functions 1000] [--seed 0]
 
 Every sampled function and its body block is pruned for 5 random questions: docstrings of other functions and MBPP
-texts. What was cut is checked against the nodes of the graph, by a way of its own: the syntax tree of the pruned text
-must be that of the whole text with the cut statements taken out. Failures are listed by name, and the exit code is 1.
+texts; by the papers' rule and by the safe one. What was cut is checked against the nodes of the graph, by a way of its
+own: the syntax tree of the pruned text must be that of the whole text with the cut statements taken out. What the safe
+rule cuts must stand as a fold in the text. Failures are listed by name, and the exit code is 1.
 """
 
 from __future__ import annotations
 
 import ast
 import random
+import re
 import sys
 import time
 import warnings
@@ -32,11 +34,13 @@ from pkg.errors import QueryError
 from pkg.model import Hit, Label, Node
 from pkg.retrieval.hits import HitOpener, read_hits
 from pkg.retrieval.query import encode_question
-from pkg.retrieval.query_options import QueryOptions
+from pkg.retrieval.query_options import PruneChoice, QueryOptions
 from pkg.retrieval.ranking import Ranked
 
 QUESTIONS = 5  # for each function
 ROUNDING = 1e-5  # of float32 sums
+RULES: tuple[PruneChoice, ...] = ("paper", "safe")
+FOLD = re.compile(r"^[ \t]*# \.\.\. lines (\d+)-(\d+) folded(?:\r?\n|\Z)", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -65,7 +69,8 @@ def check_package(package: Package, questions: list[str], cache: Path, work: Pat
                 tally.counts["texts"] += 1
                 tally.counts["texts_not_of_this_python"] += _parse(node.content, node.start_col) is None
                 for text, query in asked:
-                    _check_one(graph, encoder, node, text, query, tally)
+                    for rule in RULES:
+                        _check_one(graph, encoder, node, text, query, rule, tally)
         tally.counts["functions"] = len(sample)
     return tally
 
@@ -100,23 +105,29 @@ def _draw_questions(encoder: Encoder, dice: random.Random, pool: list[str]) -> I
         found += 1
 
 
-def _check_one(graph: Graph, encoder: Encoder, node: Node, text: str, query: Vectors, tally: Tally) -> None:
-    """Prune one text for one question and note every rule that the result breaks."""
+def _check_one(
+    graph: Graph, encoder: Encoder, node: Node, text: str, query: Vectors, rule: PruneChoice, tally: Tally
+) -> None:
+    """Prune one text for one question by one rule, and note every rule that the result breaks."""
     headings = [make_heading(node.path, node.qualname)]
     score = float(encoder.encode([node.content.encode()], headings)[0] @ query)
     start = time.process_time()
     read = next(read_hits(graph.store, [Ranked(node.id, score, score, node.content_hash, slope=1)]))
-    opened = HitOpener(graph.store, encoder, query, QueryOptions()).open(read)
+    opened = HitOpener(graph.store, encoder, query, QueryOptions(prune=rule)).open(read)
     tally.milliseconds.append((time.process_time() - start) * 1000)
     hit = opened.hit
     tally.counts["prunings"] += 1
-    tally.counts["with_a_cut"] += bool(hit.pruned)
-    tally.counts["refusals"] += sum(" kept: " in line for line in opened.explain)
-    if hit.pruned:
+    tally.counts[f"with_a_cut_{rule}"] += bool(hit.pruned)
+    tally.counts[f"refusals_{rule}"] += sum(" kept: " in line for line in opened.explain)
+    if hit.pruned and rule == "paper":
         tally.gains.append(hit.score_pruned - hit.score)
-    after = float(encoder.encode([hit.pruned_content.encode()], headings)[0] @ query)
-    for fault in _find_faults(graph, node, hit, after):
-        tally.faults.append(f"{node.source}: {node.path}:{node.start_line} {node.qualname} [{text[:60]!r}]: {fault}")
+    scored = _drop_folds(hit) if rule == "safe" else hit.pruned_content
+    after = float(encoder.encode([scored.encode()], headings)[0] @ query)
+    faults = (*_find_faults(graph, node, hit, after), *(_find_fold_faults(hit) if rule == "safe" else ()))
+    for fault in faults:
+        tally.faults.append(
+            f"{node.source}: {node.path}:{node.start_line} {node.qualname} [{text[:60]!r}] {rule}: {fault}"
+        )
 
 
 def _find_faults(graph: Graph, node: Node, hit: Hit, after: float) -> Iterator[str]:
@@ -140,6 +151,19 @@ def _find_faults(graph: Graph, node: Node, hit: Hit, after: float) -> Iterator[s
             yield f"the cut of lines {cut.start_line}-{cut.end_line} is not block {block.path}:{block.start_line}"
     if _outline(_parse(_fill_gaps(node, blocks), node.start_col)) != _outline(pruned):
         yield "the pruned text is not the whole text without the cut statements"
+
+
+def _drop_folds(hit: Hit) -> str:
+    """Take the folds out; the first line of a text has lost its margin, and what comes to its place loses it too."""
+    text = FOLD.sub("", hit.pruned_content)
+    return text.lstrip(" \t\r\n") if FOLD.match(hit.pruned_content) else text.rstrip() if hit.pruned else text
+
+
+def _find_fold_faults(hit: Hit) -> Iterator[str]:
+    """Name the cuts without a fold, and the folds without a cut."""
+    folds = [(int(first), int(last)) for first, last in FOLD.findall(hit.pruned_content)]
+    if folds != [(cut.start_line, cut.end_line) for cut in hit.pruned]:
+        yield f"the folds are {folds}"
 
 
 def _fill_gaps(node: Node, blocks: list[Node]) -> str:

@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
-    from pkg.retrieval.query_options import BlockChoice, Mode, QueryOptions, RankingMethod, TestChoice
+    from pkg.retrieval.query_options import (
+        BlockChoice,
+        HelperChoice,
+        Mode,
+        PruneChoice,
+        QueryOptions,
+        RankingMethod,
+        TestChoice,
+    )
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -366,11 +374,12 @@ class Graph:
         path: str | Sequence[str] | None = None,
         kind: BlockKind | None = None,
         budget: int = 8000,
-        prune: bool = True,
+        prune: PruneChoice | bool = "safe",
         prune_steps: int = 1,
         hops: int = 1,
         callers: bool = False,
         rerank_hits: str | None = None,
+        helpers: HelperChoice = "needed",
         tests: TestChoice = "auto",
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
@@ -381,20 +390,21 @@ class Graph:
         from pkg.retrieval.query_options import QueryOptions
 
         options = QueryOptions(
-            mode,
-            top_k,
-            blocks,
-            ranking,
-            source,
-            path,
-            kind,
-            budget,
-            prune,
-            prune_steps,
-            hops,
-            callers,
-            rerank_hits,
-            tests,
+            mode=mode,
+            top_k=top_k,
+            blocks=blocks,
+            ranking=ranking,
+            source=source,
+            path=path,
+            kind=kind,
+            budget=budget,
+            prune=prune,
+            prune_steps=prune_steps,
+            hops=hops,
+            callers=callers,
+            rerank_hits=rerank_hits,
+            helpers=helpers,
+            tests=tests,
         )
         return self._run_query(text, options)
 
@@ -475,7 +485,7 @@ class Graph:
         from pkg.generation.answer_context import MOST_SIGNATURES, read_context
         from pkg.retrieval.query_options import PROMPT_HITS, QueryOptions, check_shows_code
 
-        chosen = query or QueryOptions(top_k=PROMPT_HITS)
+        chosen = query or QueryOptions(top_k=PROMPT_HITS, helpers="all")
         check_shows_code(chosen.mode)
         functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
         code, whole = (self._run_query(text, each) for each in (chosen, functions))

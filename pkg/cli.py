@@ -174,8 +174,11 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     asked = split_options(options, prompt)
-    if (prompt or asked is not None) and is_by_default(click.get_current_context(), "top_k"):
+    ctx = click.get_current_context()
+    if (prompt or asked is not None) and is_by_default(ctx, "top_k"):
         options["top_k"] = PROMPT_HITS
+    if asked is not None and is_by_default(ctx, "helpers"):
+        options["helpers"] = "all"  # what was measured; and an answer may take any of them
     if asked is not None:
         run_generate(text, store, options, asked, as_json)
         return

@@ -17,10 +17,10 @@ def default_store() -> str:
     return f"sqlite:///{user_data_path('pkg', appauthor=False) / 'graph.db'}"
 
 
-def read_settings(folder: Path, known: Mapping[str, type]) -> dict[str, Any]:
+def read_settings(folder: Path, known: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
     """Read the nearest pkg.toml, or pyproject.toml with a [tool.pkg] table, at or above a folder; {} without one.
 
-    known: the type of each setting that there is. A UsageError names a setting that is none, or is of another type.
+    known: the types that each setting may have. A UsageError names a setting that is none, or is of another type.
     """
     file = find_settings(folder)
     return {} if file is None else _check(_parse(file, file.read_bytes()), file, known)
@@ -52,11 +52,13 @@ def _parse(file: Path, text: bytes) -> dict[str, Any]:
     return data
 
 
-def _check(table: dict[str, Any], file: Path, known: Mapping[str, type]) -> dict[str, Any]:
+def _check(table: dict[str, Any], file: Path, known: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
     for name, value in table.items():
         if name not in known:
             raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(known))}")
-        if type(value) is not known[name]:
+        if type(value) not in known[name]:
             seen = conceal_address(str(value)) if name == "store" else repr(value)
-            raise UsageError(f"setting '{name}' in {file} is {seen}; expected {known[name].__name__}")
+            raise UsageError(
+                f"setting '{name}' in {file} is {seen}; expected {' or '.join(each.__name__ for each in known[name])}"
+            )
     return table

@@ -9,7 +9,7 @@ lines are 1-based; columns are 0-based byte columns.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, NamedTuple, get_args
 
@@ -26,11 +26,21 @@ class Label(str, Enum):
     BLOCK = "Block"
     IMPORT = "Import"
     LIBRARY = "Library"
+    CONSTANT = "Constant"
+    MODULE = "Module"
     CALL = "Call"
 
 
-EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT)
+DECLARATION_LABELS = (Label.CLASS, Label.CONSTANT, Label.MODULE)
+"""What can be found beside functions and blocks; searches can take all three together."""
+EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT, *DECLARATION_LABELS)
 """The labels whose nodes carry a vector (P-09)."""
+
+
+def list_group(label: Label) -> tuple[Label, ...]:
+    """List the labels that an index keeps together with a label."""
+    return DECLARATION_LABELS if label in DECLARATION_LABELS else (label,)
+
 
 BlockKind = Literal["body", "if", "for", "while", "with", "try", "match"]
 BLOCK_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
@@ -88,7 +98,37 @@ class Class(NamedTuple):
     parent: int | None  # index into CodeUnit.definitions
     bases: tuple[str, ...]
     decorators: tuple[str, ...]
+    body: int  # byte offset of the first statement behind the header
     docstring: Span | None
+
+
+ConstantKind = Literal["constant", "field", "member"]
+CONSTANT_KINDS: tuple[ConstantKind, ...] = get_args(ConstantKind)
+"""A name of a module, of a class, and of an enumeration."""
+
+
+class Constant(NamedTuple):
+    """One name that module or class code gives a value or an annotation; its span is that of the statement.
+
+    What is said about it lies around: comments above it and behind it, a string below it.
+    """
+
+    name: str
+    qualname: str
+    span: Span
+    parent: int | None  # index into CodeUnit.definitions; None in module code
+    kind: ConstantKind
+    value: tuple[int, int] | None  # byte offsets of the right side
+    annotation: tuple[int, int] | None
+    docstring: tuple[int, int] | None  # of a string that stands as the next statement
+
+
+class Module(NamedTuple):
+    """The code of a file that is in no definition and no import: from its first such statement to its last."""
+
+    span: Span
+    docstring: Span | None
+    statements: tuple[tuple[int, int], ...]  # byte offsets of runs of such statements; a compound one may hold others
 
 
 class Function(NamedTuple):
@@ -172,6 +212,8 @@ class CodeUnit:
     calls: tuple[Call, ...] = ()
     facts: bytes = b""  # what gives values to names, packed as pkg.units says
     comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
+    constants: tuple[Constant, ...] = ()
+    module: Module | None = None  # None where all the code is in definitions and imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +253,7 @@ class Node:
 
 
 class Outline(NamedTuple):
-    """What a ranking looks at of a function or block: its cosine, and a node without its text.
+    """What a ranking looks at of a function, block or declaration: its cosine, and a node without its text.
 
     A block has its place in its function as name and qualname.
     """
@@ -252,11 +294,11 @@ class Nested(NamedTuple):
 
 
 class Unfolded(NamedTuple):
-    """A function or block with what is asked about a hit."""
+    """A function, block or declaration with what is asked about a hit."""
 
     node: Node
-    blocks: tuple[Nested, ...]  # inside of it but for bodies, in the order of the text
-    links: tuple[Edge, ...]  # from its function to what that contains and calls (UNFOLDED_TYPES)
+    blocks: tuple[Nested, ...]  # inside of a function or block but for bodies, in the order of the text
+    links: tuple[Edge, ...]  # from its function, or from a class, to what that contains and calls (UNFOLDED_TYPES)
 
 
 UNFOLDED_TYPES = (RelationType.CONTAINS, RelationType.CALLS, RelationType.UNRESOLVED)
@@ -296,6 +338,11 @@ class Matches:
     is_approximate: bool = False  # whether an index of nearest vectors was asked instead of looking at all
 
 
+def leave_out(found: Matches, others: int) -> Matches:
+    """Give what was found without counting the nodes of other labels, which one index keeps with those of the label."""
+    return replace(found, searched=found.searched - others, filtered=found.filtered - others)
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """One branch that pruning removed (P-18), in lines of the unit, with the cosines around the cut."""
@@ -320,7 +367,8 @@ class Helper:
     content: str
     reason: str
     imports: tuple[str, ...] = ()  # statements of its module whose names it uses
-    role: str = "callee"  # or caller
+    role: str = "callee"  # or caller; wrapped, where a hit does nothing but call it
+    is_folded: bool = False  # whether lines of it are folded: of its docstring, or all of its body
 
 
 @dataclass(frozen=True, slots=True)

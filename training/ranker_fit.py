@@ -12,10 +12,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 DECAY = 0.01  # pull of every weight towards 0, in standard deviations of its feature; .003 to .1 score alike
-STEPS, NEAR = 30, 1e-4  # of the fit of the weights: it ends where a step adds less than this to a sum of features
-
-HALVINGS = 20  # of a step, at most
-LEAST_SHARE = 1e-300  # of the right candidates, where rounding leaves none
+STEPS, NEAR = 30, 1e-3  # of the fit of the weights: it ends where no weight moves by more, in the same unit
+LOWEST = -50.0  # of a sum, beside the highest of its question: a share that is less than nothing is none
 
 NEWTON_STEPS, FLATNESS = 30, 1e-3
 
@@ -94,63 +92,52 @@ def _list_firsts(stack: Stack, weights: Floats) -> tuple[Floats, Floats, Floats]
 
 
 def _fit_weights(stacks: Sequence[Stack], start: Floats | None) -> Floats:
-    """Raise the softmax share of the right candidates of each question, by Newton's method.
+    """Raise the softmax share of the right candidates of each question, by Newton's method with halved steps.
 
     The curve is that of the shares of all candidates alone, which is never less than the true one.
     """
-    total, size = sum(each.worth.sum() for each in stacks), stacks[0].features.shape[1]
-    spread = np.concatenate([each.features for each in stacks]).var(axis=0) + 1e-9
+    size = stacks[0].features.shape[1]
+    total, spread = sum(float(each.worth.sum()) for each in stacks), _measure_spread(stacks)
     weights = np.zeros(size) if start is None else start
+
+    def measure(tried: Floats) -> tuple[float, Floats, Floats]:
+        losses, slopes, curves = zip(*(_measure_slope(each, tried) for each in stacks), strict=True)
+        pull = DECAY * spread * tried
+        return sum(losses) / total + pull @ tried / 2, sum(slopes) / total + pull, sum(curves) / total
+
+    loss, slope, curve = measure(weights)
     for _ in range(STEPS):
-        slopes, curves = zip(*(_measure_slope(each, weights) for each in stacks), strict=True)
-        slope = sum(slopes) / total + DECAY * spread * weights
-        step = np.linalg.solve(sum(curves) / total + np.diag(DECAY * spread), slope)
-        weights = _go_down(stacks, weights, step, DECAY * spread * total)
-        if np.abs(step * np.sqrt(spread)).max() < NEAR:
+        step = np.linalg.solve(curve + np.diag(DECAY * spread), slope)
+        while (found := measure(weights - step))[0] > loss and np.abs(step * np.sqrt(spread)).max() > NEAR:
+            step = step / 2
+        if np.abs(step * np.sqrt(spread)).max() <= NEAR:
             break
+        weights, (loss, slope, curve) = weights - step, found
     return weights
 
 
-def _go_down(stacks: Sequence[Stack], weights: Floats, step: Floats, decay: Floats) -> Floats:
-    """Take a step, or so much of it that the loss does not grow: with few questions a whole one may lead astray."""
-    before = _measure_loss(stacks, weights, decay)
-    for _ in range(HALVINGS):
-        if _measure_loss(stacks, weights - step, decay) <= before:
-            break
-        step = step / 2
-    return weights - step
+def _measure_spread(stacks: Sequence[Stack]) -> Floats:
+    """Give the variance of each feature [features]."""
+    count = sum(len(each.features) for each in stacks)
+    mean = sum(each.features.sum(axis=0) for each in stacks) / count
+    return sum(np.square(each.features - mean).sum(axis=0) for each in stacks) / count + 1e-9
 
 
-def _measure_loss(stacks: Sequence[Stack], weights: Floats, decay: Floats) -> float:
-    """Measure what is to be made small: the logarithms of the shares of the right candidates, and the decay."""
-    loss = 0.5 * float(decay @ (weights * weights))
-    for stack in stacks:
-        sums = stack.features @ weights
-        starts, counts = stack.starts, np.diff(stack.starts, append=len(sums))
-        powers = np.exp(sums - np.repeat(np.maximum.reduceat(sums, starts), counts))
-        rights = np.add.reduceat(np.where(stack.right, powers, 0.0), starts)
-        loss -= float(stack.worth @ np.log(np.maximum(rights / np.add.reduceat(powers, starts), LEAST_SHARE)))
-    return loss
-
-
-def _measure_slope(stack: Stack, weights: Floats) -> tuple[Floats, Floats]:
-    """Give slope [features] and curve [features, features] of what is to be made small."""
+def _measure_slope(stack: Stack, weights: Floats) -> tuple[float, Floats, Floats]:
+    """Give what is to be made small, its slope [features] and its curve [features, features]."""
     counts = np.diff(stack.starts, append=len(stack.right))
     worth = np.repeat(stack.worth, counts)
     sums = stack.features @ weights
-    shares = _share(sums, stack.starts, counts)
-    rights = _share(np.where(stack.right, sums, -np.inf), stack.starts, counts)
+    sums -= np.repeat(np.maximum.reduceat(sums, stack.starts), counts)
+    powers = np.exp(np.maximum(sums, LOWEST))
+    rights = np.where(stack.right, powers, 0.0)
+    all_of, right_of = np.add.reduceat(powers, stack.starts), np.add.reduceat(rights, stack.starts)
+    shares, rights = powers / np.repeat(all_of, counts), rights / np.repeat(right_of, counts)
     weighted = stack.features * shares[:, None]
     means = np.add.reduceat(weighted, stack.starts)
     curve = stack.features.T @ (weighted * worth[:, None]) - means.T @ (means * stack.worth[:, None])
-    return stack.features.T @ ((shares - rights) * worth), curve
-
-
-def _share(sums: Floats, starts: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> Floats:
-    """Give each candidate its softmax share among those of its question."""
-    powers = np.exp(sums - np.repeat(np.maximum.reduceat(sums, starts), counts))
-    shares: Floats = powers / np.repeat(np.add.reduceat(powers, starts), counts)
-    return shares
+    loss = float(stack.worth @ np.log(all_of / right_of))
+    return loss, stack.features.T @ ((shares - rights) * worth), curve
 
 
 def _fit_rate(sums: Floats, right: Floats, worth: Floats) -> tuple[float, float]:

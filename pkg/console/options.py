@@ -14,6 +14,7 @@ import click
 
 from pkg.config import default_store
 from pkg.console.settings import (
+    Switch,
     check_follow_links,
     combine,
     decode_option,
@@ -29,7 +30,15 @@ from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
-from pkg.retrieval.query_options import BLOCK_CHOICES, MODES, RANKINGS, TEST_CHOICES, QueryOptions
+from pkg.retrieval.query_options import (
+    BLOCK_CHOICES,
+    HELPER_CHOICES,
+    MODES,
+    PRUNE_CHOICES,
+    RANKINGS,
+    TEST_CHOICES,
+    QueryOptions,
+)
 
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
@@ -106,6 +115,13 @@ enhance_options = combine(
 )
 """The options of `pkg enhance`, but for the store."""
 
+
+def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Let --no-prune mean --prune none."""
+    if value:
+        ctx.params["prune"] = "none"
+
+
 query_options = combine(
     setting(
         "--mode",
@@ -155,7 +171,20 @@ query_options = combine(
         help="Tokens that all code together may take; 0 for no limit.",
     ),
     setting(
-        "--prune/--no-prune", default=QUERY.prune, help="Cut branches that do not help (default), or show code whole."
+        "--prune",
+        type=Switch(PRUNE_CHOICES, on="safe", off="none"),
+        default=QUERY.prune,
+        is_flag=False,
+        flag_value="safe",
+        is_eager=True,  # so that --no-prune, which is heard later, has the last word
+        help="Cut branches that do not help: what nothing else depends on, anything by the papers' rule, or nothing.",
+    ),
+    click.option(
+        "--no-prune",
+        is_flag=True,
+        expose_value=False,
+        callback=_prune_nothing,
+        help="The same as --prune none.",
     ),
     setting(
         "--prune-steps",
@@ -164,6 +193,12 @@ query_options = combine(
         help="Branches that may be cut one after another.",
     ),
     setting("--hops", type=click.IntRange(0), default=QUERY.hops, help="Follow calls this far for helpers."),
+    setting(
+        "--helpers",
+        type=click.Choice(HELPER_CHOICES),
+        default=QUERY.helpers,
+        help="Add of what a hit calls what TEXT needs, all of it whole, or none; all for --generate.",
+    ),
     click.option("--callers", is_flag=True, help="Add the functions that call a hit as well."),
     click.option(
         "--rerank-hits",

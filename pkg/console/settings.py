@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import builtins
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,23 @@ def combine(*options: Decorator) -> Decorator:
     return add
 
 
-SETTINGS: dict[str, type] = {}
-"""The type of every setting that a file may hold; setting() enters each where its option is made."""
+class Switch(click.Choice[str]):
+    """A choice whose option was once a switch: `true` and `false`, as settings have them, are two of the choices."""
+
+    def __init__(self, choices: Sequence[str], on: str, off: str) -> None:
+        super().__init__(choices)
+        self._words = {
+            **dict.fromkeys(("true", "1", "yes", "on"), on),
+            **dict.fromkeys(("false", "0", "no", "off"), off),
+        }
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read a choice, or a word for on or off."""
+        return super().convert(self._words.get(str(value).lower(), value), param, ctx)
+
+
+SETTINGS: dict[str, tuple[type, ...]] = {}
+"""The types of every setting that a file may hold; setting() enters each where its option is made."""
 
 
 def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None = None, **more: Any) -> Decorator:
@@ -48,11 +64,18 @@ def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None
     """
     name = flag.partition("/")[0].strip("-").replace("-", "_")
     is_switch = "/" in flag
-    kind = bool if is_switch else int if isinstance(type, click.IntRange) else str
-    assert SETTINGS.setdefault(name, kind) is kind, f"the setting {name} has two types"
+    kinds = (bool,) if is_switch else _list_kinds(type)
+    assert SETTINGS.setdefault(name, kinds) == kinds, f"the setting {name} has two types"
     is_shown = not is_switch and isinstance(more.get("default"), str | int)
     variable = f"PKG_{name.upper()}"
     return click.option(flag, *short, envvar=variable, type=type, help=help, show_default=is_shown, **more)
+
+
+def _list_kinds(type: click.ParamType[Any] | None) -> tuple[builtins.type, ...]:
+    """Give the types that a settings file may write a value of an option in."""
+    if isinstance(type, Switch):
+        return str, bool
+    return (int,) if isinstance(type, click.IntRange) else (str,)
 
 
 source_setting = partial(setting, "--source", callback=decode_option)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.streams import show_controls, style_words
-from pkg.model import Label
+from pkg.retrieval.heads import list_unsaid
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.indexing.report import BuildReport
-    from pkg.model import Finding, Hit, QueryResult
+    from pkg.model import Cut, Finding, Hit, QueryResult
 
 
 WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
 SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
 HEAD_MARGIN = " " * 7  # the room of line numbers
 SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
+
+_FOLD = re.compile(r"# \.\.\. lines \d+-(\d+) folded$")
 
 _HIT_FIELDS = (
     "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
@@ -75,7 +78,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
 
 
 def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
-    """Show hits with their place, score and highlighted code, what was pruned dimmed, and one line of coverage."""
+    """Show hits with their place, score and highlighted code, what was pruned as folds, and one line of coverage."""
     for hit in result.hits:
         yield _view_title(hit)
         if hit.functions:
@@ -88,8 +91,10 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
             yield _view_code(hit)
         for helper in hit.helpers:
             place = f"{_escape(helper.path)}:{helper.start_line}"
-            does = "called by" if helper.role == "caller" else "calls"
+            does = {"caller": "called by", "wrapped": "wraps"}.get(helper.role, "calls")
             yield f"  [cyan]{does} {_escape(helper.qualname)}[/] {place}  [dim]{_escape(helper.reason)}[/]"
+            if helper.role == "wrapped":  # it does the work
+                yield _view_lines(helper.content, helper.start_line, (), has_folds=helper.is_folded)
     if not result.hits:
         yield "nothing found"
     covered = result.coverage
@@ -105,21 +110,19 @@ def _view_title(hit: Hit) -> RenderableType:
     kind = f"{hit.kind} block in " if hit.label == "Block" else f"{hit.kind} " if hit.kind else ""
     cuts = ", ".join(f"{cut.start_line}-{cut.end_line}" for cut in hit.pruned)
     scores = f"{hit.score:.3f}" + (f" -> {hit.score_pruned:.3f} without lines {cuts}" if cuts else "")
+    others = f", {hit.same_function} more of its blocks" if hit.same_function else ""
     return (
         f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
-        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}[/]"
+        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}{others}[/]"
     )
 
 
 def _view_head(hit: Hit) -> Iterator[RenderableType]:
     """Show whose code this is: the headers of class and function, and what the docstring says first."""
-    is_whole = hit.label == Label.FUNCTION.value and hit.has_code
-    headers = (hit.class_header,) if is_whole else (hit.class_header, hit.signature)
-    for header in filter(None, headers):
-        yield style_words(indent(header, HEAD_MARGIN), "dim")
-    is_told = hit.docstring_source in WRITTEN or (is_whole and hit.docstring is not None)
-    if hit.summary and not is_told:
-        yield style_words(indent(hit.summary, HEAD_MARGIN), "dim italic")
+    for text in list_unsaid(hit):
+        is_told = text == hit.summary and hit.docstring_source in WRITTEN  # all of it stands above
+        if not is_told:
+            yield style_words(indent(text, HEAD_MARGIN), "dim italic" if text == hit.summary else "dim")
 
 
 def _view_places(hit: Hit) -> Iterator[RenderableType]:
@@ -131,24 +134,46 @@ def _view_places(hit: Hit) -> Iterator[RenderableType]:
 
 
 def _view_code(hit: Hit) -> Text:
-    """Highlight the code of a hit with line numbers; cut lines are dimmed."""
+    """Highlight the code of a hit, that of a class or module by its head."""
+    is_head = hit.label not in ("Function", "Block")
+    return _view_lines(hit.pruned_content if is_head else hit.content, hit.start_line, hit.pruned, is_head)
+
+
+def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool) -> Text:
+    """Highlight code with line numbers, with a fold in the place of each cut."""
     from rich.syntax import Syntax
     from rich.text import Text
 
     from pkg.generation.aligned_code import align_code
 
-    text = show_controls(align_code(hit.content))
+    text = show_controls(align_code(content))
     code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
-    cut = {line for each in hit.pruned for line in range(each.start_line, each.end_line + 1)}
-    lines = code.split("\n")
-    view = Text()
-    for number, line in enumerate(lines[:SHOWN_LINES], hit.start_line):
-        if number in cut:
-            line = Text(line.plain, "dim strike")
+    lines, view = code.split("\n"), Text()
+    for number, line in _number_lines(lines[:SHOWN_LINES], first, cuts, has_folds):
         view.append(f"{number:>6} ", "dim").append_text(line).append("\n")
     if len(lines) > SHOWN_LINES:
         view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
     return view
+
+
+def _number_lines(
+    lines: Sequence[Text], number: int, cuts: Sequence[Cut], has_folds: bool
+) -> Iterator[tuple[int, Text]]:
+    """Give lines their numbers in the file: a head holds its folds already, other code has them put in here."""
+    from rich.text import Text
+
+    from pkg.retrieval.folds import name_fold
+
+    by_line = {line: cut for cut in cuts for line in range(cut.start_line, cut.end_line + 1)}
+    for line in lines:
+        cut = by_line.get(number)
+        if cut is None:
+            yield number, line
+        elif number == cut.start_line:
+            margin = line.plain[: len(line.plain) - len(line.plain.lstrip())]
+            yield number, Text(margin + name_fold(cut.start_line, cut.end_line), "dim")
+        fold = _FOLD.search(line.plain) if has_folds else None
+        number = int(fold[1]) + 1 if fold else number + 1
 
 
 def stats_line(stats: StoreStats) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from inspect import cleandoc
 from tree_sitter import Node
 
 from pkg.errors import InputError, shorten
+from pkg.extract.docstring_places import find_docstring
 from pkg.extract.parser import parse
-from pkg.extract.python import split_docstring
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that was no text; UTF-8 has no form for it
 _INDENTED_HEADER = re.compile(r"^([ \t]+)(?:@|async\b|def\b)", re.MULTILINE)
@@ -74,7 +74,7 @@ def _find_places(code: str, indent: str) -> tuple[int, int, int]:
         colon = next(each for each in function.children if each.type == ":")
         if body is None or first is None:
             continue
-        if split_docstring(text, body)[0] is not None:
+        if find_docstring(text, body) is not None:
             raise InputError(f"a function without docstring was expected, this one has one: {_show(code)}")
         header, end, inner = (
             len(text[:at].decode()) - len(start) for at in (function.start_byte, colon.end_byte, first.start_byte)

@@ -1,4 +1,4 @@
-"""Cut Python source into classes, functions, blocks, imports and call sites (P-02 to P-04, A-11, Q-04).
+"""Cut Python source into classes, functions, blocks, constants, imports and call sites (P-02 to P-04, A-11, Q-04).
 
 One pass over the syntax tree finds every node of interest, those of facts too; what makes up the unit is sorted by
 position and walked once with a stack of open scopes.
@@ -6,16 +6,17 @@ position and walked once with a stack of open scopes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
+from pkg.extract.constants import ClassScope, find_module, is_enum, list_constants
+from pkg.extract.docstring_places import make_span, split_docstring
 from pkg.extract.facts import PATTERNS as FACT_PATTERNS
 from pkg.extract.facts import Found, find_facts
 from pkg.extract.parser import PYTHON, Match, Patterns, parse
-from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Function, Import, Span, Status
+from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
 from pkg.units import render_callee
 
 ImportRecord = tuple[str, "str | None", "str | None", int]
@@ -74,7 +75,6 @@ _STRUCTURE = (
 _PATTERNS, _PATTERNS_WITH_FACTS = Patterns(_STRUCTURE), Patterns((*_STRUCTURE, *FACT_PATTERNS))
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")  # by captures: matches name some sound nodes as missing
 EXPRESSIONS_LIMIT = 50_000  # callees remembered
-_STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 
 
 def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True) -> CodeUnit:
@@ -101,6 +101,8 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
         tuple(walk.calls),
         find_facts(found) if with_facts else b"",
         tuple(sorted((node.start_byte, node.end_byte) for node in _list_wholes(found["comment"]))),
+        tuple(sorted((*list_constants(text, root, None), *walk.constants), key=attrgetter("span.start"))),
+        find_module(text, root),
     )
 
 
@@ -166,6 +168,8 @@ class _Walk:
         self.blocks: list[Block] = []
         self.imports: list[Import] = []
         self.calls: list[Call] = []
+        self.constants: list[Constant] = []  # of classes
+        self._enums: set[str] = set()
         self.too_deep = 0
         self._faulty = faulty
         self._decorations = dict(_pair_decorations(found))
@@ -238,13 +242,13 @@ class _Walk:
         qualname = f"{scope.qualname}.{name}" if scope.qualname else name
         decoration = self._decorations.get(node.start_byte)
         if decoration is None:
-            return qualname, _span(node, node), ()
+            return qualname, make_span(node, node), ()
         decorators = tuple(
             self._read(expression.start_byte, expression.end_byte)
             for child in decoration.named_children
             if child.type == "decorator" and (expression := child.named_child(0)) is not None
         )
-        return qualname, _span(decoration, decoration), decorators
+        return qualname, make_span(decoration, decoration), decorators
 
     def _read(self, start: int, end: int) -> str:
         return self.text[start:end].decode("utf-8", "replace")
@@ -261,11 +265,17 @@ class _Walk:
             else ()
         )
         docstring, _ = split_docstring(self.text, body)
-        place = docstring and _span(docstring, docstring)
-        inner = _Scope(body.end_byte, len(self.definitions), None, None, qualname, "", scope.depth + 1)
+        place = docstring and make_span(docstring, docstring)
+        number = len(self.definitions)
+        inner = _Scope(body.end_byte, number, None, None, qualname, "", scope.depth + 1)
         inner.in_class = True
         self._stack.append(inner)
-        self.definitions.append(Class(name, qualname, span, scope.definition, bases, decorators, place))
+        self.definitions.append(
+            Class(name, qualname, span, scope.definition, bases, decorators, body.start_byte, place)
+        )
+        if is_enum(bases, self._enums):
+            self._enums.add(name)
+        self.constants += list_constants(self.text, body, ClassScope(qualname, number, name in self._enums))
 
     def _add_function(self, name: str, node: Node, body: Node) -> None:
         scope = self._stack[-1]
@@ -273,7 +283,7 @@ class _Walk:
             return
         qualname, span, decorators = self._outline(name, node)
         docstring, rest = split_docstring(self.text, body)
-        place = docstring and _span(docstring, docstring)
+        place = docstring and make_span(docstring, docstring)
         is_async = self.text.startswith(b"async", node.start_byte)
         index, block = len(self.definitions), None
         self.definitions.append(
@@ -281,7 +291,7 @@ class _Walk:
         )
         if rest is not None:
             block = len(self.blocks)
-            self.blocks.append(Block("body", "body", _span(rest, body), 0, index, None))
+            self.blocks.append(Block("body", "body", make_span(rest, body), 0, index, None))
         self._stack.append(_Scope(body.end_byte, index, index, block, qualname, "body", scope.depth + 1))
 
     def _enter_faulty(self, body: Node) -> None:
@@ -301,7 +311,7 @@ class _Walk:
         count = scope.counts.get(kind, 0)
         scope.counts[kind] = count + 1
         path = f"{scope.path}/{kind}[{count}]"
-        span = _span(node, node)
+        span = make_span(node, node)
         index = len(self.blocks)
         self.blocks.append(Block(kind, path, span, path.count("/"), scope.function, scope.block))
         self._stack.append(
@@ -309,7 +319,7 @@ class _Walk:
         )
 
     def _add_imports(self, node: Node) -> None:
-        span = _span(node, node)
+        span = make_span(node, node)
         self.imports.extend(
             Import(span, module, name, alias, level) for module, name, alias, level in parse_import(node, self.text)
         )
@@ -332,43 +342,3 @@ def _pair_decorations(found: Found) -> Iterator[tuple[int, Node]]:
     pairs = [(match["whole"][0], match["definition"][0]) for match in found["decoration"]]
     for outer, definition in sorted(pairs, key=lambda pair: (pair[0].start_byte, -pair[0].end_byte)):
         yield definition.start_byte, outer
-
-
-def _span(first: Node, last: Node) -> Span:
-    """Give the span from the start of one node to the end of another; its last line is that of its last byte."""
-    end = last.end_point
-    return Span(first.start_byte, last.end_byte, first.start_point.row + 1, end.row + 1 if end.column else end.row)
-
-
-def split_docstring(text: bytes, body: Node) -> tuple[Node | None, Node | None]:
-    """Find the docstring of a suite and the first comment or statement of the rest (A-02); None for what is not there.
-
-    Comments alone are no rest.
-    """
-    docstring: Node | None = None
-    rest: Node | None = None
-    for index in range(body.named_child_count):
-        child = body.named_child(index)
-        if child is None:
-            break
-        if docstring is None and child.type == "expression_statement" and _is_docstring(text, child):
-            docstring, rest = child, None
-            continue
-        rest = rest or child
-        if child.type != "comment":
-            return docstring, rest
-    return docstring, None
-
-
-def _is_docstring(text: bytes, statement: Node) -> bool:
-    """Tell whether an expression statement is a plain string: an f-string or bytes, even in part, is no docstring."""
-    child = statement.named_child(0)
-    if child is None or child.type not in ("string", "concatenated_string"):
-        return False
-    parts = [child] if child.type == "string" else [part for part in child.named_children if part.type == "string"]
-    return all(_is_plain(text, part) for part in parts)
-
-
-def _is_plain(text: bytes, string: Node) -> bool:
-    prefix = _STRING_PREFIX.match(text, string.start_byte, string.start_byte + 3)
-    return prefix is not None and not set(prefix.group().lower()) & set(b"fbt")

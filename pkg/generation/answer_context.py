@@ -10,7 +10,7 @@ from pkg.generation.aligned_code import align_code
 from pkg.generation.forms.helper_text import read_found, read_helpers
 from pkg.generation.linking import Piece, explain_unusable
 from pkg.generation.sample_writer import Context
-from pkg.model import Helper, Hit, Node, QueryResult
+from pkg.model import Hit, Node, QueryResult
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 
 if TYPE_CHECKING:
@@ -44,15 +44,17 @@ def read_pieces(store: GraphStore, hits: Sequence[Hit], corpora: set[str]) -> tu
     """
     imports, opened = ModuleImports(store, corpora), read_found(store, hits)
     imports.read(each.owner for each in opened)
+    ids = sorted({helper.id for hit in hits for helper in hit.helpers})
+    whole = dict(zip(ids, store.get(ids), strict=True))  # of a long class the helper is but the head
     found: dict[str, Piece] = {}
     for hit, _, owner in opened:
         found[hit.id] = _make_piece(owner, imports.list_needed(owner))
-        found |= {each.id: _make_piece(each, each.imports) for each in hit.helpers if each.id not in found}
+        found |= {each.id: _make_piece(whole[each.id], each.imports) for each in hit.helpers if each.id not in found}
     alone = {name for hit in hits if hit.source in corpora for name in (hit.id, *(each.id for each in hit.helpers))}
     return {name: piece for name, piece in found.items() if "." not in piece.name}, alone
 
 
-def _make_piece(found: Node | Helper, imports: tuple[str, ...]) -> Piece:
+def _make_piece(found: Node, imports: tuple[str, ...]) -> Piece:
     return Piece(found.qualname, f"{found.path}:{found.start_line}", align_code(found.content), imports)
 
 

@@ -144,7 +144,7 @@ class GraphStore(Protocol):
         """
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
-        """Give the fragments that some functions stand in, each once; unknown ids are left out.
+        """Give the fragments that some functions or declarations stand in, each once; unknown ids are left out.
 
         Inside a write that has put nothing yet, it is what the write will change.
         """
@@ -196,17 +196,27 @@ class GraphStore(Protocol):
         Kinds of blocks narrow the first search alone; without terms the second finds nothing.
         """
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
+    def search_declarations(
+        self, vector: npt.NDArray[np.float32], terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, Matches]:
+        """Search classes, constants and modules together, each once, by a vector and by terms.
+
+        vector: float32 [dimension], as for vector_search. Kinds of blocks narrow nothing; without terms the second
+        search finds nothing.
+        """
+
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
         """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
 
+        With the label of a declaration the ids are of declarations, and the terms as rare as they are in all of these.
         An unknown id is a NodeNotFoundError.
         """
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions and classes of that bare name, ordered by path and line."""
+        """Find the functions, classes and constants of that bare name, ordered by path and line."""
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
-        """Find the functions and classes of several bare names at once, ordered by path and line."""
+        """Find the functions, classes and constants of several bare names at once, ordered by path and line."""
 
     def get(self, ids: Sequence[str]) -> list[Node]:
         """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
@@ -214,20 +224,20 @@ class GraphStore(Protocol):
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks by id, and of the blocks of some functions; cheaper than the nodes.
+        """Give outlines of functions, blocks and declarations, and of the blocks of some functions; cheaper than nodes.
 
         Each has its true cosine with a vector, float32 [dimension]. The functions that the blocks stand in come with
         them. Unknown ids are left out, and so are the blocks of functions inside those functions.
         """
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
-        """Fetch functions and blocks in the order of their ids, with their blocks and links.
+        """Fetch functions, blocks and declarations in the order of their ids, with their blocks and links.
 
         Cheaper than get, subtree and neighbours one after the other; an unknown id is a NodeNotFoundError.
         """
 
     def subtree(self, node_id: str) -> list[Node]:
-        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+        """List what a node contains at any depth (classes, constants, functions, blocks), in the order of the text."""
 
     def calls(self, node_id: str) -> list[Call]:
         """List the call sites on the lines of a node, in the order of the text."""

@@ -33,6 +33,19 @@ def parse_docstring(literal: bytes) -> str:
         return literal.decode("utf-8", "replace")
 
 
+MOST_OF_A_VALUE = 200  # characters of a value that a node tells; its content has all of it
+
+
+def cut_value(text: bytes, start: int, place: Any) -> str:
+    """Give the source of the value or annotation of a constant on one line, a long one cut.
+
+    place: byte offsets [start, end) from the start of the constant in the text, which is at `start`.
+    """
+    first, last = place
+    found = " ".join(text[start + first : start + last][: 8 * MOST_OF_A_VALUE].decode("utf-8", "replace").split())
+    return found if len(found) <= MOST_OF_A_VALUE else f"{found[:MOST_OF_A_VALUE]}..."
+
+
 def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
     """Give the properties of a function that a docstring was written for (A-13); without one each has no value."""
     values: list[Any] = [None] * len(DOCSTRING_PROPERTIES)

@@ -12,11 +12,25 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.graph.texts import describe_docstring
+from pkg.indexing.declarations import list_own_ranges, list_own_text, list_said_ranges, name_module, surround
 from pkg.indexing.fields import FieldSpans
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function
-from pkg.model import Block, Call, Class, CodeUnit, Docstring, Function, Import, Label, Span
-from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
-from pkg.units import CallSite, Fragment, NodeRow, PieceNames, hash_bytes, hash_inside
+from pkg.model import (
+    EMBEDDED_LABELS,
+    Block,
+    Call,
+    Class,
+    CodeUnit,
+    Constant,
+    Docstring,
+    Function,
+    Import,
+    Label,
+    Module,
+    Span,
+)
+from pkg.terms.impacts import TERM_LABELS, NodeKeys, TermRows, pack_terms
+from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside
 
 
 class CodePieces:
@@ -37,6 +51,10 @@ class CodePieces:
         """Give the indices of the imports inside a span."""
         return _find_inside(self.code.imports, span)
 
+    def constants_in(self, span: Span) -> range:
+        """Give the indices of the constants inside a span."""
+        return _find_inside(self.code.constants, span)
+
     def comments_in(self, span: Span) -> tuple[tuple[int, int], ...]:
         """Give the comments inside a span."""
         low, high = (bisect_left(self.code.comments, (place,)) for place in (span.start, span.end))
@@ -54,12 +72,14 @@ class CodePieces:
         return calls
 
 
-def _find_inside(pieces: tuple[Class | Function, ...] | tuple[Block, ...] | tuple[Import, ...], span: Span) -> range:
+def _find_inside(
+    pieces: tuple[Class | Function, ...] | tuple[Block, ...] | tuple[Import, ...] | tuple[Constant, ...], span: Span
+) -> range:
     low = bisect_left(pieces, span.start, key=_start)
     return range(low, bisect_left(pieces, span.end, low, key=_start))
 
 
-def _start(piece: Class | Function | Block | Import) -> int:
+def _start(piece: Class | Function | Block | Import | Constant) -> int:
     return piece.span.start
 
 
@@ -82,7 +102,7 @@ class Draft:
         blocks = pieces.blocks_in(span)
         bodies = pieces.code.blocks[blocks.start : blocks.stop]
         self.fields = FieldSpans(self._text, span.start, path, bodies, pieces.comments_in(span))
-        self.tail: list[bytes] = []  # functions with a written docstring and imports, one alias each, as encoded
+        self.tail: list[bytes] = []  # what is encoded otherwise than it stands in the text, such as imports
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
         self.headings: list[str] = []  # of each span
         self._tail_end = len(self._text) + 1
@@ -91,6 +111,10 @@ class Draft:
         self._add_blocks(blocks)
         for number in pieces.imports_in(span):
             self._add_import(pieces.code.imports[number])
+        for number in pieces.constants_in(span):
+            self._add_constant(pieces.code.constants[number])
+        if self._is_file and pieces.code.module is not None:
+            self._add_module(pieces.code.module)
 
     @property
     def encoded_text(self) -> bytes:
@@ -98,24 +122,26 @@ class Draft:
         return b"\n".join((self._text, *self.tail))
 
     @property
-    def functions(self) -> list[NodeRow]:
-        """Give the rows of the functions, of which the first spans are, one each."""
-        return [node for node in self._nodes if node.label is Label.FUNCTION]
+    def embedded(self) -> list[NodeRow]:
+        """Give the rows of the nodes that the spans are of, one each."""
+        return [node for node in self._nodes if node.label in EMBEDDED_LABELS]
+
+    def list_encoded(self) -> dict[str, tuple[bytes, str]]:
+        """Give by id what is encoded of each node, and its heading."""
+        text = self.encoded_text
+        rows = zip(self.embedded, self.spans, self.headings, strict=True)
+        return {format_id(row.id): (text[start:end], heading) for row, (start, end), heading in rows}
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
-        """Make the fragment with the vectors of its spans, float16 [spans, dimension], and the terms of its nodes.
-
-        `terms` are those of its functions, in order, and then of its imports.
-        """
+        """Make the fragment with the vectors of its spans, float16 [spans, dimension], and the terms of its nodes."""
         packed = self.pack(terms)
         return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
 
     def pack(self, terms: TermRows) -> bytes:
-        """Pack terms with the nodes that they are of: functions stand before imports in every fragment."""
-        indexed = [node for node in self._nodes if node.label in (Label.FUNCTION, Label.IMPORT)]
-        functions = sum(node.label is Label.FUNCTION for node in indexed)
+        """Pack terms with the nodes that they are of, in the order of nodes."""
+        indexed = [node for node in self._nodes if node.label in TERM_LABELS]
         ids, contents = np.array([(node.id, node.content_hash) for node in indexed], np.uint64).reshape(-1, 2).T
-        return pack_terms(functions, NodeKeys(ids, contents), terms)
+        return pack_terms([node.label for node in indexed], NodeKeys(ids, contents), terms)
 
     def _place(self, span: Span) -> tuple[int, int, int, int]:
         base, line = self._span.start, self._span.start_line - 1
@@ -136,6 +162,8 @@ class Draft:
             if written is None:
                 self.spans.append((start, end))
             self.fields.add_function(number, definition, written)
+        else:
+            self._describe_class(number, definition)
         identity = self._names.name(label, definition.qualname)
         properties = _describe(definition)
         if written is not None:
@@ -158,6 +186,19 @@ class Draft:
             return None
         self._encode_also(filled)
         return written
+
+    def _describe_class(self, number: int, definition: Class) -> None:
+        """Let what is encoded of a class be all but the bodies of its methods and inner classes, which are named."""
+        inside, names = [], list[str]()
+        for other in self._pieces.definitions_in(definition.span):
+            inner = self._pieces.code.definitions[other]
+            if inner.parent == number:
+                inside.append(inner.span)
+                names.append(inner.name)
+        own = list_own_ranges([(definition.span.start, definition.span.end)], inside)
+        self.fields.add_class(definition, own, names)
+        self._encode_also(list_own_text(self._pieces.code.text, own, names))
+        self.headings.append(make_heading(self._path, definition.qualname))
 
     def _encode_also(self, text: bytes) -> None:
         """Let a text be encoded that stands so nowhere in the fragment."""
@@ -194,6 +235,47 @@ class Draft:
         properties = {"module": record.module, "alias": record.alias, "level": record.level, "imported": record.name}
         kept: dict[str, object] = {key: value for key, value in properties.items() if value}
         self._nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))
+
+    def _add_constant(self, constant: Constant) -> None:
+        """Add a constant, of which what is said around it is encoded as well; one of a row's own code has no place."""
+        parent = -1 if constant.parent is None else self._index.get(constant.parent, -1)
+        if parent < 0 and not self._is_file:
+            return
+        text, first = self._pieces.code.text, self._span.start
+        around = surround(text, constant, self._pieces.code.comments)
+        self.spans.append((around[0] - first, around[1] - first))
+        self.headings.append(make_heading(self._path, constant.qualname))
+        self.fields.add_constant(constant, list_said_ranges(constant, around))
+        place = start, end, _, _ = self._place(constant.span)
+        # Fields of one statement and constants of equal statements are told apart by their names.
+        hashed = hash_bytes(b"\0".join((constant.qualname.encode("utf-8", "replace"), self._text[start:end])))
+        places = {"value": constant.value, "annotation": constant.annotation, "docstring": constant.docstring}
+        base = constant.span.start
+        kept: dict[str, object] = {name: [at[0] - base, at[1] - base] for name, at in places.items() if at}
+        self._nodes.append(
+            NodeRow(
+                self._names.name(Label.CONSTANT, constant.qualname), Label.CONSTANT, parent, constant.name,
+                constant.qualname, constant.kind, *place, hashed, kept or None,
+            )
+        )  # fmt: skip
+
+    def _add_module(self, module: Module) -> None:
+        """Add the code of a file that is in no definition and no import."""
+        code = self._pieces.code
+        inside = [each.span for each in code.definitions if each.parent is None] + [each.span for each in code.imports]
+        own = list_own_ranges(module.statements, sorted(inside))
+        self.fields.add_module(module, own)
+        self._encode_also(list_own_text(code.text, own))
+        self.headings.append(make_heading(self._path, ""))
+        place = start, end, _, _ = self._place(module.span)
+        name, at = name_module(self._path), module.docstring
+        kept: dict[str, object] | None = None if at is None else {"docstring": [at.start - start, at.end - start]}
+        self._nodes.append(
+            NodeRow(
+                self._names.name(Label.MODULE, name), Label.MODULE, -1, name, name, "module", *place,
+                hash_bytes(self._text[start:end]), kept,
+            )
+        )  # fmt: skip
 
     def _list_calls(self) -> Iterator[CallSite]:
         """Give the call sites of the fragment by line; those of module and class code only in a file.

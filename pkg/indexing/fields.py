@@ -1,4 +1,4 @@
-"""Find the fields of functions and imports, and turn their terms into impacts, for a whole batch of texts at once."""
+"""Find the fields of functions, imports and declarations, and turn their terms into impacts, a whole batch at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.encode.word_table import number_identifiers
-from pkg.model import Block, Docstring, Function
+from pkg.indexing.declarations import name_module
+from pkg.model import Block, Class, Constant, Docstring, Function, Module
 from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
@@ -212,6 +213,42 @@ class FieldSpans:
         """Add the fields of an import: what it imports, and the statement for it alone."""
         self._add_written(Field.NAME, name)
         self._add_written(Field.BODY, statement)
+        self.nodes += 1
+
+    def add_class(self, definition: Class, own: Iterable[Range], names: Iterable[str]) -> None:
+        """Add the fields of a class: own are the ranges of it outside of the definitions in it, which are named."""
+        docstring = definition.docstring
+        self._add_written(Field.NAME, definition.name)
+        self._add_written(Field.SCOPE, make_heading(self._path, definition.qualname.rpartition(".")[0]))
+        header = docstring.start if docstring else definition.body
+        self._add(Field.SIGNATURE, definition.span.start, header)
+        if docstring is not None:
+            self._add(Field.DOCSTRING, docstring.start, docstring.end)
+        self._add_behind(docstring.end if docstring else header, own)
+        self._add_written(Field.BODY, " ".join(names))
+        self.nodes += 1
+
+    def add_module(self, module: Module, own: Iterable[Range]) -> None:
+        """Add the fields of the code of a file: own are the ranges of it outside of definitions and imports."""
+        self._add_written(Field.NAME, name_module(self._path))
+        self._add_written(Field.SCOPE, make_heading(self._path, ""))
+        if module.docstring is not None:
+            self._add(Field.DOCSTRING, module.docstring.start, module.docstring.end)
+        self._add_behind(module.docstring.end if module.docstring else 0, own)
+        self.nodes += 1
+
+    def _add_behind(self, first: int, own: Iterable[Range]) -> None:
+        """Add what lies behind a place as body."""
+        for start, end in own:
+            if end > first:
+                self._add(Field.BODY, max(start, first), end)
+
+    def add_constant(self, constant: Constant, said: Iterable[tuple[Field, Range]]) -> None:
+        """Add the fields of a constant: said are the ranges that tell of it, each with its field."""
+        self._add_written(Field.NAME, constant.name)
+        self._add_written(Field.SCOPE, make_heading(self._path, constant.qualname.rpartition(".")[0]))
+        for field, (start, end) in said:
+            self._add(field, start, end)
         self.nodes += 1
 
     def _add(self, field: Field, start: int, end: int) -> None:

@@ -13,7 +13,7 @@ from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Span
-from pkg.terms.impacts import unpack_terms
+from pkg.terms.impacts import TERM_LABELS, unpack_terms
 from pkg.units import DocstringChange, NodeRow, StoredFragment, format_id
 from pkg.vectors.quantised import round_vectors
 
@@ -75,15 +75,14 @@ def _list_chosen(draft: Draft, hashes: Collection[int]) -> list[tuple[int, NodeR
     """List the functions of some content hashes that have no docstring of their own, each with its place."""
     return [
         (place, row)
-        for place, row in enumerate(draft.functions)
-        if row.content_hash in hashes and not isinstance((row.properties or {}).get("docstring"), list)
+        for place, row in enumerate(draft.embedded)
+        if row.label is Label.FUNCTION
+        and row.content_hash in hashes
+        and not isinstance((row.properties or {}).get("docstring"), list)
     ]
 
 
 def _has_same_nodes(before: bytes, after: bytes) -> bool:
-    """Tell whether two blobs of terms are of the same functions and imports."""
-    return all(
-        np.array_equal(one, other)
-        for label in (Label.FUNCTION, Label.IMPORT)
-        for one, other in zip(*(unpack_terms([blob], label)[1] for blob in (before, after)), strict=True)
-    )
+    """Tell whether two blobs of terms are of the same nodes."""
+    keys = [unpack_terms([blob], TERM_LABELS).keys for blob in (before, after)]
+    return all(np.array_equal(one, other) for one, other in zip(*keys, strict=True))

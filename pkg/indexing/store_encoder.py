@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pkg.encode.headings import Headings
@@ -21,7 +23,7 @@ from pkg.errors import EncoderMismatchError, UsageError
 from pkg.graph.texts import find_docstring, parse_import
 from pkg.indexing.build_plan import KnownUnits, compare, gather_docstrings, is_current
 from pkg.indexing.written_docstrings import fill_function
-from pkg.model import EMBEDDED_LABELS, Label, Node, Skip
+from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, Label, Node, Skip
 from pkg.units import hash_bytes
 
 if TYPE_CHECKING:
@@ -139,17 +141,35 @@ def _list_batches(store: GraphStore) -> Iterator[tuple[Label, list[tuple[str, Te
     """Give the id and the text of every embedded node, some of one label at a time."""
     headings = Headings(store.sources())
     for label in EMBEDDED_LABELS:
+        nodes, read = store.nodes([label]), partial(make_text, headings=headings)
+        texts = _read_declarations(store, nodes, read) if label in DECLARATION_LABELS else _read_nodes(nodes, read)
         batch: list[tuple[str, Text]] = []
         size = 0
-        for node in store.nodes([label]):
-            text = make_text(node, headings)
+        for identity, text in texts:
             if batch and (len(batch) >= NODES_AT_ONCE or size + len(text[0]) > BYTES_AT_ONCE):
                 yield label, batch
                 batch, size = [], 0
-            batch.append((node.id, text))
+            batch.append((identity, text))
             size += len(text[0])
         if batch:
             yield label, batch
+
+
+def _read_nodes(nodes: Iterable[Node], read: Callable[[Node], Text]) -> Iterator[tuple[str, Text]]:
+    return ((node.id, read(node)) for node in nodes)
+
+
+def _read_declarations(
+    store: GraphStore, nodes: Iterator[Node], read: Callable[[Node], Text]
+) -> Iterator[tuple[str, Text]]:
+    """Draft the fragments of declarations once more: of these the text is not all that stands in their nodes."""
+    from pkg.indexing.redrafting import redraft
+
+    while some := list(islice(nodes, NODES_AT_ONCE)):
+        drafted: dict[str, Text] = {}
+        for fragment in store.fragments([node.id for node in some]):
+            drafted |= redraft(fragment, {}).list_encoded()
+        yield from ((node.id, drafted.get(node.id) or read(node)) for node in some)
 
 
 def list_texts(store: GraphStore) -> Iterator[Sequence[Text]]:
@@ -158,7 +178,7 @@ def list_texts(store: GraphStore) -> Iterator[Sequence[Text]]:
 
 
 def make_text(node: Node, headings: Headings) -> Text:
-    """Give the text of a stored node as a build encodes it, with its heading (A-06)."""
+    """Give the text of a stored node as a build encodes it, with its heading (A-06); of declarations, about that."""
     if node.label is Label.FUNCTION_NAME:
         text, heading = node.name, ""
     elif node.label is Label.IMPORT:

@@ -18,12 +18,19 @@ _WORD = re.compile(r"\w+")
 NOT_FOUND = 1 << 20  # a column behind every other: what is called is not written on the line by its name
 
 
+class Lines(NamedTuple):
+    """Lines of a file, the last one included."""
+
+    start_line: int
+    end_line: int
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A node in the context without the lines that were cut."""
+    """A node in the context without the lines that were cut or folded."""
 
     node: Node
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[Cut | Lines, ...] = ()
     links: tuple[Edge, ...] | None = None  # of its owner, where they have been read
 
     @property
@@ -47,7 +54,10 @@ class Excerpt:
         node = self.node
         if (node.source, node.path) != (other.source, other.path):
             return False
-        return node.start_line <= other.start_line and other.end_line <= node.end_line
+        is_inside = node.start_line <= other.start_line and other.end_line <= node.end_line
+        return is_inside and not any(
+            cut.start_line <= other.end_line and other.start_line <= cut.end_line for cut in self.cuts
+        )
 
 
 @lru_cache(maxsize=16)  # the calls of a text are placed one after the other

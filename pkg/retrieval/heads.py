@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from collections.abc import Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.model import Label, Node, RelationType
+from pkg.model import Hit, Label, Node, RelationType
 from pkg.units import find_owner
 
 if TYPE_CHECKING:
@@ -20,6 +18,15 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 _SHORT_FORM = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|aka|approx|resp|[A-Za-z])\.$", re.IGNORECASE)
 _TOLD = re.compile(r"@(?:property|(?:abstract)?(?:class|static)method|abstractmethod)\b")
 """Decorators that tell how a function is called."""
+
+
+_MARK = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
+    r"|#[^\n]*|[][(){}:]|\b(?:def|class)\b",
+    re.DOTALL,
+)
+"""What tells where a header ends: strings and comments, which hide all else, brackets, colons, and its keyword."""
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 class Head(NamedTuple):
@@ -47,14 +54,22 @@ def _read_classes(store: GraphStore, functions: Sequence[Node]) -> dict[str, Nod
     return {edge.end: outer[edge.start] for edge in edges if outer[edge.start].label is Label.CLASS}
 
 
-def make_head(function: Node, around: Node | None = None) -> Head:
-    """Make the head of a function; of another node it is empty."""
-    if function.label is not Label.FUNCTION:
-        return Head()
-    docstring = function.properties.get("docstring")
+def make_head(definition: Node, around: Node | None = None) -> Head:
+    """Make the head of a function or class; of another node there is no signature."""
+    docstring = definition.properties.get("docstring")
     summary = summarise(docstring) if isinstance(docstring, str) else ""
     header = find_header(around.content, around.start_col) if around is not None else None
-    return Head(find_header(function.content, function.start_col), header, summary or None)
+    is_definition = definition.label in (Label.FUNCTION, Label.CLASS)
+    signature = find_header(definition.content, definition.start_col) if is_definition else None
+    return Head(signature, header, summary or None)
+
+
+def list_unsaid(hit: Hit) -> list[str]:
+    """List what is to be said of a hit that its shown code does not say: headers, and the first of the docstring."""
+    is_said = hit.has_code and hit.label != Label.BLOCK.value  # of the signature, and of a docstring of a person
+    is_written = hit.docstring_source not in (None, "human", "none")
+    told = hit.class_header, None if is_said else hit.signature, None if is_said and not is_written else hit.summary
+    return [text for text in told if text]
 
 
 def find_header(content: str, column: int = 0) -> str | None:
@@ -63,13 +78,12 @@ def find_header(content: str, column: int = 0) -> str | None:
     column: where its first line stood; the lines below lose as much. Of its decorators only those remain that tell how
     it is called. Python 2 has the same headers.
     """
-    found = _find_place(content)
+    found = locate_header(content)
     if found is None:
         return None
-    first, last, end = found
-    lines = content.split("\n")
-    told = [line.strip() for line in lines[:first] if _TOLD.match(line.strip())]
-    begin, *rest = (*lines[first:last], lines[last][:end])
+    lines = content[: found.end].split("\n")
+    told = [line.strip() for line in lines[: found.first] if _TOLD.match(line.strip())]
+    begin, *rest = lines[found.first :]
     return "\n".join([*told, begin.strip(), *(_cut_margin(line, column).rstrip() for line in rest)])
 
 
@@ -77,19 +91,24 @@ def _cut_margin(line: str, column: int) -> str:
     return line.lstrip() if line[:column].strip() else line[column:]
 
 
-def _find_place(content: str) -> tuple[int, int, int] | None:
-    """Give the first line of a header, and the line and column behind its colon; lines from 0 on."""
-    first, depth = -1, 0
-    try:
-        for kind, text, start, end, _ in tokenize.generate_tokens(io.StringIO(content).readline):
-            if first < 0:
-                first = start[0] - 1 if kind == tokenize.NAME and text in ("def", "class") else -1
-            elif kind == tokenize.OP:
-                depth += (text in "([{") - (text in ")]}")
-                if text == ":" and not depth:
-                    return first, end[0] - 1, end[1]
-    except (tokenize.TokenError, SyntaxError):
-        return None
+class Place(NamedTuple):
+    """Where a header stands: its first line, its last one, both from 0 on, and the offset behind its colon."""
+
+    first: int
+    last: int
+    end: int
+
+
+def locate_header(content: str) -> Place | None:
+    """Find where the header of a function or class stands, without parsing all of it; None where there is none."""
+    begin, depth = -1, 0
+    for found in _MARK.finditer(content):
+        text = found[0]
+        if begin < 0:
+            begin = found.start() if text in ("def", "class") and not depth else -1
+        elif text == ":" and not depth:
+            return Place(content.count("\n", 0, begin), content.count("\n", 0, found.end()), found.end())
+        depth += (text in _OPENING) - (text in _CLOSING)
     return None
 
 

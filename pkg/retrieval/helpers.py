@@ -7,59 +7,21 @@ are bound by name. A call that nothing binds may at last be guessed by the words
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pkg.extract.syntax import find_indent, parse_piece
-from pkg.model import Edge, Helper, Label, Node, RelationType, is_bound, rank_confidence
+from pkg.model import Edge, Helper, Label, RelationType, is_bound, rank_confidence
 from pkg.retrieval.call_targets import LinkedCalls, NamedCalls, NameGuesser
+from pkg.retrieval.class_heads import fold_helper
 from pkg.retrieval.context import Callee, Calls, Excerpt
+from pkg.retrieval.needed_helpers import Candidate, Chosen, HelperChooser
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
-
-
-SHORT_CLASS = 30  # lines that are shown whole, about what a method of the same budget takes
-
-_MEMBER = re.compile(r"\s+(?=@|def\b|class\b|async\s+def\b)")
-
-
-def show_head(node: Node) -> Node:
-    """Cut a long class down to its header, docstring and attributes; give any other node as it is."""
-    lines = node.content.split("\n")
-    if node.label is not Label.CLASS or len(lines) <= SHORT_CLASS:
-        return node
-    kept = _find_first_member(lines, find_indent(node.content.encode("utf-8", "replace"), node.start_col))
-    while kept > 1 and not lines[kept - 1].strip():
-        kept -= 1
-    return replace(node, content="\n".join(lines[:kept]), end_line=node.start_line + kept - 1)
-
-
-def _find_first_member(lines: list[str], indent: bytes) -> int:
-    """Count the lines before the first method or inner class; SHORT_CLASS where none is found.
-
-    Only what comes before a line that may begin one is parsed: a class may be a thousand lines.
-    """
-    for number, line in enumerate(lines):
-        found = _MEMBER.match(line)
-        if number and found and _begins_member(lines[:number], found[0], indent):
-            return number
-    return SHORT_CLASS
-
-
-def _begins_member(above: list[str], margin: str, indent: bytes) -> bool:
-    """Tell whether a statement at this margin would stand in the body of the class, after the lines above it."""
-    tree = parse_piece("\n".join((*above, f"{margin}pass")).encode("utf-8", "replace"), indent)
-    if tree is None:
-        return False  # inside of a string or of brackets
-    found = next((each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)), None)
-    return found is not None and isinstance(found.body[-1], ast.Pass)  # else it is inside of `if` or the like
 
 
 MOST_CALLERS = 20  # of a hit: more would fill any budget, and are counted
@@ -125,8 +87,17 @@ class Completion:
 class Completer:
     """Complete the hits of one question; what was read for one hit is remembered for the next ones."""
 
-    def __init__(self, store: GraphStore, encoder: Encoder, hops: int, callers: bool = False) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        encoder: Encoder,
+        hops: int,
+        callers: bool = False,
+        chooser: HelperChooser | None = None,
+    ) -> None:
+        """Take all that is called where no chooser says what is needed of it."""
         self._store = store
+        self._chooser = chooser
         self._hops = hops
         self._callers = callers
         self._corpora = list_corpora(store)
@@ -153,8 +124,21 @@ class Completer:
             for walk, found in zip(of_links, callers, strict=True):
                 walk.explain += found.explain
                 walk.add(found.reached, "caller")
-        self._imports.read(node for walk in walks for node, _, _ in walk.found)
-        return [self._finish(walk) for walk in walks]
+        chosen = self._choose(walks)
+        self._imports.read(each.node for some in chosen for each in some if not each.is_head)
+        return [self._finish(walk, some) for walk, some in zip(walks, chosen, strict=True)]
+
+    def _choose(self, walks: Sequence[_Walk]) -> list[list[Chosen]]:
+        """Choose which helpers are shown, and how; a long class is shown by its head in any case."""
+        if self._chooser is None:
+            return [[Chosen(*each) for each in walk.found] for walk in walks]
+        self._chooser.read([walk.hit.node for walk in walks], [each.node for walk in walks for each in walk.found])
+        chosen: list[list[Chosen]] = []
+        for walk in walks:
+            some, left_out = self._chooser.choose(walk.hit, walk.found)
+            walk.explain += left_out
+            chosen.append(some)
+        return chosen
 
     def _guess(self, walks: Sequence[_Walk]) -> None:
         """Guess what is left of the calls of the hits; what is guessed is not followed further."""
@@ -168,14 +152,16 @@ class Completer:
         linked = iter(self._linked.read([shown for shown, each in zip(texts, is_named, strict=True) if not each]))
         return [next(named if each else linked) for each in is_named]
 
-    def _finish(self, walk: _Walk) -> Completion:
-        helpers = tuple(self._make_helper(*found) for found in walk.found)
+    def _finish(self, walk: _Walk, chosen: Sequence[Chosen]) -> Completion:
+        helpers = tuple(map(self._make_helper, chosen))
         calls = walk.calls
         return Completion(helpers, tuple(walk.explain), calls.bound, calls.possible, calls.unbound)
 
-    def _make_helper(self, node: Node, reason: str, role: str) -> Helper:
+    def _make_helper(self, chosen: Chosen) -> Helper:
+        node = chosen.node
         place = node.path, node.qualname, node.start_line, node.end_line
-        return Helper(node.id, *place, node.content, reason, self._imports.list_needed(node), role)
+        imports = () if chosen.is_head else self._imports.list_needed(node)
+        return Helper(node.id, *place, node.content, chosen.reason, imports, chosen.role, chosen.is_folded)
 
 
 @dataclass(slots=True)
@@ -185,7 +171,7 @@ class _Walk:
     hit: Excerpt
     level: list[Excerpt] = field(default_factory=list)  # whose calls are followed next
     known: list[Excerpt] = field(default_factory=list)
-    found: list[tuple[Node, str, str]] = field(default_factory=list)
+    found: list[Candidate] = field(default_factory=list)
     calls: Calls = field(default_factory=Calls)  # of the hit itself
     explain: list[str] = field(default_factory=list)
 
@@ -206,7 +192,8 @@ class _Walk:
     def _add(self, every: Iterable[Callee], role: str) -> Iterator[Excerpt]:
         for node, reason in every:
             if not any(shown.holds(node) for shown in self.known):
-                shown = Excerpt(show_head(node))
+                folded = fold_helper(node)
+                shown = Excerpt(node, folded.folds)
                 self.known.append(shown)
-                self.found.append((shown.node, reason, role))
+                self.found.append(Candidate(folded.node, reason, role))
                 yield shown

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 from pkg.encode.headings import Headings
 from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
+from pkg.retrieval.class_heads import fold_definitions
+from pkg.retrieval.context import Lines
 from pkg.retrieval.heads import Head, read_heads
 from pkg.retrieval.prune import Pruned, prune
-from pkg.retrieval.query_options import QueryOptions
+from pkg.retrieval.query_options import QueryOptions, prune_choice
 from pkg.retrieval.ranking import Ranked
+from pkg.retrieval.safe_cuts import Surroundings
+from pkg.units import find_owner
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
 LEAST_PART = 0.005  # of a score, to be told
+PRUNED_LABELS = (Label.FUNCTION, Label.BLOCK)  # of a class or module all is code that it defines: its head is shown
 READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a budget may end before more
 
 
@@ -40,6 +46,7 @@ class OpenedHit:
     hit: Hit
     unfolded: Unfolded
     explain: tuple[str, ...]
+    folds: tuple[Lines, ...] = ()  # of a class or module, which is shown by its head
 
 
 def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
@@ -58,18 +65,21 @@ class HitOpener:
 
     def __init__(self, store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> None:
         self._headings = Headings(store.sources())
-        self._encoder, self._query, self._options = encoder, query, options
+        self._store, self._encoder, self._query, self._options = store, encoder, query, options
 
     def open(self, read: ReadHit) -> OpenedHit:
         """Make a hit with its code, pruned where that is asked for."""
         rank, match, node = read.rank, read.match, read.unfolded.node
-        pruned = self._prune(read.unfolded) if self._options.prune else None
-        explain = tuple(_explain(rank, match, node, pruned))
-        return OpenedHit(_make_hit(read, pruned), read.unfolded, explain)
+        if node.label not in PRUNED_LABELS:
+            folded = fold_definitions(node, with_headers=node.label is Label.CLASS)
+            hit = replace(_make_hit(read, None), pruned_content=folded.node.content)
+            return OpenedHit(hit, read.unfolded, tuple(_explain(rank, match, node, None)), folded.folds)
+        pruned = self._prune(read.unfolded)
+        return OpenedHit(_make_hit(read, pruned), read.unfolded, tuple(_explain(rank, match, node, pruned)))
 
-    def _prune(self, unfolded: Unfolded) -> Pruned:
+    def _prune(self, unfolded: Unfolded) -> Pruned | None:
         heading = self._headings.of(unfolded.node)
-        return _prune_node(self._encoder, self._query, unfolded, heading, self._options.prune_steps)
+        return _prune_node(self._store, self._encoder, self._query, unfolded, heading, self._options)
 
 
 def list_hit(read: ReadHit) -> Hit:
@@ -77,14 +87,32 @@ def list_hit(read: ReadHit) -> Hit:
     return _make_hit(read, None)
 
 
-def _prune_node(encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: str, steps: int) -> Pruned:
-    node = unfolded.node
+def _prune_node(
+    store: GraphStore, encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: str, options: QueryOptions
+) -> Pruned | None:
+    """Prune the text of a node by the chosen rule; None where none is chosen."""
+    node, choice = unfolded.node, prune_choice(options)
+    if choice == "none":
+        return None
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
     if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
         whole = prune(encoder, query, content, indent, (), heading=heading)
         return replace(whole, refused=("not pruned: the text holds bytes that are not UTF-8",))
-    return prune(encoder, query, content, indent, _list_branches(unfolded), steps, heading=heading)
+    around = partial(_read_surroundings, store, node) if choice == "safe" else None
+    branches, steps = _list_branches(unfolded), options.prune_steps
+    return prune(encoder, query, content, indent, branches, steps, heading=heading, around=around)
+
+
+def _read_surroundings(store: GraphStore, node: Node) -> Surroundings:
+    """Read the function that a node is or stands in; its own text where that of the function does not hold it."""
+    owner = find_owner(node.id, node.label, node.name)
+    function = node if owner == node.id else store.get([owner])[0]
+    start, text = node.start - function.start, function.content.encode("utf-8", "replace")
+    content = node.content.encode("utf-8", "replace")
+    if text[start : start + len(content)] != content:
+        return Surroundings(b"", b"")
+    return Surroundings(text, find_indent(text, function.start_col), start)
 
 
 def _list_branches(unfolded: Unfolded) -> list[Nested]:
@@ -109,9 +137,10 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         score_pruned=_raise_score(match, pruned),
         cosine=match.cosine,
         content=node.content,
-        pruned_content=pruned.content.decode("utf-8", "replace") if pruned and cuts else node.content,
+        pruned_content=pruned.shown.decode("utf-8", "replace") if pruned and cuts else node.content,
         pruned=cuts,
         same_content=match.same_content,
+        same_function=match.same_function,
         docstring=_find_text(node, "docstring"),
         docstring_source=_find_text(node, "docstring_source"),
         **read.head._asdict(),
@@ -129,7 +158,7 @@ def _raise_score(match: Ranked, pruned: Pruned | None) -> float:
 
 
 def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Iterator[str]:
-    kind = f"{node.kind} block of" if node.label is Label.BLOCK else "function"
+    kind = f"{node.kind} block of" if node.label is Label.BLOCK else node.label.value.lower()
     place = f"{node.path}:{node.start_line}-{node.end_line}"
     yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}, cosine {match.cosine:.4f}"
     if match.parts:
@@ -137,6 +166,8 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
         yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
         yield f"hit {rank}: stands for {match.same_content} more of equal content"
+    if match.same_function:
+        yield f"hit {rank}: stands for {match.same_function} more good blocks of its function"
     if pruned is None:
         return
     for cut in pruned.cuts:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import string
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from pkg.model import Helper, Hit
+from pkg.retrieval.heads import list_unsaid
 from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
-
-_TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
-_LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()
-_NO_SYMBOL = _LETTERS + _DIGITS + string.whitespace.encode() + b"\x1c\x1d\x1e\x1f"
-_RUNS = [
-    (bytes(byte if byte in kept else 32 for byte in range(256)), most) for kept, most in ((_LETTERS, 8), (_DIGITS, 3))
-]
-"""For letters and for digits: a table that writes all else as spaces, and how many of them make a token."""
+from pkg.retrieval.token_count import count_tokens
 
 HITS_AT_ONCE = 50  # completed together: what is read for them is in memory together
 
@@ -42,25 +32,6 @@ class Packed:
     bound: int = 0  # call sites of the hits whose code is shown, by how sure they are
     possible: int = 0
     unbound: int = 0
-
-
-@lru_cache(maxsize=200)  # a hit is measured again when its helpers are
-def count_tokens(text: str) -> int:
-    """Estimate how many tokens a language model makes of a text: words of up to 8 letters, 3 digits, and symbols.
-
-    It is no model's own tokenizer: it needs no vocabulary, takes white space as free, and on Python code is meant to
-    be of the right size, not exact. Text without spaces between words counts low.
-    """
-    if not text.isascii():
-        return len(_TOKEN.findall(text))
-    data = text.encode("ascii")  # counted without a match for each token: the budget is asked about every text
-    symbols = len(data.translate(None, _NO_SYMBOL))
-    return symbols + sum(_count_runs(data.translate(table).split(), most) for table, most in _RUNS)
-
-
-def _count_runs(runs: Iterable[bytes], most: int) -> int:
-    lengths = Counter(map(len, runs))
-    return sum(-(-length // most) * count for length, count in lengths.items())
 
 
 def pack_hits(read: Iterable[ReadHit], open_hit: Open, complete: Complete, budget: int) -> Packed:
@@ -188,7 +159,7 @@ class _Load:
 
 
 def _measure_hit(hit: Hit) -> int:
-    return _measure(hit.path, hit.qualname, hit.pruned_content)
+    return _measure(hit.path, hit.qualname, *list_unsaid(hit), hit.pruned_content)
 
 
 def _measure(*texts: str) -> int:

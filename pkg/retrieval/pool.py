@@ -57,6 +57,10 @@ class Pool:
     filtered: int  # left out by the filter
     is_approximate: bool = False  # whether the dense search did not look at all nodes
 
+    def holds_all(self, k: int) -> bool:
+        """Tell whether a pool for k answers holds all that passes the filter."""
+        return count_looked(k) >= self.searched - self.filtered
+
     @cached_property
     def dense(self) -> Scores:
         """Give the true cosines (P-14)."""
@@ -73,11 +77,16 @@ class Pool:
         return np.asarray(self.words.sum(axis=1), np.float64)
 
 
+def count_looked(k: int) -> int:
+    """Count the best of each search that are candidates for k answers."""
+    return max(int(k * POOL_PER_HIT), POOL_SIZE)
+
+
 def collect_pool(
     store: GraphStore, question: Question, query: Vectors, label: Label, k: int, where: NodeFilter
 ) -> Pool:
     """Search both ways, with a query float32 [dimension] and by words, and read of all that was found both scores."""
-    look = max(int(k * POOL_PER_HIT), POOL_SIZE)
+    look = count_looked(k)
     near, worded = store.hybrid_search(label, query, question.sought, look, where)
     found = [near.matches, *_search_files(store, question, query, label, where)]
     if label is Label.FUNCTION:

@@ -2,14 +2,15 @@
 
 Candidate 0 is the text as it stands, so the similarity never falls; every nested block is one branch (A-04). The
 scores of all candidates come from one call; only the best ones are cut for real and parsed, and scored again where
-`pass` stands in the gap.
+`pass` stands in the gap. The papers' rule asks no more. The safe one asks for a gain that is more than noise, and that
+what remains stands without the branch (`safe_cuts`); what it cuts is shown as a fold.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy as np
 from pkg.encode.encoder import Encoder, Vectors, encode_without
 from pkg.extract.syntax import is_hollow, is_python, is_python_like
 from pkg.model import Cut, Nested
+from pkg.retrieval.folds import Gap, fold_gaps
+from pkg.retrieval.safe_cuts import Surroundings, find_objection
 
 _NO_CODE = re.compile(rb"[ \t\f]*(#[^\n]*)?\r?\n?\Z")  # a blank line or a comment, or the end of one
 _HEADER = re.compile(rb":[ \t]*(#[^\n]*)?\r?\n?\Z")
@@ -40,6 +43,7 @@ class Excision:
     stop: int  # where the block's own lines end; the cut may go on to the next code
     filler: bytes  # `pass`, indented like the block, to stand in the gap
     column: int  # where the block's statement begins, in bytes of white space
+    lines: tuple[int, int]  # start and end of the whole lines that it stands on; (0, 0) where it shares them
 
     @property
     def remainders(self) -> tuple[Remainder, Remainder]:
@@ -90,14 +94,14 @@ def excise(text: bytes, start: int, end: int, indent: bytes) -> Excision:
     first, stop = text.rfind(b"\n", 0, start) + 1, _end_of_line(text, end)
     head, tail = text[first:start], text[end:stop]
     if head.strip() or not _NO_CODE.match(tail):
-        return Excision(text, start, end, end, b"pass", len(head))
+        return Excision(text, start, end, end, b"pass", len(head), (0, 0))
     newline = _NEWLINE.search(tail)
     filler = head + b"pass" + (newline.group() if newline else b"")
     if first > 0:
-        return Excision(text, first, stop, stop, filler, len(head))
+        return Excision(text, first, stop, stop, filler, len(head), (first, stop))
     # The first line's indentation stayed behind when this text was cut from its file; so must that of the next code.
     follower = _skip_to_code(text, stop, indent)
-    return Excision(text, 0, follower, stop, filler + text[stop:follower], len(indent))
+    return Excision(text, 0, follower, stop, filler + text[stop:follower], len(indent), (0, stop))
 
 
 def _end_of_line(text: bytes, position: int) -> int:
@@ -113,6 +117,7 @@ def _skip_to_code(text: bytes, position: int, indent: bytes) -> int:
 
 
 GAIN = 1e-6  # a smaller gain is rounding of float32 sums
+SAFE_GAIN = 0.02
 MAX_BRANCHES = 64  # A-04
 
 
@@ -120,10 +125,12 @@ MAX_BRANCHES = 64  # A-04
 class Pruned:
     """A text after pruning: what was cut, with the scores around it, and what was refused and why."""
 
-    content: bytes
+    content: bytes  # what remains, as it is scored
     cuts: tuple[Cut, ...]
     tried: int
     refused: tuple[str, ...]
+    gaps: tuple[tuple[str, bool], ...] = ()  # the id of each branch that was cut, and whether `pass` stands for it
+    shown: bytes = b""  # what remains, by the safe rule with a fold in the place of each cut
 
     @property
     def gain(self) -> float:
@@ -140,25 +147,61 @@ def prune(
     steps: int = 1,
     limit: int = MAX_BRANCHES,
     heading: str = "",
+    around: Callable[[], Surroundings] | None = None,
 ) -> Pruned:
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the question.
 
     ``query`` is float32 [dimension]. ``branches`` have byte offsets into the content and lines of the unit; ``indent``
-    is the white space before the first line, ``heading`` what the text is encoded with. What comes back parses whenever
-    the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier branch. A cut
-    after which no statement would be left is refused: a bare signature often scores best, and helps nobody.
+    is the white space before the first line, ``heading`` what the text is encoded with; ``around`` reads
+    the function that the text is or stands in, for the safe rule; without it the papers' decides. What comes back
+    parses whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
+    branch. A cut after which no statement would be left is refused: a bare signature often scores best, and helps
+    nobody.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
     judge, left, refused = _Judge(encoder, query, indent, heading), inner[:limit], []
+    rule = None if around is None else SafeRule(content, indent, around, {branch.id: branch for branch in left})
     if len(inner) > limit:
         refused.append(f"{len(inner) - limit} of {len(inner)} branches not tried: the limit is {limit}, largest first")
     pruned = Pruned(content, (), len(left), ())
     while left and len(pruned.cuts) < steps:
-        found = _take_best(judge, pruned, left, refused)
+        found = _take_best(judge, rule, pruned, left, refused)
         if found is None:
             break
         pruned, left = found
-    return replace(pruned, refused=tuple(dict.fromkeys(refused)))
+    shown = rule.show(pruned.gaps) if rule else pruned.content
+    return replace(pruned, shown=shown, refused=tuple(dict.fromkeys(refused)))
+
+
+@dataclass(frozen=True, slots=True)
+class SafeRule:
+    """Judge branches by where they stood before any cut, and show cuts as folds."""
+
+    text: bytes
+    indent: bytes
+    around: Callable[[], Surroundings]  # asked when a cut would gain, which is seldom
+    branches: dict[str, Nested]
+    _read: list[Surroundings] = field(default_factory=list)
+
+    def find_objection(self, branch_id: str, gaps: Sequence[tuple[str, bool]]) -> str:
+        """Say why a branch must stay, in words; "" where it may go as others went."""
+        if not any(self._excise(branch_id).lines):
+            return "other code shares its lines"
+        if not self._read:
+            self._read.append(self.around())
+        return find_objection(self._read[0], self.branches[branch_id], [self.branches[each] for each, _ in gaps])
+
+    def show(self, gaps: Sequence[tuple[str, bool]]) -> bytes:
+        """Write the whole text with a fold in each gap."""
+        return fold_gaps(self.text, [self._find_gap(branch_id, is_filled) for branch_id, is_filled in gaps])
+
+    def _excise(self, branch_id: str) -> Excision:
+        branch = self.branches[branch_id]
+        return excise(self.text, branch.start, branch.end, self.indent)
+
+    def _find_gap(self, branch_id: str, is_filled: bool) -> Gap:
+        branch, (start, stop) = self.branches[branch_id], self._excise(branch_id).lines
+        return Gap(branch, start, stop, self.text[start : branch.start], is_filled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +243,17 @@ class _Judge:
 
 
 def _take_best(
-    judge: _Judge, pruned: Pruned, branches: Sequence[Nested], refused: list[str]
+    judge: _Judge, rule: SafeRule | None, pruned: Pruned, branches: Sequence[Nested], refused: list[str]
 ) -> tuple[Pruned, list[Nested]] | None:
-    """Make the best cut that parses and gains, and move the other branches to their new places."""
+    """Make the best cut that parses, gains and is allowed, and move the other branches to their new places."""
     before, *scores = judge.score_cuts(pruned.content, branches)
-    floor = before + GAIN
+    floor = before + (GAIN if rule is None else SAFE_GAIN)
     for score, branch in sorted(zip(scores, branches, strict=True), key=lambda pair: _rank(*pair)):
         if score <= floor:
             return None
+        if rule and (objection := rule.find_objection(branch.id, pruned.gaps)):
+            refused.append(f"{_describe(branch)} kept: {objection}")
+            continue
         excision = judge.excise(pruned.content, branch)
         remainder = judge.choose_remainder(excision)
         if remainder is None:
@@ -222,7 +268,8 @@ def _take_best(
             refused.append(f"{_describe(branch)} kept: with `pass` in its place the score would not rise")
             continue
         cut = Cut(branch.id, branch.kind, branch.start_line, branch.end_line, before, after)
-        found = replace(pruned, content=remainder.text, cuts=(*pruned.cuts, cut))
+        gaps = (*pruned.gaps, (branch.id, bool(remainder.filler)))
+        found = replace(pruned, content=remainder.text, cuts=(*pruned.cuts, cut), gaps=gaps)
         return found, _move_branches(branches, excision, remainder)
     return None
 

@@ -14,8 +14,9 @@ from pkg.retrieval.files import find_files
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.long_search import encode_parts
+from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
-from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options, node_filter
+from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import MOST_TEXT, Question, parse_question
 from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
@@ -42,11 +43,12 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
         found = find(options.top_k)
         notes = _check_found(store, found, options)
         opener = HitOpener(store, encoder, query, options)
-        complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
+        complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
-    coverage = Coverage(*counts, (*read, *notes, *packed.notes), *calls, packed.without_code)
+    same_function = sum(each.same_function for each in found.ranked)
+    coverage = Coverage(*counts, (*read, *notes, *packed.notes), *calls, packed.without_code, same_function)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
@@ -72,10 +74,10 @@ def _find_best(
     k: int,
 ) -> Found:
     """Search for k nodes, and let a model order the best anew where one is named."""
-    where = node_filter(options)
+    where, by_function = node_filter(options), block_kinds(options) is None
 
     def find(count: int) -> Found:
-        return find_nodes(store, question, query, options.mode, count, where, options.ranking, parts)
+        return find_nodes(store, question, query, options.mode, count, where, options.ranking, parts, by_function)
 
     if options.rerank_hits is None:
         return find(k)
@@ -107,8 +109,15 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
     return query
 
 
+def _open_completer(store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> Completer:
+    chooser = HelperChooser(store, query) if options.helpers == "needed" else None
+    return Completer(store, encoder, 0 if options.helpers == "none" else options.hops, options.callers, chooser)
+
+
 def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:
-    return completer.complete([Excerpt(each.unfolded.node, each.hit.pruned, each.unfolded.links) for each in opened])
+    return completer.complete(
+        [Excerpt(each.unfolded.node, (*each.hit.pruned, *each.folds), each.unfolded.links) for each in opened]
+    )
 
 
 def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:

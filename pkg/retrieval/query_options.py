@@ -12,11 +12,15 @@ from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 Mode = Literal["block", "function", "both", "file"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
+PruneChoice = Literal["safe", "paper", "none"]
 TestChoice = Literal["auto", "only", "no"]
+HelperChoice = Literal["needed", "all", "none"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 BLOCK_CHOICES: tuple[BlockChoice, ...] = get_args(BlockChoice)
 RANKINGS: tuple[RankingMethod, ...] = get_args(RankingMethod)
+HELPER_CHOICES: tuple[HelperChoice, ...] = get_args(HelperChoice)
 TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
+PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
 
 
@@ -25,25 +29,25 @@ class QueryOptions:
     """The settings of one query; the defaults are the papers' but for the number of hits: they take one."""
 
     mode: Mode = "block"  # what is looked for (P-15, P-16); file lists files with their best functions, and no code
-    top_k: int = 3  # P-17, A-10; a person looks at some, and the right one is among three where it is not the first
+    top_k: int = 3  # P-17, A-10; the papers take one, a person looks at some
     blocks: BlockChoice = "all"  # which blocks count (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
     path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
     kind: BlockKind | None = None
     budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
-    prune: bool = True
+    prune: PruneChoice | bool = "safe"  # what may be cut (P-18): what nothing depends on, anything, nothing
     prune_steps: int = 1  # A-04
     hops: int = 1  # A-12, A-36; 0 adds no callees
     callers: bool = False  # Q-23; the functions that call a hit
     rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
+    helpers: HelperChoice = "needed"  # which callees come along: those that the question needs, all (P-06), or none
     tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
 
 
 DEFAULT_OPTIONS = QueryOptions()
-PROMPT_HITS = (
-    1  # of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they see
-)
+PROMPT_HITS = 1
+"""Hits of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they are shown."""
 
 
 def check_options(options: QueryOptions) -> None:
@@ -51,9 +55,11 @@ def check_options(options: QueryOptions) -> None:
     check_choice("mode", options.mode, MODES)
     check_choice("ranking", options.ranking, RANKINGS)
     check_choice("blocks", options.blocks, BLOCK_CHOICES)
+    check_choice("helpers", options.helpers, HELPER_CHOICES)
     check_choice("tests", options.tests, TEST_CHOICES)
     if options.kind is not None:
         check_choice("kind", options.kind, BLOCK_KINDS)
+    check_choice("prune", prune_choice(options), PRUNE_CHOICES)
     for name, value, least in (
         ("top_k", options.top_k, 1),
         ("budget", options.budget, 0),
@@ -82,6 +88,13 @@ def block_kinds(options: QueryOptions) -> frozenset[str] | None:
     if options.kind is not None:
         kinds &= {options.kind}
     return None if len(kinds) == len(BLOCK_KINDS) else kinds
+
+
+def prune_choice(options: QueryOptions) -> PruneChoice:
+    """Tell by which rule to prune; True and False mean the safe one and none."""
+    if isinstance(options.prune, bool):
+        return "safe" if options.prune else "none"
+    return options.prune
 
 
 def node_filter(options: QueryOptions) -> NodeFilter:

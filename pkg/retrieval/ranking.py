@@ -37,6 +37,8 @@ class Ranked:
     same_content: int = 0
     parts: tuple[tuple[str, float], ...] = ()  # of the score before it is squeezed between 0 and 1
     slope: float = 0.0  # what one more of the cosine adds to the sum of the parts
+    owner: str = ""  # id of the function that a block is a block of; else the candidate's own
+    same_function: int = 0  # other blocks of its function that came before the last place, folded into this one
 
     def raise_score(self, gain: float) -> float:
         """Give the score of the candidate if its cosine were higher; without parts the score is the cosine itself."""
@@ -56,17 +58,28 @@ class Weights:
     offset: float
 
 
-def rank_linear(pool: Pool, label: Label, k: int, weights: Weights | None = None) -> list[Ranked]:
-    """Give the k candidates of a pool with the highest weighted sum of features, best first, ties by id."""
+def rank_linear(
+    pool: Pool, label: Label, k: int, weights: Weights | None = None, by_function: bool = False
+) -> list[Ranked]:
+    """Give the k candidates of a pool with the highest weighted sum of features, best first, ties by id.
+
+    by_function: the best block of a function stands for all of them.
+    """
     weights = weights or load_weights()[label]
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
     slope = _measure_slope(dict(zip(names, weights.values, strict=False)), pool)
-    return order_weighed(pool, measured, names, weights.offset, slope, k)
+    return order_weighed(pool, measured, names, weights.offset, slope, k, by_function)
 
 
 def order_weighed(
-    pool: Pool, weighed: Scores, names: Sequence[str], offset: float, slope: float, k: int
+    pool: Pool,
+    weighed: Scores,
+    names: Sequence[str],
+    offset: float,
+    slope: float,
+    k: int,
+    by_function: bool = False,
 ) -> list[Ranked]:
     """Give the k candidates of the highest sum of weighed features, float64 [candidates, features], with its parts.
 
@@ -75,7 +88,7 @@ def order_weighed(
     scores = _logistic(weighed.sum(axis=1) + offset)
     return [
         replace(each, parts=tuple(zip(names, [*weighed[row].tolist(), offset], strict=True)), slope=slope)
-        for row, each in _order(pool, scores, k)
+        for row, each in _order(pool, scores, k, by_function)
     ]
 
 
@@ -84,27 +97,53 @@ def _measure_slope(weights: Mapping[str, float], pool: Pool) -> float:
     return max(0.0, weights["dense"] / standard_deviation(pool.dense) + weights["cosine"])
 
 
-def rank_reciprocal(pool: Pool, k: int) -> list[Ranked]:
+def rank_reciprocal(pool: Pool, k: int, by_function: bool = False) -> list[Ranked]:
     """Give the k candidates of a pool with the highest sum of reciprocal ranks in both searches, ties by id."""
     both = [1 / (RANK_OFFSET + 1 + _count_better(scores)) for scores in (pool.dense, pool.lexical)]
-    return [each for _, each in _order(pool, both[0] + both[1], k)]
+    return [each for _, each in _order(pool, both[0] + both[1], k, by_function)]
 
 
-def _order(pool: Pool, scores: Scores, k: int) -> list[tuple[int, Ranked]]:
+def _order(pool: Pool, scores: Scores, k: int, by_function: bool) -> list[tuple[int, Ranked]]:
     """Give row and candidate of the first k places, equal content folded into the first."""
     rounded, outlines = np.round(scores, _DIGITS).tolist(), pool.outlines
     rows = sorted(range(len(rounded)), key=lambda row: (-rounded[row], outlines[row].id))
     equals: dict[str, list[int]] = {}
     for row in rows:
         equals.setdefault(outlines[row].content_hash, []).append(row)
-    return [(same[0], _make_ranked(pool, rounded[same[0]], same)) for same in list(equals.values())[:k]]
+    groups = list(equals.values())
+    firsts = _fold_functions(pool, groups, k) if by_function else dict.fromkeys(range(min(k, len(groups))), 0)
+    return [
+        (groups[place][0], _make_ranked(pool, rounded[groups[place][0]], groups[place], folded))
+        for place, folded in firsts.items()
+    ]
 
 
-def _make_ranked(pool: Pool, score: float, rows: list[int]) -> Ranked:
+def _fold_functions(pool: Pool, groups: Sequence[list[int]], k: int) -> dict[int, int]:
+    """Find the places of the first k functions, and how many blocks of each come behind its first one.
+
+    Blocks of equal content are one, so the functions of all of them are found with it.
+    """
+    firsts: dict[int, int] = {}
+    places: dict[str, int] = {}  # of the first block of each function
+    for place, rows in enumerate(groups):
+        known = places.get(pool.owners[rows[0]].id)
+        if known is not None:
+            firsts[known] += 1
+        elif len(firsts) == k:
+            break
+        else:
+            firsts[place] = 0
+            for row in rows:
+                places.setdefault(pool.owners[row].id, place)
+    return firsts
+
+
+def _make_ranked(pool: Pool, score: float, rows: list[int], folded: int) -> Ranked:
     """Make a candidate of the rows of one content, the best first; a search may have folded more than are here."""
     outline = pool.outlines[rows[0]]
     same = max(len(rows) - 1, *(pool.same_content[row] for row in rows))
-    return Ranked(outline.id, score, outline.cosine, outline.content_hash, same)
+    hashed, owner = outline.content_hash, pool.owners[rows[0]].id
+    return Ranked(outline.id, score, outline.cosine, hashed, same, owner=owner, same_function=folded)
 
 
 def merge_ranked(lists: Iterable[Sequence[Ranked]]) -> list[Ranked]:
@@ -115,6 +154,16 @@ def merge_ranked(lists: Iterable[Sequence[Ranked]]) -> list[Ranked]:
         if first is not each:
             merged[each.content_hash] = replace(first, same_content=first.same_content + 1 + each.same_content)
     return list(merged.values())
+
+
+def fold_functions(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Let the best of a function and its blocks stand for all of them."""
+    firsts: dict[str, Ranked] = {}
+    for each in ranked:
+        first = firsts.setdefault(each.owner, each)
+        if first is not each:
+            firsts[each.owner] = replace(first, same_function=first.same_function + 1 + each.same_function)
+    return list(firsts.values())
 
 
 def _count_better(scores: Scores) -> Scores:

@@ -11,7 +11,7 @@ from pkg.retrieval.long_search import choose_blocks, collect_long_pool, rank_lon
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
 from pkg.retrieval.question_parts import Part
-from pkg.retrieval.ranking import Ranked, merge_ranked, rank_linear, rank_reciprocal
+from pkg.retrieval.ranking import Ranked, fold_functions, merge_ranked, rank_linear, rank_reciprocal
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
@@ -23,6 +23,7 @@ LABELS_OF_MODE = {
     "both": (Label.BLOCK, Label.FUNCTION),
     "file": (Label.FUNCTION,),  # a file is as good as its best functions
 }
+DEEPER = 4  # times as many candidates where blocks of too few functions are among them
 SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most
 
 
@@ -46,11 +47,13 @@ def find_nodes(
     where: NodeFilter,
     ranking: str,
     parts: Mapping[Part, Vectors] | None = None,
+    by_function: bool = False,
 ) -> Found:
     """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist.
 
     The query is float32 [dimension], and so is each of those of the parts of a long question: with them, and the
-    ranking `linear`, each part is asked.
+    ranking ``linear``, each part is asked. by_function: the best block of a function stands for it, but with the
+    ranking ``dense``.
     """
     if parts and ranking == "linear":
         return _find_long(store, question, query, parts, mode, k, where)
@@ -58,7 +61,7 @@ def find_nodes(
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
         return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
-    return _find_fused(store, question, query, mode, k, where, ranking)
+    return _find_fused(store, question, query, mode, k, where, ranking, by_function)
 
 
 def _find_long(
@@ -82,18 +85,38 @@ def _find_long(
 
 
 def _find_fused(
-    store: GraphStore, question: Question, query: Vectors, mode: str, k: int, where: NodeFilter, ranking: str
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    mode: str,
+    k: int,
+    where: NodeFilter,
+    ranking: str,
+    by_function: bool,
 ) -> Found:
-    labels = LABELS_OF_MODE[mode]
-    pools = [collect_pool(store, question, query, label, k, _narrow(where, label)) for label in labels]
-    lists = [
-        rank_linear(pool, label, k) if ranking == "linear" else rank_reciprocal(pool, k)
-        for pool, label in zip(pools, labels, strict=True)
-    ]
-    ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])
-    folded = sum(each.same_content for each in ranked)
+    labels, depth = LABELS_OF_MODE[mode], k
+    while True:
+        pools = [collect_pool(store, question, query, label, depth, _narrow(where, label)) for label in labels]
+        lists = [
+            rank_linear(pool, label, k, by_function=by_function)
+            if ranking == "linear"
+            else rank_reciprocal(pool, k, by_function)
+            for pool, label in zip(pools, labels, strict=True)
+        ]
+        best = _join(lists, by_function)[:k]
+        if len(best) == k or not by_function or all(pool.holds_all(depth) for pool in pools):
+            break
+        depth *= DEEPER
+    folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
-    return Found(ranked, searched, filtered, folded, any(pool.is_approximate for pool in pools))
+    return Found(tuple(best), searched, filtered, folded, any(pool.is_approximate for pool in pools))
+
+
+def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:
+    if len(lists) == 1:
+        return lists[0]
+    merged = merge_ranked(lists)
+    return fold_functions(merged) if by_function else merged
 
 
 def _narrow(where: NodeFilter, label: Label) -> NodeFilter:

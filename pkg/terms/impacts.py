@@ -8,7 +8,7 @@ rare a term is in the graph comes in when a question is asked, so that a change 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,12 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.errors import StoreCorruptError
-from pkg.model import Label
+from pkg.model import DECLARATION_LABELS, Label
 
 OCTAVE = 16  # levels of impact from one frequency to its double: 4.4 % each, which changes no order that matters
 _STEP = 1.0442737824274138  # the 16th root of 2
 _LOWEST = 2.0**-10  # frequency of level 0: a word once in a long body; that of level 255 is above 60, a name is at 7
-_HEADER = 16  # bytes: how many functions, imports and terms, and a zero
+TERM_LABELS = (Label.FUNCTION, Label.IMPORT, *DECLARATION_LABELS)
+"""The labels whose nodes have terms; the place of each among them is its number in a blob."""
+_NUMBERS = {label: number for number, label in enumerate(TERM_LABELS)}
+_HEADER = 8  # bytes: how many nodes and terms
 GROUP_BYTES = 4_000_000  # expanded blobs that are read at a time
 _PACKED_FROM = 512  # bytes; smaller blobs do not shrink enough to pay for the time
 
@@ -43,8 +46,17 @@ class NodeKeys(NamedTuple):
     contents: npt.NDArray[np.uint64]
 
 
-Unpacked = tuple[Numbers, NodeKeys, TermRows]
-"""How many nodes each blob has, int64 [blobs], and what they are, [nodes], one blob after another."""
+LabelNumbers = npt.NDArray[np.uint8]
+"""The labels of n nodes by their places in TERM_LABELS: uint8 [n]."""
+
+
+class Unpacked(NamedTuple):
+    """The nodes of blobs: how many each has, int64 [blobs], and what they are, [nodes], one blob after another."""
+
+    counts: Numbers
+    keys: NodeKeys
+    labels: LabelNumbers
+    rows: TermRows
 
 
 @lru_cache(maxsize=1)
@@ -65,23 +77,24 @@ def saturations() -> npt.NDArray[np.float32]:
     return (frequencies / (1 + frequencies)).astype(np.float32)
 
 
-def pack_terms(functions: int, keys: NodeKeys, rows: TermRows) -> bytes:
-    """Pack the terms of a fragment's functions and then of its imports, so that many blobs are read at once."""
+def pack_terms(labels: Sequence[Label], keys: NodeKeys, rows: TermRows) -> bytes:
+    """Pack the terms of a fragment's nodes, so that many blobs are read at once; a label for each node."""
     counts, hashes, impacts = rows
-    sizes = np.array([functions, len(counts) - functions, len(hashes), 0], "<u4")
+    sizes = np.array([len(counts), len(hashes)], "<u4")
     columns = keys.ids.astype("<u8"), keys.contents.astype("<u8"), hashes.astype("<u4"), counts.astype("<u4"), impacts
-    plain = b"".join(column.tobytes() for column in (sizes, *columns))
+    plain = b"".join(column.tobytes() for column in (sizes, *columns)) + bytes(_NUMBERS[label] for label in labels)
     plain += bytes(-len(plain) % 8)
     return b"\1" + zlib.compress(plain, 1) if len(plain) >= _PACKED_FROM else b"\0" + plain
 
 
-def unpack_terms(blobs: Iterable[bytes], label: Label) -> Unpacked:
-    """Unpack the nodes of a label, one blob after another: the number of nodes of each blob, and what they are.
+def unpack_terms(blobs: Iterable[bytes], labels: Collection[Label]) -> Unpacked:
+    """Unpack the nodes of some labels, one blob after another: the number of nodes of each blob, and what they are.
 
     A StoreCorruptError says that a blob cannot be read.
     """
     try:
-        groups = [_read_joined(plain, label) for plain in _group(map(_unpack, blobs))]
+        is_wanted = np.array([label in labels for label in TERM_LABELS])
+        groups = [_read_joined(plain, is_wanted) for plain in _group(map(_unpack, blobs))]
         return _join_columns(groups) if len(groups) > 1 else groups[0]
     except (zlib.error, TypeError, ValueError, IndexError) as fault:
         raise StoreCorruptError(
@@ -103,10 +116,11 @@ def _group(plain: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _join_columns(groups: list[Unpacked]) -> Unpacked:
-    counts, keys, rows = zip(*groups, strict=True)
-    return (
+    counts, keys, labels, rows = zip(*groups, strict=True)
+    return Unpacked(
         np.concatenate(counts),
         NodeKeys(*map(np.concatenate, zip(*keys, strict=True))),
+        np.concatenate(labels),
         TermRows(*map(np.concatenate, zip(*rows, strict=True))),
     )
 
@@ -118,30 +132,35 @@ def _unpack(blob: bytes) -> bytes:
     return zlib.decompress(blob[1:]) if blob[:1] == b"\1" else blob[1:]
 
 
-def _read_joined(plain: list[bytes], label: Label) -> Unpacked:
-    """Read all columns of all blobs, each by one gathering of its runs, and keep the nodes of the label."""
+def _read_joined(plain: list[bytes], is_wanted: npt.NDArray[np.bool_]) -> Unpacked:
+    """Read all columns of all blobs, each by one gathering of its runs, and keep the nodes of the wanted labels.
+
+    `is_wanted` is bool [labels].
+    """
     sizes = np.array([len(each) for each in plain], np.int64)
     starts = np.cumsum(sizes) - sizes
     joined = np.frombuffer(b"".join(plain), np.uint8)
     words, longs = joined.view("<u4"), joined.view("<u8")
-    functions, imports, terms = (words[starts // 4 + place].astype(np.int64) for place in range(3))
-    nodes = functions + imports
+    nodes, terms = (words[starts // 4 + place].astype(np.int64) for place in range(2))
     ids = starts + _HEADER
     contents, hashes = ids + 8 * nodes, ids + 16 * nodes
     counts = hashes + 4 * terms
     impacts = counts + 4 * nodes
-    ends = impacts + terms
+    labels = impacts + terms
+    ends = labels + nodes
     if (ends + -ends % 8 != starts + sizes).any():
         raise ValueError("a blob is not as long as its header tells")
     found = words[expand_runs(counts // 4, nodes)].astype(np.int64)
     if found.sum() != terms.sum():
         raise ValueError("the nodes of a blob have more or fewer terms than it holds")
-    is_function = expand_runs(0 * nodes, nodes) < np.repeat(functions, nodes)
-    keep = is_function if label is Label.FUNCTION else ~is_function
+    numbers = joined[expand_runs(labels, nodes)]
+    keep = is_wanted[numbers]
     kept = np.repeat(keep, found)
-    return (
-        functions if label is Label.FUNCTION else imports,
+    blobs = np.repeat(np.arange(len(plain)), nodes)
+    return Unpacked(
+        np.bincount(blobs[keep], minlength=len(plain)),
         NodeKeys(longs[expand_runs(ids // 8, nodes)][keep], longs[expand_runs(contents // 8, nodes)][keep]),
+        numbers[keep],
         TermRows(found[keep], words[expand_runs(hashes // 4, terms)][kept], joined[expand_runs(impacts, terms)][kept]),
     )
 

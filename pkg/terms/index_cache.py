@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.model import Label
+from pkg.model import DECLARATION_LABELS, Label, list_group
 
 if TYPE_CHECKING:
     from pkg.terms.index_segment import StoredTerms, TextSegment
 
-INDEXED = Label.FUNCTION  # what every question searches; the terms of imports are inverted when they are asked for
+INDEXED = ((Label.FUNCTION,), DECLARATION_LABELS)
+"""What every question searches, each group in one index; the terms of imports are inverted when they are asked for."""
 
 
 class TextCache:
@@ -22,21 +23,22 @@ class TextCache:
         self._find_path = find_path
         self._list_stored = list_stored
         self._stamp = ""
-        self._segments: dict[Label, TextSegment] = {}
+        self._segments: dict[tuple[Label, ...], TextSegment] = {}
 
     def open_terms(self, stamp: str, label: Label) -> TextSegment:
-        """Give the terms of the functions or imports of a generation; one without a stamp is read anew each time."""
+        """Give the terms of the group of a label in a generation; one without a stamp is read anew each time."""
         if not stamp or stamp != self._stamp:
             self._stamp, self._segments = stamp, {}
-        if label not in self._segments:
-            self._segments[label] = self._open_file(stamp) if label is INDEXED and stamp else self._invert(label)
-        return self._segments[label]
+        group = list_group(label)
+        if group not in self._segments:
+            self._segments |= self._open_file(stamp) if group in INDEXED and stamp else self._invert([group])
+        return self._segments[group]
 
     def write(self, stamp: str) -> None:
         """Invert the terms of a generation and write its file; an OSError where the place cannot be written."""
-        from pkg.terms.index_file import write_text_segment
+        from pkg.terms.index_file import write_text_segments
 
-        write_text_segment(self._find_path(), stamp, self._invert(INDEXED))
+        write_text_segments(self._find_path(), stamp, list(self._invert(INDEXED).values()))
 
     def mend(self, stamp: str) -> list[str]:
         """Write the file of a generation anew where it is damaged; tell so."""
@@ -45,21 +47,22 @@ class TextCache:
 
         return mend_file(self._find_path(), has_sound_terms, lambda: self.write(stamp))
 
-    def _open_file(self, stamp: str) -> TextSegment:
+    def _open_file(self, stamp: str) -> dict[tuple[Label, ...], TextSegment]:
         """Map the file; where it is of another generation make it anew, in memory alone if need be."""
         from pkg.private_files import make_folder
-        from pkg.terms.index_file import read_text_segment, write_text_segment
+        from pkg.terms.index_file import read_text_segments, write_text_segments
 
         path = self._find_path()
-        segment = read_text_segment(path, stamp)
-        if segment is None:
-            segment = self._invert(INDEXED)
-            with suppress(OSError):  # a place that cannot be written: the terms stay in memory
-                make_folder(path.parent)  # a user's cache folder may not be there yet
-                write_text_segment(path, stamp, segment)
-        return segment
+        read = read_text_segments(path, stamp)
+        if read is not None:
+            return dict(zip(INDEXED, read, strict=True))
+        segments = self._invert(INDEXED)
+        with suppress(OSError):  # a place that cannot be written: the terms stay in memory
+            make_folder(path.parent)  # a user's cache folder may not be there yet
+            write_text_segments(path, stamp, list(segments.values()))
+        return segments
 
-    def _invert(self, label: Label) -> TextSegment:
-        from pkg.terms.index_segment import make_text_segment
+    def _invert(self, groups: Sequence[tuple[Label, ...]]) -> dict[tuple[Label, ...], TextSegment]:
+        from pkg.terms.index_segment import make_text_segments
 
-        return make_text_segment(self._list_stored(), label)
+        return dict(zip(groups, make_text_segments(self._list_stored(), groups), strict=True))

@@ -1,9 +1,10 @@
-"""The file of a text segment: written at once, read through a memory map, as the vector file is."""
+"""The file of the text segments: written at once, read through a memory map, as the vector file is."""
 
 from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +16,36 @@ from pkg.terms.index_segment import TextSegment
 from pkg.terms.inverted_index import LexicalIndex
 from pkg.vectors.vector_file import pack_header, unpack_header
 
-MAGIC = b"PKG terms 2\n"
+MAGIC = b"PKG terms 3\n"
 _ALIGNED = 64
 
 _INVERTED = {"terms": "<u4", "offsets": "<i8", "rows": "<i4", "impacts": "u1"}
-_COLUMNS = _INVERTED | {"ids": "<u8", "contents": "<u8", "fragments": "<i8", "sources": "<i4"}
+_COLUMNS = _INVERTED | {"ids": "<u8", "contents": "<u8", "fragments": "<i8", "sources": "<i4", "labels": "u1"}
 
 
-def write_text_segment(path: Path, stamp: str, segment: TextSegment) -> None:
-    """Write a segment under a stamp that names the store and its generation, and put the file in place at once.
+def write_text_segments(path: Path, stamp: str, segments: Sequence[TextSegment]) -> None:
+    """Write segments under a stamp that names the store and its generation, and put the file in place at once.
 
     Raises OSError where the place cannot be written.
     """
-    columns = {name: np.asarray(_get_column(segment, name), kind) for name, kind in _COLUMNS.items()}
-    counts = {name: len(column) for name, column in columns.items()}
-    header = {"stamp": stamp, "names": segment.names, "total": len(segment), "counts": counts}
+    tables = [
+        {name: np.asarray(_get_column(segment, name), kind) for name, kind in _COLUMNS.items()} for segment in segments
+    ]
+    described = [
+        {
+            "names": segment.names,
+            "total": len(segment),
+            "counts": {name: len(column) for name, column in columns.items()},
+            "checksums": _sum_up(columns),
+        }
+        for segment, columns in zip(segments, tables, strict=True)
+    ]
     with replace_file(path) as temporary, open(temporary, "wb") as file:
-        file.write(MAGIC + pack_header(header | {"checksums": _sum_up(columns)}))
-        for column in columns.values():
-            file.write(bytes(-file.tell() % _ALIGNED))
-            file.write(np.ascontiguousarray(column).data)
+        file.write(MAGIC + pack_header({"stamp": stamp, "segments": described}))
+        for columns in tables:
+            for column in columns.values():
+                file.write(bytes(-file.tell() % _ALIGNED))
+                file.write(np.ascontiguousarray(column).data)
 
 
 def _sum_up(columns: dict[str, Any]) -> dict[str, int]:
@@ -45,37 +56,50 @@ def _get_column(segment: TextSegment, name: str) -> Any:
     return getattr(segment.index if name in _INVERTED else segment, name)
 
 
-def read_text_segment(path: Path, stamp: str) -> TextSegment | None:
+def read_text_segments(path: Path, stamp: str) -> list[TextSegment] | None:
     """Map the file; None when it is missing, of another stamp, or not what this version writes."""
-    found = _open_columns(path)
+    found = _open_tables(path)
     if found is None or found[0]["stamp"] != stamp:
         return None
-    header, columns = found
+    header, tables = found
+    return [_make_segment(segment, columns) for segment, columns in zip(header["segments"], tables, strict=True)]
+
+
+def _make_segment(described: dict[str, Any], columns: dict[str, Any]) -> TextSegment:
     inverted = {name: columns.pop(name) for name in _INVERTED}
-    return TextSegment(LexicalIndex(**inverted, total=header["total"]), **columns, names=tuple(header["names"]))
+    index = LexicalIndex(**inverted, total=described["total"])
+    return TextSegment(index, **columns, names=tuple(described["names"]))
 
 
 def has_sound_terms(path: Path) -> bool:
     """Tell whether the file holds, byte by byte, the columns that were written; this reads all of it."""
-    found = _open_columns(path)
-    return found is not None and found[0]["checksums"] == _sum_up(found[1])
+    found = _open_tables(path)
+    if found is None:
+        return False
+    header, tables = found
+    return [segment["checksums"] for segment in header["segments"]] == [_sum_up(columns) for columns in tables]
 
 
-def _open_columns(path: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Map the file; give its header and its columns, which are not read yet."""
+def _open_tables(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
+    """Map the file; give its header and the columns of each segment, which are not read yet."""
     try:
         with open(path, "rb") as file:  # one file for header and body: another process may put a new one in its place
             if file.readline(len(MAGIC)) != MAGIC:
                 return None
             header = unpack_header(file.readline().removesuffix(b"\n"))
             start, size = file.tell(), os.fstat(file.fileno()).st_size
-            return header, _view(np.memmap(file, np.uint8, "r", 0, (size,)), start, header["counts"])
+            body = np.memmap(file, np.uint8, "r", 0, (size,))
+            tables = []
+            for segment in header["segments"]:
+                columns, start = _view(body, start, segment["counts"])
+                tables.append(columns)
+            return header, tables
     except (OSError, ValueError):
         return None
 
 
-def _view(body: npt.NDArray[np.uint8], offset: int, counts: dict[str, int]) -> dict[str, Any]:
-    """Cut the columns out of the mapped file."""
+def _view(body: npt.NDArray[np.uint8], offset: int, counts: dict[str, int]) -> tuple[dict[str, Any], int]:
+    """Cut the columns of a segment out of the mapped file; give where they end too."""
     views = {}
     for name, kind in _COLUMNS.items():
         offset += -offset % _ALIGNED
@@ -84,4 +108,4 @@ def _view(body: npt.NDArray[np.uint8], offset: int, counts: dict[str, int]) -> d
             raise ValueError("the file ends before its last column")
         views[name] = np.asarray(body[offset : offset + length].view(kind))
         offset += length
-    return views
+    return views, offset

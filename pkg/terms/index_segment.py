@@ -1,17 +1,18 @@
-"""The nodes of one label as lexical search sees them: an inverted index beside columns that tell nodes apart."""
+"""The nodes of a label or several as lexical search sees them: an inverted index, and columns that tell them apart."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pkg.errors import NodeNotFoundError
 from pkg.model import Label, Match, Matches
-from pkg.terms.impacts import unpack_terms
+from pkg.terms.impacts import TERM_LABELS, LabelNumbers, NodeKeys, TermRows, unpack_terms
 from pkg.terms.inverted_index import LexicalIndex, Mask, Scores, TextParts, find_top
 from pkg.vectors.best import Rows, count_equal, pick_representatives
 
@@ -29,16 +30,21 @@ class TextSegment:
     contents: npt.NDArray[np.uint64]  # hashes of the contents
     fragments: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int32]  # places in names
+    labels: LabelNumbers
     names: tuple[str, ...]
 
     def __len__(self) -> int:
         return self.index.total
 
-    def filter(self, source: str | None, fragments: Collection[int] | None) -> Mask | None:
-        """Tell which nodes are of a source and of some fragments: bool [nodes], None when all are."""
-        if source is None and fragments is None:
+    def count(self, label: Label) -> int:
+        """Count the nodes of a label."""
+        return int((self.labels == TERM_LABELS.index(label)).sum())
+
+    def filter(self, source: str | None, fragments: Collection[int] | None, label: Label | None = None) -> Mask | None:
+        """Tell which nodes are of a source, of some fragments and of a label: bool [nodes], None when all are."""
+        if source is None and fragments is None and label is None:
             return None
-        keep = np.ones(len(self), bool)
+        keep = np.ones(len(self), bool) if label is None else self.labels == TERM_LABELS.index(label)
         if source is not None:
             keep &= self.sources == (self.names.index(source) if source in self.names else -1)
         if fragments is not None:
@@ -115,8 +121,8 @@ def _parse(identity: str) -> int:
         return 0
 
 
-def make_text_segment(stored: Iterable[StoredTerms], label: Label) -> TextSegment:
-    """Make the segment of functions or of imports from the terms of all fragments."""
+def make_text_segments(stored: Iterable[StoredTerms], groups: Sequence[Collection[Label]]) -> list[TextSegment]:
+    """Make a segment of each group of labels from the terms of all fragments, which are read once."""
     fragments: list[int] = []
     owners: list[str] = []
 
@@ -126,14 +132,32 @@ def make_text_segment(stored: Iterable[StoredTerms], label: Label) -> TextSegmen
             owners.append(source)
             yield blob
 
-    counts, keys, rows = unpack_terms(take_blobs(), label)
+    counts, keys, numbers, rows = unpack_terms(take_blobs(), {label for group in groups for label in group})
     names = tuple(sorted(set(owners)))
     places = {name: place for place, name in enumerate(names)}
+    of_nodes = np.repeat(np.array(fragments, np.int64), counts)
+    sources = np.repeat(np.array([places[name] for name in owners], np.int32), counts)
+    return [_make_segment(_Nodes(keys, numbers, rows, of_nodes, sources), names, group) for group in groups]
+
+
+class _Nodes(NamedTuple):
+    keys: NodeKeys
+    labels: LabelNumbers
+    rows: TermRows
+    fragments: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int32]
+
+
+def _make_segment(nodes: _Nodes, names: tuple[str, ...], group: Collection[Label]) -> TextSegment:
+    keep = np.isin(nodes.labels, [TERM_LABELS.index(label) for label in group])
+    counts, hashes, impacts = nodes.rows
+    kept = np.repeat(keep, counts)
     return TextSegment(
-        LexicalIndex.from_postings(rows),
-        keys.ids,
-        keys.contents,
-        np.repeat(np.array(fragments, np.int64), counts),
-        np.repeat(np.array([places[name] for name in owners], np.int32), counts),
+        LexicalIndex.from_postings(TermRows(counts[keep], hashes[kept], impacts[kept])),
+        nodes.keys.ids[keep],
+        nodes.keys.contents[keep],
+        nodes.fragments[keep],
+        nodes.sources[keep],
+        nodes.labels[keep],
         names,
     )

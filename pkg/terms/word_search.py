@@ -1,7 +1,8 @@
 """Search the nodes of a label by weighted terms, the same way for every store.
 
-Functions and imports are indexed; function names and blocks are reached through their functions, so that a block costs
-no room in the index: it scores its function's score times the share of the terms, by weight, that it holds itself.
+Functions, imports and declarations are indexed; function names and blocks are reached through their functions, so that
+a block costs no room in the index: it scores its function's score times the share of the terms, by weight, that it
+holds itself.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from dataclasses import replace
 from heapq import heappush, heappushpop
 from typing import TYPE_CHECKING, Protocol
 
-from pkg.model import Label, Match, Matches, Node, NodeFilter
+from pkg.model import DECLARATION_LABELS, Label, Match, Matches, Node, NodeFilter, leave_out
+from pkg.terms.impacts import TERM_LABELS
 from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ class TextIndex(Protocol):
     """What a store tells of the terms of its nodes."""
 
     def open_terms(self, label: Label) -> TextSegment:
-        """Give the terms of the functions or imports of the generation that is read now."""
+        """Give the terms of the group of a label, in the generation that is read now."""
 
     def find_fragments(self, where: NodeFilter) -> Collection[int]:
         """Give the numbers of the fragments of the files and rows whose path passes a filter."""
@@ -42,13 +44,15 @@ class TextIndex(Protocol):
 def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: NodeFilter | None) -> Matches:
     """Find the k best nodes of a label that hold any of the terms, equal content folded, ties by id."""
     where = where or NodeFilter()
-    indexed = label if label in (Label.FUNCTION, Label.IMPORT) else Label.FUNCTION
+    indexed = label if label in TERM_LABELS else Label.FUNCTION
     is_empty = label is not Label.BLOCK and where.kinds is not None  # kinds are of blocks
     if label is Label.FUNCTION_NAME:
         is_empty = is_empty or where.narrows_paths  # a name stands in no file
     segment = index.open_terms(indexed)
     fragments = [] if is_empty else index.find_fragments(where) if where.narrows_paths else None
-    keep = segment.filter(where.source, fragments)
+    keep = segment.filter(where.source, fragments, label if label in DECLARATION_LABELS else None)
+    if label in DECLARATION_LABELS:
+        return leave_out(segment.search(terms, k, keep), len(segment) - segment.count(label))
     if label is indexed:
         return segment.search(terms, k, keep)
     if label is Label.FUNCTION_NAME:
@@ -64,6 +68,16 @@ def search_functions(index: TextIndex, terms: Terms, k: int, where: NodeFilter |
     if not terms:
         return Matches((), 0, 0, 0)
     return search_text(index, Label.FUNCTION, terms, k, None if where is None else replace(where, kinds=None))
+
+
+def search_declarations(index: TextIndex, terms: Terms, k: int, where: NodeFilter | None) -> Matches:
+    """Find the k best classes, constants and modules, all in one order; kinds of blocks do not narrow them."""
+    where = where or NodeFilter()
+    if not terms:
+        return Matches((), 0, 0, 0)
+    segment = index.open_terms(DECLARATION_LABELS[0])
+    fragments = index.find_fragments(where) if where.narrows_paths else None
+    return segment.search(terms, k, segment.filter(where.source, fragments))
 
 
 def _read_functions(index: TextIndex, best: list[tuple[str, float]]) -> Iterator[tuple[Node, float]]:

@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from pkg.errors import NodeNotFoundError, StoreChangedError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
-from pkg.model import UNFOLDED_TYPES, Call, Edge, Label, RelationType
+from pkg.model import EMBEDDED_LABELS, UNFOLDED_TYPES, Call, Edge, Label, RelationType
 from pkg.units import UnboundCall, UnitLinks, find_owner
 
 NESTED = """def outer():
@@ -112,7 +112,7 @@ def test_a_name_is_found_among_functions_and_classes(store: GraphStore) -> None:
 def test_a_file_contains_its_definitions_and_blocks_in_the_order_of_the_text(filled: GraphStore) -> None:
     inside = places(filled, find_id(filled, Label.FILE, "pack/reader.py"))
     read = ["read", "body", "body/with[0]", "body/with[0]/if[0]"]
-    assert inside == ["Reader", *read, "find_settings", "body", "body/for[0]", "body/for[0]/if[0]"]
+    assert inside == ["reader", "Reader", *read, "find_settings", "body", "body/for[0]", "body/for[0]/if[0]"]
 
 
 def test_a_class_and_a_function_contain_what_is_theirs(filled: GraphStore) -> None:
@@ -175,7 +175,7 @@ def test_neighbours_follow_types_and_direction(filled: GraphStore) -> None:
 
 def test_neighbours_go_as_deep_as_they_are_asked(filled: GraphStore) -> None:
     file = find_id(filled, Label.FILE, "pack/reader.py")
-    one = {("CONTAINS", "pack/reader.py", "Reader"), ("CONTAINS", "pack/reader.py", "find_settings")}
+    one = {("CONTAINS", "pack/reader.py", name) for name in ("reader", "Reader", "find_settings")}
     two = one | {("CONTAINS", "Reader", "read"), ("HAS_BODY", "find_settings", "body")}
     types = [RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD]
     assert steps(filled, filled.neighbours([file], types, "out", 0)) == set()
@@ -307,7 +307,9 @@ def test_an_export_is_sorted_and_the_same_each_time(filled: GraphStore) -> None:
 
 def test_an_export_has_vectors_when_asked(filled: GraphStore) -> None:
     with_vectors = {line["id"]: line for line in filled.export(vectors=True) if "vector" in line}
-    assert {line["label"] for line in with_vectors.values()} == {"Function", "Block", "FunctionName", "Import"}
+    assert {line["label"] for line in with_vectors.values()} == {label.value for label in EMBEDDED_LABELS} - {
+        "Constant"
+    }
     assert {len(line["vector"]) for line in with_vectors.values()} == {filled.stats().dimension}
     plain = [line for line in filled.export() if line.get("id") in with_vectors]
     assert [line | {"vector": with_vectors[line["id"]]["vector"]} for line in plain] == list(with_vectors.values())

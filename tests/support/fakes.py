@@ -21,6 +21,7 @@ from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import (
     check_unwritten,
+    cut_value,
     describe_docstring,
     drop_below,
     find_docstring,
@@ -28,6 +29,7 @@ from pkg.graph.texts import (
     parse_import,
 )
 from pkg.model import (
+    DECLARATION_LABELS,
     EMBEDDED_LABELS,
     UNFOLDED_TYPES,
     Call,
@@ -36,6 +38,7 @@ from pkg.model import (
     Label,
     Match,
     Matches,
+    Nested,
     Node,
     NodeFilter,
     Outline,
@@ -44,10 +47,11 @@ from pkg.model import (
     Source,
     Status,
     Unfolded,
+    list_group,
 )
-from pkg.terms.index_segment import TextSegment, make_text_segment
+from pkg.terms.index_segment import TextSegment, make_text_segments
 from pkg.terms.inverted_index import TextParts
-from pkg.terms.word_search import search_functions, search_text
+from pkg.terms.word_search import search_declarations, search_functions, search_text
 from pkg.units import (
     DocstringChange,
     Fragment,
@@ -62,6 +66,8 @@ from pkg.units import (
     name_library,
 )
 
+_NAMED = (Label.FUNCTION, Label.CLASS, Label.CONSTANT)
+_DRAFTED = (Label.FUNCTION, *DECLARATION_LABELS)
 _WORD = re.compile(rb"[A-Za-z]+")
 
 
@@ -306,8 +312,8 @@ class FakeStore:
         for unit in self._now.units.values():
             files |= {(unit.source, part.key): unit.path for part in unit.parts if unit.label is Label.FILE}
         for key, fragment in sorted(self._now.fragments.items(), key=lambda item: item[0]):
-            functions = {format_id(node.id) for node in fragment.nodes if node.label is Label.FUNCTION}
-            if not asked.isdisjoint(functions):
+            inside = {format_id(node.id) for node in fragment.nodes if node.label in _DRAFTED}
+            if not asked.isdisjoint(inside):
                 yield StoredFragment(*key, files.get(key, ""), fragment.text, fragment.terms)
 
     def sources(self) -> tuple[Source, ...]:
@@ -339,15 +345,20 @@ class FakeStore:
         where: NodeFilter | None = None,
         floor: float = -1.0,
     ) -> Matches:
+        return drop_below(self._search_vectors((label,), vector, k, where), floor)
+
+    def _search_vectors(
+        self, labels: Collection[Label], vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None
+    ) -> Matches:
         if self._now.encoder is not None and len(vector) != self._encoder[1]:
             raise EncoderMismatchError(
                 f"the query vector has {len(vector)} dimensions; {self.address} holds {self._encoder[1]}"
                 f" (encoder '{self._encoder[0]}'); encode the query with that encoder"
             )
-        entries = [entry for entry in self._now.read().values() if entry.node.label is label]
+        entries = [entry for entry in self._now.read().values() if entry.node.label in labels]
         passing = [entry for entry in entries if self._passes(entry, where)]
         scored = [(_cosine(entry.vector, vector), entry.node) for entry in passing if entry.vector is not None]
-        return drop_below(_rank(scored, k, len(entries), len(entries) - len(passing)), floor)
+        return _rank(scored, k, len(entries), len(entries) - len(passing))
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         return search_text(self, label, terms, k, where)
@@ -362,12 +373,20 @@ class FakeStore:
     ) -> tuple[Matches, Matches]:
         return self.vector_search(label, vector, k, where), search_functions(self, terms, k, where)
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
-        return self.open_terms(Label.FUNCTION).split_ids(ids, terms)
+    def search_declarations(
+        self, vector: npt.NDArray[np.float32], terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, Matches]:
+        near = self._search_vectors(DECLARATION_LABELS, vector, k, replace(where, kinds=None) if where else None)
+        return near, search_declarations(self, terms, k, where)
+
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
+        return self.open_terms(label).split_ids(ids, terms)
 
     def open_terms(self, label: Label) -> TextSegment:
         fragments = sorted(self._now.fragments.items(), key=lambda item: (item[0][0], -item[0][1]))  # any order will do
-        return make_text_segment([(_number(key), key[0], each.terms) for key, each in fragments], label)
+        return make_text_segments(((_number(key), key[0], each.terms) for key, each in fragments), [list_group(label)])[
+            0
+        ]
 
     def find_fragments(self, where: NodeFilter) -> list[int]:
         units = [unit for (_, path), unit in self._now.units.items() if passes_path(path, where)]
@@ -396,7 +415,7 @@ class FakeStore:
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
         nodes = [entry.node for entry in self._now.read().values() if entry.node.name == name]
-        found = [n for n in nodes if n.label in (Label.FUNCTION, Label.CLASS) and source in (None, n.source)]
+        found = [n for n in nodes if n.label in _NAMED and source in (None, n.source)]
         return sorted(found, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
@@ -417,7 +436,7 @@ class FakeStore:
     ) -> dict[str, Outline]:
         entries, outer = self._now.read(), set(blocks_of)
         found = [entries[each] for each in ids if each in entries]
-        found = [entry for entry in found if entry.node.label in (Label.FUNCTION, Label.BLOCK)]
+        found = [entry for entry in found if entry.node.label in (Label.BLOCK, *_DRAFTED)]
         blocks = [entry for entry in entries.values() if entry.node.label is Label.BLOCK]
         found += [entry for entry in blocks if _find_function(entries, entry) in outer]
         found += [entries[_find_function(entries, entry)] for entry in found]
@@ -427,9 +446,12 @@ class FakeStore:
         nodes = self.get(ids)
         owners = [_find_function(self._now.read(), self._get_entry(node.id)) for node in nodes]
         return [
-            Unfolded(node, list_nested(self.subtree(node.id)), tuple(self.neighbours([owner], UNFOLDED_TYPES, "out")))
+            Unfolded(node, self._list_blocks(node), tuple(self.neighbours([owner], UNFOLDED_TYPES, "out")))
             for node, owner in zip(nodes, owners, strict=True)
         ]
+
+    def _list_blocks(self, node: Node) -> tuple[Nested, ...]:
+        return () if node.label in DECLARATION_LABELS else list_nested(self.subtree(node.id))
 
     def subtree(self, node_id: str) -> list[Node]:
         outer = self._get_entry(node_id).node
@@ -437,7 +459,7 @@ class FakeStore:
         unit = self._now.units.get((outer.source, outer.path)) if outer.label in (Label.FILE, Label.ROW) else None
         keys = {(outer.source, part.key) for part in unit.parts} if unit else set()
         inside = [e.node for e in entries.values() if e.fragment in keys or descends(entries, e, node_id)]
-        found = [node for node in inside if node.label in (Label.CLASS, Label.FUNCTION, Label.BLOCK)]
+        found = [node for node in inside if node.label is not Label.IMPORT]
         return sorted(found, key=lambda node: (node.path, node.start_line, node.start, -node.end))
 
     def calls(self, node_id: str) -> list[Call]:
@@ -730,6 +752,8 @@ def _read_properties(text: bytes, row: NodeRow) -> dict[str, object]:
     """Give the properties of a node, its docstring read from where it stands."""
     properties = dict(row.properties or {})
     docstring = properties.pop("docstring", None)
+    for name in properties.keys() & {"value", "annotation"}:
+        properties[name] = cut_value(text, row.start, properties[name])
     if row.label is Label.FUNCTION:
         properties.setdefault("docstring_source", "human" if docstring else "none")
     if isinstance(docstring, (list, tuple)):

@@ -318,6 +318,23 @@ def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
     assert "3 searched, 0 filtered out, 0 folded as equal, 3 shown" in text
 
 
+def test_a_person_sees_whose_block_it_is_and_what_its_function_does(graph: str) -> None:
+    text = run_in_terminal("query", "send a message", "--kind", "for", "--store", graph)
+    head = "       def send_mail(server, message):\n       Send a message through a mail server.\n     3 for attempt"
+    assert "1. mail.py:3  for block in send_mail  " in text
+    assert head in text
+
+
+def test_a_hit_without_room_for_its_code_is_listed_and_said(graph: str) -> None:
+    words = "query", "send a message", "--mode", "function", "-k", "2", "--budget", "1", "--store", graph
+    text = run_in_terminal(*words)
+    assert "2. mail.py:9  function log_failure" in text
+    assert "       def log_failure(message):\n       Write a failure to the log.\n" in text
+    assert "1 of 2 hits are listed without code: the budget of 1 tokens has no room for it" in text
+    prompt = run(*words, "--prompt").stdout
+    assert "# mail.py:9-11 log_failure\n# def log_failure(message):\n# Write a failure to the log.\n```" in prompt
+
+
 @pytest.fixture
 def hostile(tmp_path: Path, store: str) -> str:
     folder = tmp_path / "hostile"

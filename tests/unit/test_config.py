@@ -9,7 +9,7 @@ from pkg.config import default_store
 from pkg.config import read_settings as read_known_settings
 from pkg.errors import UsageError
 
-KNOWN = {"mode": str, "top_k": int, "jobs": int}
+KNOWN = {"mode": (str,), "top_k": (int,), "jobs": (int,), "prune": (str, bool)}
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -42,6 +42,7 @@ def test_a_pyproject_without_our_table_is_passed_over(tmp_path: Path) -> None:
         ("top = 3\n", "unknown setting 'top'"),
         ("top_k = '3'\n", "expected int"),
         ("jobs = true\n", "expected int"),
+        ("prune = 1\n", "expected str or bool"),
         ("top_k = \n", "is not TOML"),
     ],
 )

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pkg.generation.aligned_code import align_code
 from pkg.generation.forms.prompt_form import HelperText
+from pkg.generation.forms.quoting import comment
 from pkg.generation.forms.standing_code import make_signature, wrap_block
 from pkg.model import Helper, Hit, Label, Node, QueryResult
+from pkg.retrieval.heads import list_unsaid
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 from pkg.units import find_owner
 
@@ -31,7 +33,10 @@ def list_helpers(result: QueryResult) -> tuple[HelperText, ...]:
 
 def _list_as_found(result: QueryResult) -> Iterator[HelperText]:
     for hit in result.hits:
-        yield HelperText(tell_place(hit), align_code(hit.pruned_content))
+        head = [comment(text, "# ") for text in list_unsaid(hit)]
+        yield HelperText(
+            tell_place(hit), "\n".join((*head, *([align_code(hit.pruned_content)] if hit.has_code else [])))
+        )
         yield from map(_show_helper, hit.helpers)
 
 
@@ -52,7 +57,8 @@ def read_helpers(store: GraphStore, result: QueryResult, degree: Degree = "code"
     """
     if degree == "none" or not result.hits:
         return ()
-    found = read_found(store, result.hits)
+    hits = result.hits if degree == "signature" else [hit for hit in result.hits if hit.has_code]
+    found = read_found(store, hits)
     if degree == "signature":
         return tuple(_list_signatures(found))
     shown = [_show_code(each) for each in found]

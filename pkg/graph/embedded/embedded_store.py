@@ -25,12 +25,14 @@ from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import drop_below, export_edge, export_header, find_docstring, list_nested
 from pkg.model import (
+    DECLARATION_LABELS,
     UNFOLDED_TYPES,
     Call,
     Docstring,
     Edge,
     Label,
     Matches,
+    Nested,
     Node,
     NodeFilter,
     Outline,
@@ -180,7 +182,7 @@ class EmbeddedStore:
                     yield hashed % (1 << 64), docstring
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
-        """Give the fragments that some functions stand in, each once; unknown ids are left out."""
+        """Give the fragments that some functions or declarations stand in, each once; others are left out."""
         asked = json.dumps([parse_id(each) for each in ids])
         with translate_faults(self.address):
             for name, key, path, text, terms in self._connection.execute(sql.LIST_FRAGMENTS_OF, (asked,)).fetchall():
@@ -293,17 +295,34 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             return self.vector_search(label, vector, k, where), search_functions(self._terms, terms, k, where)
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
-        """Tell what each term adds to the lexical score of each of some functions, and how rare it is."""
+    def search_declarations(
+        self, vector: npt.NDArray[np.float32], terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, Matches]:
+        """Search classes, constants and modules together, by a vector and by terms.
+
+        vector: float32 [dimension].
+        """
+        from pkg.terms.word_search import search_declarations
+
         with translate_faults(self.address), self.snapshot():
-            return self._terms.open_terms(Label.FUNCTION).split_ids(ids, terms)
+            self._check_query(vector)
+            near = self._vectors.search_declarations(vector, k, where)
+            return near, search_declarations(self._terms, terms, k, where)
+
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
+        """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
+
+        label: of declarations, any of theirs: then the nodes are of all of these.
+        """
+        with translate_faults(self.address), self.snapshot():
+            return self._terms.open_terms(label).split_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions and classes of that bare name, ordered by path and line."""
+        """Find the functions, classes and constants of that bare name, ordered by path and line."""
         return self.find_names([name], source)
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
-        """Find the functions and classes of several bare names at once, ordered by path and line."""
+        """Find the functions, classes and constants of several bare names at once, ordered by path and line."""
         with translate_faults(self.address), self.snapshot():
             return self._reader.find_names(names, source)
 
@@ -331,7 +350,7 @@ class EmbeddedStore:
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in.
+        """Give the outlines of what a ranking looks at, of the blocks of some functions, and of what blocks stand in.
 
         vector: float32 [dimension]. Cosines with it are part of an outline.
         """
@@ -340,7 +359,7 @@ class EmbeddedStore:
             return self._outlines.read(ids, blocks_of, vector, self._meta.get("stamp") if self._meta else None)
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
-        """Fetch functions and blocks in the order of their ids, with their blocks and links."""
+        """Fetch functions, blocks and declarations in the order of their ids, with their blocks and links."""
         with translate_faults(self.address), self.snapshot():
             nodes = self.get(ids)
             owners = [find_owner(node.id, node.label, node.name) for node in nodes]
@@ -348,9 +367,12 @@ class EmbeddedStore:
             for edge in list_neighbours(self._connection, set(owners), set(UNFOLDED_TYPES), "out", 1):
                 links.setdefault(edge.start, []).append(edge)
             return [
-                Unfolded(node, list_nested(self._reader.read_inside(node)), tuple(links.get(owner, ())))
+                Unfolded(node, self._list_blocks(node), tuple(links.get(owner, ())))
                 for node, owner in zip(nodes, owners, strict=True)
             ]
+
+    def _list_blocks(self, node: Node) -> tuple[Nested, ...]:
+        return () if node.label in DECLARATION_LABELS else list_nested(self._reader.read_inside(node))
 
     def subtree(self, node_id: str) -> list[Node]:
         """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 FLUSH_AT = 4096  # rows kept in memory before they are inserted together
-_UNNAMED = (Label.BLOCK, Label.IMPORT)  # only names that are looked up stand in the indexed column
+_UNNAMED = (Label.BLOCK, Label.IMPORT, Label.MODULE)  # only names that are looked up stand in the indexed column
 
 
 class EmbeddedWriter:
@@ -268,8 +268,7 @@ class EmbeddedWriter:
         if found is not None:
             number, lacks_terms = found
             if lacks_terms and fragment is not None:  # it is of an older schema
-                self._run(sql.PUT_TERMS, (fragment.terms, number))
-                self._unsealed.add(number)
+                self._renew_fragment(source, number, fragment)
             return int(number)
         if fragment is None:
             raise StoreError(f"fragment {key:016x} was announced as stored, and is not; run the build again")
@@ -282,6 +281,18 @@ class EmbeddedWriter:
         if len(self._nodes) > FLUSH_AT:
             self.flush()
         return int(number)
+
+    def _renew_fragment(self, source: int, number: int, fragment: Fragment) -> None:
+        """Put the nodes of a fragment anew, which is of an older schema; those that it had come again."""
+        self.flush()
+        first, last = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
+        self._run(sql.DELETE_VECTORS, (first, last))
+        self._run(sql.DELETE_NODES, (first, last))
+        first = self._node_number + 1
+        self._add_nodes(source, number, fragment)
+        packed = pack_text(fragment.text), fragment.terms, pack_rows(fragment.calls)
+        self._run(sql.RENEW_FRAGMENT, (first, self._node_number, *packed, number))
+        self._unsealed.add(number)
 
     def _add_nodes(self, source: int, fragment_number: int, fragment: Fragment) -> None:
         from pkg.vectors.quantised import pack_vectors

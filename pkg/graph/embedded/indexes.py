@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.graph.embedded import sql
 from pkg.graph.path_filter import make_path_pattern
-from pkg.model import Label, Matches, Node, NodeFilter
+from pkg.model import DECLARATION_LABELS, Label, Matches, Node, NodeFilter, leave_out
 from pkg.private_files import mend_file
 from pkg.terms.index_cache import TextCache
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from pkg.vectors.vector_file import VectorIndex
 
 
-INDEXED_LABELS = (Label.FUNCTION, Label.BLOCK)
-"""The labels that every query searches; the vectors of the others are read from the database when asked for."""
+INDEXED = {label.value: (label,) for label in (Label.FUNCTION, Label.BLOCK)} | {"Declaration": DECLARATION_LABELS}
+"""The labels that queries search, those that are searched together under one name; the vectors of the others are read
+from the database when asked for."""
 
 APPROXIMATE_ABOVE = 5_000_000
 """Vectors of a label up to which the exact scan is all there is: from there on it costs more than 50 CPU milliseconds.
@@ -54,8 +56,7 @@ class EmbeddedVectors:
         self.path = path.with_name(path.name + "-vectors")
         self._index: VectorIndex | None = None
         self._approximate_above = approximate_above
-        names = (label.value for label in INDEXED_LABELS)
-        self._approximate = {name: self.path.with_name(f"{self.path.name}-{name.lower()}") for name in names}
+        self._approximate = {name: self.path.with_name(f"{self.path.name}-{name.lower()}") for name in INDEXED}
         self._finders: dict[str, Finder | None] = {}  # of the same generation as the index
 
     @property
@@ -68,9 +69,24 @@ class EmbeddedVectors:
 
         vector: float32 [dimension].
         """
-        segment = self._open_segment(label)
-        keep = self._mask(segment, where)
-        found = self._search_near(label, segment, vector, k) if keep is None else None
+        segment, kinds = self._open_segment(label), sql.DECLARATION_KINDS.get(label)
+        keep = self._mask(segment, where, kinds)
+        found = self._search_segment(_name_group(label), segment, vector, k, keep)
+        return found if kinds is None else leave_out(found, len(segment) - int(_is_of(segment, kinds).sum()))
+
+    def search_declarations(self, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
+        """Find the k nearest classes, constants and modules, all in one order; kinds of blocks do not narrow them.
+
+        vector: float32 [dimension].
+        """
+        segment = self._open_segment(DECLARATION_LABELS[0])
+        keep = self._mask(segment, replace(where, kinds=None) if where else None)
+        return self._search_segment("Declaration", segment, vector, k, keep)
+
+    def _search_segment(
+        self, name: str, segment: Segment, vector: npt.NDArray[np.float32], k: int, keep: npt.NDArray[np.bool_] | None
+    ) -> Matches:
+        found = self._search_near(name, segment, vector, k) if keep is None else None
         return found or segment.search(vector, k, keep)
 
     def score(self, label: Label, numbers: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
@@ -80,15 +96,15 @@ class EmbeddedVectors:
         """
         return self._open_segment(label).score(numbers, vector)
 
-    def _search_near(self, label: Label, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
+    def _search_near(self, name: str, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
         """Search through the approximate index; None where there is none, or where it does not find enough."""
         if len(segment) <= self._approximate_above or k < 1:
             return None
-        if label.value not in self._finders:
+        if name not in self._finders:
             from pkg.vectors.approximate import open_finder
 
-            self._finders[label.value] = open_finder(self._approximate[label.value], self._stamp(), segment)
-        finder = self._finders[label.value]
+            self._finders[name] = open_finder(self._approximate[name], self._stamp(), segment)
+        finder = self._finders[name]
         places = finder.find(vector, k) if finder else None
         return None if places is None else segment.search_among(places, vector, k)
 
@@ -104,10 +120,10 @@ class EmbeddedVectors:
         from pkg.vectors.vector_file import write_index
 
         stamp = self._stamp()
-        counts = {label.value: self._count_vectors(label.value) for label in INDEXED_LABELS}
+        counts = {name: self._count_vectors(name) for name in INDEXED}
         kept = self._keep_codes(step.before, counts) if step is not None and step.now == stamp else {}
         dimension = self._get_meta("dimension") or 0
-        write_index(self.path, stamp, dimension, counts, lambda label: self._list_vectors(label, kept.get(label)), kept)
+        write_index(self.path, stamp, dimension, counts, lambda name: self._list_vectors(name, kept.get(name)), kept)
 
     def mend(self) -> list[str]:
         """Write the codes anew where their file is damaged; tell so."""
@@ -131,8 +147,8 @@ class EmbeddedVectors:
         fragments = np.array(self._connection.execute(sql.LIST_FRAGMENTS).fetchall(), np.int64).reshape(-1)
         kept = {label: segment.keep_fragments(fragments) for label, segment in index.segments.items()}
         return {
-            label: columns for label, columns in kept.items()
-            if len(columns["number"]) + self._count_vectors(label, columns) == counts[label]
+            name: columns for name, columns in kept.items()
+            if len(columns["number"]) + self._count_vectors(name, columns) == counts.get(name)
         }  # fmt: skip
 
     def read_indexed(self) -> VectorIndex | None:
@@ -155,25 +171,24 @@ class EmbeddedVectors:
     def _has_approximate(self) -> bool:
         return any(path.exists() for path in self._approximate.values())
 
-    def _count_vectors(self, label: str, kept: Columns | None = None) -> int:
-        row = self._connection.execute(sql.COUNT_VECTORS, (sql.LABEL_NUMBERS[Label(label)], _find_last(kept)))
-        return int(row.fetchone()[0])
+    def _count_vectors(self, name: str, kept: Columns | None = None) -> int:
+        return int(self._connection.execute(sql.COUNT_VECTORS, (_make_bits(name), _find_last(kept))).fetchone()[0])
 
-    def _list_vectors(self, label: str, kept: Columns | None = None) -> Iterator[Row]:
-        """List the vectors of a label, those behind the kept ones."""
-        return self._connection.execute(sql.LIST_VECTORS, (sql.LABEL_NUMBERS[Label(label)], _find_last(kept)))
+    def _list_vectors(self, name: str, kept: Columns | None = None) -> Iterator[Row]:
+        """List the vectors of a label or group, those behind the kept ones."""
+        return self._connection.execute(sql.LIST_VECTORS, (_make_bits(name), _find_last(kept)))
 
     def _open_segment(self, label: Label) -> Segment:
-        """Give the vectors of a label for the generation that this connection reads now."""
+        """Give the vectors of a label, with those of its group, for the generation that this connection reads now."""
         from pkg.vectors.exact import make_segment
 
         if self._index is None or self._index.stamp != self._stamp():
             self._index, self._finders = self._open_index(), {}
-        segments = self._index.segments
-        if label.value not in segments:
+        segments, name = self._index.segments, _name_group(label)
+        if name not in segments:
             dimension = self._get_meta("dimension") or 0
-            segments[label.value] = make_segment(self._list_vectors(label.value), dimension)
-        return segments[label.value]
+            segments[name] = make_segment(self._list_vectors(name), dimension)
+        return segments[name]
 
     def _open_index(self) -> VectorIndex:
         """Map the codes beside the database; make them anew when they are of another generation."""
@@ -189,9 +204,12 @@ class EmbeddedVectors:
             index = read_index(self.path)
         return index if index is not None and index.stamp == stamp else VectorIndex(stamp, {})
 
-    def _mask(self, segment: Segment, where: NodeFilter | None) -> npt.NDArray[np.bool_] | None:
-        """Tell which entries of a segment pass the filter; None when all do."""
-        if where is None or where == NodeFilter():
+    def _mask(
+        self, segment: Segment, where: NodeFilter | None, of_label: tuple[str, ...] | None = None
+    ) -> npt.NDArray[np.bool_] | None:
+        """Tell which entries of a segment pass the filter, and are of the kinds of a label; None when all do."""
+        where = where or NodeFilter()
+        if of_label is None and where == NodeFilter():
             return None
         import numpy as np
 
@@ -201,9 +219,27 @@ class EmbeddedVectors:
             keep &= segment.columns["source"] == (row[0] if row else -1)
         if where.narrows_paths:
             keep &= np.isin(segment.columns["fragment"], find_fragments(self._connection, where))
-        if where.kinds is not None:
-            keep &= np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in where.kinds])
+        for kinds in (of_label, where.kinds):
+            if kinds is not None:
+                keep &= _is_of(segment, kinds)
         return keep
+
+
+def _is_of(segment: Segment, kinds: Collection[str]) -> npt.NDArray[np.bool_]:
+    """Tell which entries of a segment are of some kinds."""
+    import numpy as np
+
+    return np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in kinds])
+
+
+def _name_group(label: Label) -> str:
+    """Name the segment that holds the vectors of a label."""
+    return "Declaration" if label in DECLARATION_LABELS else label.value
+
+
+def _make_bits(name: str) -> int:
+    """Give the labels of a segment as the bits of a number."""
+    return sum(1 << sql.LABEL_NUMBERS[label] for label in INDEXED.get(name) or (Label(name),))
 
 
 def _find_last(kept: Columns | None) -> int:
@@ -241,7 +277,7 @@ class EmbeddedTexts:
         return [self._get_node(each) for each in ids]
 
     def open_terms(self, label: Label) -> TextSegment:
-        """Give the terms of the functions or imports of the generation that this connection reads now."""
+        """Give the terms of the group of a label, in the generation that this connection reads now."""
         return self._cache.open_terms(self._read_stamp(), label)
 
     def write(self) -> None:

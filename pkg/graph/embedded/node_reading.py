@@ -11,7 +11,7 @@ from typing import Any
 
 from pkg.graph.embedded import sql
 from pkg.graph.sqlite_rows import fetch_known, parse_id, unpack_rows, unpack_text
-from pkg.graph.texts import export_node, make_call, parse_docstring, parse_import
+from pkg.graph.texts import cut_value, export_node, make_call, parse_docstring, parse_import
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 from pkg.units import format_id
 
@@ -56,12 +56,14 @@ class NodeReader:
         return self._make(fetch_known(self._connection, sql.GET_NUMBERED, number))
 
     def find_names(self, names: Iterable[str], source: str | None) -> list[Node]:
-        """Read the functions and classes of some bare names, ordered by path and line."""
+        """Read the functions, classes and constants of some bare names, ordered by path and line."""
         nodes = [self._make(row) for name in set(names) for row in self._run(sql.FIND_NAME, (name, source))]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def read_inside(self, node: Node) -> list[Node]:
         """Read what lies inside a node's span and behind it in the order of nodes; for a file or row, all of it."""
+        if node.label in (Label.CONSTANT, Label.MODULE):  # what lies on the lines of these is not contained in them
+            return []
         row = self._run(sql.GET_NODE, (parse_id(node.id),)).fetchone()
         if row is not None:
             # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
@@ -147,6 +149,9 @@ class NodeReader:
     def _properties(self, label: Label, text: bytes, start: int, packed: str | None) -> dict[str, object]:
         properties: dict[str, object] = json.loads(packed) if packed else {}
         docstring = properties.pop("docstring", None)
+        for name in ("value", "annotation"):
+            if name in properties:
+                properties[name] = cut_value(text, start, properties[name])
         if label is Label.FUNCTION:
             properties.setdefault("docstring_source", "human" if docstring else "none")
         if isinstance(docstring, list):  # its place; one that was written for the function is a text

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pkg.graph.embedded import sql
+from pkg.graph.embedded.indexes import INDEXED
 from pkg.graph.sqlite_rows import parse_id
 from pkg.model import Label, Outline
 from pkg.units import find_owner, format_id
@@ -29,7 +30,7 @@ class _Row(NamedTuple):
 
 
 class OutlineReader:
-    """Read the outlines of functions and blocks, with their cosines with a vector; what was read once is kept."""
+    """Read outlines, with their cosines with a vector; what was read once is kept."""
 
     def __init__(self, connection: sqlite3.Connection, vectors: EmbeddedVectors) -> None:
         self._connection, self._vectors = connection, vectors
@@ -73,9 +74,9 @@ class OutlineReader:
     def _score(self, rows: dict[str, _Row], vector: Vector) -> dict[str, Outline]:
         """Add the cosines; a node without a vector is left out."""
         cosines: dict[int, float] = {}
-        for label in (Label.FUNCTION, Label.BLOCK):
-            if numbers := [row.number for row in rows.values() if row.outline.label is label]:
-                cosines |= self._vectors.score(label, numbers, vector)
+        for group in INDEXED.values():
+            if numbers := [row.number for row in rows.values() if row.outline.label in group]:
+                cosines |= self._vectors.score(group[0], numbers, vector)
         return {
             node_id: Outline._make((*outline[:-1], cosines[number]))
             for node_id, (number, outline) in rows.items()

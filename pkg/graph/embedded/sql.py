@@ -9,19 +9,26 @@ Node numbers are dense and local to a store; ``id`` is the stable one. 64-bit id
 
 from __future__ import annotations
 
-from pkg.model import Label, RelationType
+from pkg.model import CONSTANT_KINDS, DECLARATION_LABELS, EMBEDDED_LABELS, Label, RelationType
 
 LABEL_NUMBERS = {label: number for number, label in enumerate(Label)}
 LABELS = tuple(Label)
 
-KINDS = ("", "body", "if", "for", "while", "with", "try", "match", "function", "method")
+KINDS = ("", "body", "if", "for", "while", "with", "try", "match", "function", "method", *CONSTANT_KINDS, "module")
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+DECLARATION_KINDS: dict[Label, tuple[str, ...]] = {
+    Label.CLASS: ("",), Label.CONSTANT: CONSTANT_KINDS, Label.MODULE: ("module",)
+}  # fmt: skip
+"""Of a declaration the kind tells its label."""
 
 TYPE_NUMBERS = {each: number for number, each in enumerate(RelationType)}
 _TYPE_NAMES = " ".join(f"WHEN {number} THEN '{each.value}'" for each, number in TYPE_NUMBERS.items())
 
 _CLASS, _FUNCTION = LABEL_NUMBERS[Label.CLASS], LABEL_NUMBERS[Label.FUNCTION]
 _NAME, _BLOCK, _IMPORT = LABEL_NUMBERS[Label.FUNCTION_NAME], LABEL_NUMBERS[Label.BLOCK], LABEL_NUMBERS[Label.IMPORT]
+_CONSTANT = LABEL_NUMBERS[Label.CONSTANT]
+_DECLARED = ", ".join(str(LABEL_NUMBERS[label]) for label in DECLARATION_LABELS)
+_EMBEDDED = ", ".join(str(LABEL_NUMBERS[label]) for label in EMBEDDED_LABELS)
 _FILE, _LIBRARY, _CALL = LABEL_NUMBERS[Label.FILE], LABEL_NUMBERS[Label.LIBRARY], LABEL_NUMBERS[Label.CALL]
 
 _STRUCTURE = f"""SELECT 'CONTAINS' AS type, source.id AS start, unit.id AS "end", NULL AS line, NULL AS rule, NULL AS confidence,
@@ -119,7 +126,10 @@ UPDATE vector SET checksum = sum_vector(data);
 """
 """Checksums (pkg.graph.embedded.checksums); those of the other tables are made by pkg.graph.embedded.database_file."""
 
-MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5)
+SCHEMA_6 = _READ_AGAIN
+"""Constants and modules are nodes, classes have vectors, all of them terms: the next build reads all again."""
+
+MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
@@ -154,6 +164,7 @@ LIST_PARTS = "SELECT fragment FROM part WHERE unit = ?"
 
 FIND_FRAGMENT = "SELECT number, terms IS NULL FROM fragment WHERE key = ? AND source = ?"
 PUT_TERMS = "UPDATE fragment SET terms = ? WHERE number = ?"
+RENEW_FRAGMENT = "UPDATE fragment SET first_node = ?, last_node = ?, text = ?, terms = ?, calls = ? WHERE number = ?"
 PUT_FRAGMENT = "INSERT INTO fragment VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 SEAL_FRAGMENT = "UPDATE fragment SET checksum = ? WHERE number = ?"
 IS_FRAGMENT_USED = "SELECT 1 FROM part WHERE fragment = ? LIMIT 1"
@@ -219,7 +230,7 @@ LIST_INSIDE = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} JOIN fragment ON fr
     AND node.label <> {_IMPORT} ORDER BY node.start, node."end" DESC, node.number"""
 LIST_UNIT_NODES = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} JOIN part ON part.fragment = node.fragment
     WHERE part.unit = ? AND node.label <> {_IMPORT} ORDER BY part.first_line, node.start, node."end" DESC, node.number"""
-FIND_NAME = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.name = ? AND node.label IN ({_CLASS}, {_FUNCTION})
+FIND_NAME = f"""SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} WHERE node.name = ? AND node.label IN ({_CLASS}, {_FUNCTION}, {_CONSTANT})
     AND (?2 IS NULL OR source.name = ?2)"""
 EXPORT_NODES = f"SELECT {_NODE_COLUMNS} FROM {_NODE_TABLES} ORDER BY node.label, printf('%016x', node.id)"
 LIST_UNIT_TEXTS = """SELECT part.first_line, fragment.number FROM part JOIN fragment ON fragment.number = part.fragment
@@ -248,7 +259,7 @@ LIST_FRAGMENTS_OF = f"""SELECT DISTINCT source.name, fragment.key, coalesce((SEL
         JOIN unit ON unit.number = part.unit WHERE part.fragment = fragment.number AND unit.label = {_FILE}), ''),
     fragment.text, fragment.terms FROM json_each(?) AS asked JOIN node ON node.id = asked.value
     JOIN fragment ON fragment.number = node.fragment JOIN source ON source.number = fragment.source
-    WHERE node.label = {_FUNCTION}"""
+    WHERE node.label IN ({_FUNCTION}, {_DECLARED})"""
 GET_SOURCE = "SELECT id, name, kind, root, revision FROM source WHERE id = ?"
 EXPORT_SOURCES = "SELECT id, name, kind, root, revision FROM source ORDER BY printf('%016x', id)"
 EXPORT_EDGES = """SELECT type, printf('%016x', start) AS start, printf('%016x', "end") AS "end", line, rule, confidence FROM edge
@@ -266,7 +277,7 @@ _OUTLINE = """SELECT node.number, node.id, node.label, source.name,
     (SELECT min(unit.path) FROM part JOIN unit ON unit.number = part.unit WHERE part.fragment = node.fragment),
     node.name, node.qualname, node.kind, node.end_line - node.start_line + 1, node.content_hash"""
 LIST_OUTLINES = f"""{_OUTLINE} FROM json_each(?) AS asked JOIN node ON node.id = asked.value
-    JOIN source ON source.number = node.source WHERE node.label IN ({_FUNCTION}, {_BLOCK})"""
+    JOIN source ON source.number = node.source WHERE node.label IN ({_FUNCTION}, {_BLOCK}, {_DECLARED})"""
 LIST_BLOCKS = f"""WITH RECURSIVE inside(number) AS (
         SELECT node.number FROM json_each(?) AS asked JOIN node ON node.id = asked.value WHERE node.label = {_FUNCTION}
         UNION ALL SELECT node.number FROM inside JOIN node ON node.parent = inside.number AND node.label = {_BLOCK})
@@ -274,10 +285,10 @@ LIST_BLOCKS = f"""WITH RECURSIVE inside(number) AS (
     WHERE node.label = {_BLOCK}"""
 GET_VECTOR = "SELECT data, (SELECT value FROM meta WHERE key = 'dimension') FROM vector WHERE node = ?"
 LIST_VECTORS = """SELECT node.number, node.id, node.content_hash, node.source, coalesce(node.fragment, 0), node.kind, vector.data
-    FROM vector JOIN node ON node.number = vector.node WHERE node.label = ? AND vector.node > ? ORDER BY vector.node"""
+    FROM vector JOIN node ON node.number = vector.node WHERE (1 << node.label) & ? AND vector.node > ? ORDER BY vector.node"""
 LIST_FRAGMENTS = "SELECT number FROM fragment"
 COUNT_VECTORS = """SELECT count(*) FROM vector JOIN node ON node.number = vector.node
-    WHERE node.label = ? AND vector.node > ?"""
+    WHERE (1 << node.label) & ? AND vector.node > ?"""
 
 LIST_FRAGMENT_TERMS = "SELECT number, source, terms FROM fragment WHERE terms IS NOT NULL ORDER BY number"
 LIST_SOURCE_NUMBERS = "SELECT number, name FROM source ORDER BY number"
@@ -331,7 +342,7 @@ CHECKS = {
     "fragments that lost nodes": """SELECT count(*) FROM fragment WHERE last_node - first_node + 1 <>
         (SELECT count(*) FROM node WHERE number BETWEEN first_node AND last_node AND node.fragment = fragment.number)""",
     "parts without a file or row": "SELECT count(*) FROM part WHERE NOT EXISTS (SELECT 1 FROM unit WHERE unit.number = part.unit)",
-    "embedded nodes without a vector": f"""SELECT count(*) FROM node WHERE label IN ({_FUNCTION}, {_BLOCK}, {_NAME}, {_IMPORT})
+    "embedded nodes without a vector": f"""SELECT count(*) FROM node WHERE label IN ({_EMBEDDED})
         AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.node = node.number)""",
     "vectors of another length": """SELECT count(*) FROM vector
         WHERE length(data) <> 1 + (SELECT value FROM meta WHERE key = 'dimension')""",

@@ -11,7 +11,7 @@ import numpy as np
 
 from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
 from pkg.graph.sqlite_rows import pack_rows, pack_text
-from pkg.graph.texts import parse_docstring
+from pkg.graph.texts import cut_value, parse_docstring
 from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
 from pkg.units import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library
 
@@ -205,9 +205,11 @@ def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
     own = dict(node.properties or {})
     docstring = own.pop("docstring", None)
     if isinstance(docstring, list):  # its place; one that was written for the function is a text
-        properties["docstring"] = parse_docstring(content[docstring[0] : docstring[1]])
+        properties["docstring"] = parse_docstring(text[node.start + docstring[0] : node.start + docstring[1]])
     elif docstring is not None:
         properties["docstring"] = docstring
+    for name in own.keys() & {"value", "annotation"}:
+        properties[name] = cut_value(text, node.start, own.pop(name))
     if node.label is Label.FUNCTION:
         properties["docstring_source"] = "human" if docstring else "none"
     return properties | own

@@ -56,7 +56,9 @@ NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     Label.FILE.value: _UNIT,
     Label.ROW.value: _UNIT,
     FRAGMENT: ("id", "source", "key", "text", "calls", "terms"),
-    Label.CLASS.value: (*_PIECE, "docstring", "decorators", "bases"),
+    Label.CLASS.value: (*_PIECE, "docstring", "decorators", "bases", "embedding"),
+    Label.CONSTANT.value: (*_PIECE, "docstring", "value", "annotation", "embedding"),
+    Label.MODULE.value: (*_PIECE, "docstring", "embedding"),
     Label.FUNCTION.value: (
         *_PIECE, *DOCSTRING_PROPERTIES, "decorators", "is_async", "embedding",
     ),

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from pkg.graph.neo4j.nodes import PROPERTIES
 from pkg.graph.texts import DOCSTRING_PROPERTIES
-from pkg.model import EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
+from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
 
 STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
 """What only the store itself uses, beside the labels and types of the model."""
 
 UNIT_LABELS = (Label.FILE, Label.ROW)
-PIECE_LABELS = (Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT)
+PIECE_LABELS = (Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT, Label.CONSTANT, Label.MODULE)
 """What is cut from the text of a file or row."""
 BATCH_LABELS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
 """The nodes of a batch, in the order that its relationships count their ends by."""
@@ -66,7 +66,7 @@ _LOOK_UPS = (
     (Label.FUNCTION.value, "docstring_model"),  # every build asks whether docstrings were written
     *((label.value, "source") for label in GRAPH_LABELS[1:]),
     *((label, "source") for label in (FRAGMENT, LINKS)),
-    *((label.value, "name") for label in (Label.CLASS, Label.FUNCTION, Label.FUNCTION_NAME)),
+    *((label.value, "name") for label in (Label.CLASS, Label.CONSTANT, Label.FUNCTION, Label.FUNCTION_NAME)),
     *((label.value, "content_hash") for label in EMBEDDED_LABELS),
 )
 
@@ -115,9 +115,10 @@ UPGRADE = (
     "MATCH (n:File|Row) WHERE n.fingerprint IS NOT NULL REMOVE n.fingerprint",
     "MATCH (n:Function|Import) WHERE n.words IS NOT NULL REMOVE n.words",
     f"MATCH (f:{FRAGMENT}) WHERE f.terms IS NOT NULL REMOVE f.terms",
-    f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 3",
+    f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 4",
 )
-"""Version 2 has terms by field in the place of full text, in version 3 words that are written together are split.
+"""Version 2 has terms by field in the place of full text, in version 3 words that are written together are split, and
+version 4 has constants, modules, vectors of classes and terms of all three.
 
 The next build reads all again, to find them.
 """
@@ -145,7 +146,10 @@ GET_TEXTS = f"UNWIND $ids AS id MATCH (u:File {{id: id}})-[:{HOLDS}]->(f) RETURN
 
 LIST_DOCSTRINGS = f"""MATCH (n:Function) WHERE n.docstring_model IS NOT NULL AND n.source = $source
     RETURN n.content_hash AS hashed, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
-LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id MATCH (n:Function {{id: id}}) WHERE n.source IN $ready
+_DRAFTED = " UNION ALL ".join(
+    f"MATCH (n:{label.value} {{id: id}}) RETURN n" for label in (Label.FUNCTION, *DECLARATION_LABELS)
+)
+LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id CALL (id) {{ {_DRAFTED} }} WITH n WHERE n.source IN $ready
     MATCH (f:{FRAGMENT} {{id: n.fragment}}) WITH DISTINCT f, coalesce(n.path, '') AS path
     RETURN f.source AS source, f.key AS key, path, f.text AS text, f.terms AS terms"""
 
@@ -159,6 +163,8 @@ RELEASE_FRAGMENTS = f"""MATCH (u) WHERE elementId(u) IN $units MATCH (u)-[h:{HOL
     RETURN collect([f.id, elementId(f)]) AS found"""
 RELEASE_TOPS = """MATCH (u) WHERE elementId(u) IN $units MATCH (u)-[r:CONTAINS|IMPORTS]->(t)
     DELETE r WITH DISTINCT t WHERE t.fragment IN $fragments RETURN collect(elementId(t)) AS tops"""
+LIST_TOPS = f"""MATCH (f:{FRAGMENT}) WHERE f.id IN $fragments MATCH (f)<-[:{HOLDS}]-()-[:CONTAINS|IMPORTS]->(t)
+    WHERE t.fragment = f.id RETURN collect(DISTINCT elementId(t)) AS tops"""
 RELEASE_INSIDE = f"""MATCH (t) WHERE elementId(t) IN $tops MATCH (t)-[:{_DOWNWARD}*0..]->(n)
     WITH DISTINCT n RETURN collect([n.id, elementId(n)]) AS found"""
 GET_IDS = "MATCH (n) WHERE elementId(n) IN $elements RETURN collect([n.id, elementId(n)]) AS found"
@@ -314,7 +320,8 @@ _PLACED = f"""{_PLACE} {_PLACE_OF_CALL}
 GET_COMMON, GET_RARE = (f"{_find_nodes(labels)} {_PLACED} {_EACH_NODE}" for labels in (COMMON_LABELS, RARE_LABELS))
 FIND_NAMES = f"""UNWIND $names AS id
     CALL (id) {{ MATCH (n:Function {{name: id}}) USING INDEX SEEK n:Function(name) WHERE n.source IN $ready RETURN n
-    UNION ALL MATCH (n:Class {{name: id}}) USING INDEX SEEK n:Class(name) WHERE n.source IN $ready RETURN n }}
+    UNION ALL MATCH (n:Class {{name: id}}) USING INDEX SEEK n:Class(name) WHERE n.source IN $ready RETURN n
+    UNION ALL MATCH (n:Constant {{name: id}}) USING INDEX SEEK n:Constant(name) WHERE n.source IN $ready RETURN n }}
     {_PLACE} {_EACH_NODE}"""
 INSIDE_PIECE = f"""{_FIND_PIECES}
     CALL (n) {{ MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE NOT o:Block RETURN o }}
@@ -324,10 +331,11 @@ _EDGE = "[elementId(m), m.id, type(r), {start}.id, {end}.id, r.line, r.rule, r.c
 _CALLS = "[{fragment}.calls, n.start_line, n.end_line, first_line]"
 _UNFOLDED = "|".join(each.value for each in UNFOLDED_TYPES)
 _CALLED = "|".join(each.value for each in UNFOLDED_TYPES if each is not RelationType.CONTAINS)
-UNFOLD = f"""{_find_nodes((Label.FUNCTION, Label.BLOCK))} WITH id, n WHERE n.fragment IS NOT NULL {_PLACE}
-    OPTIONAL MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o:Function)
+_RANKED = (Label.FUNCTION, Label.BLOCK, *DECLARATION_LABELS)
+UNFOLD = f"""{_find_nodes(_RANKED)} WITH id, n WHERE n.fragment IS NOT NULL {_PLACE}
+    OPTIONAL MATCH (n)<-[:HAS_BODY|CHILD*0..]-(o) WHERE o:Function OR o:Class
     WITH {_NODE} AS node,
-        COLLECT {{ MATCH (o)-[:{_DOWNWARD}*0..]->(m:Block) WHERE m.start >= n.start AND m.end <= n.end
+        COLLECT {{ MATCH (o)-[:{_DOWNWARD}*0..]->(m:Block) WHERE o:Function AND m.start >= n.start AND m.end <= n.end
             AND m <> n AND m.kind <> 'body' WITH DISTINCT m ORDER BY m.start, m.end DESC, m.position
             RETURN [m.id, m.kind, m.start, m.end, m.start_line, m.end_line] }} AS blocks,
         COLLECT {{ MATCH (o)-[r:{_UNFOLDED}]->(m) WHERE m.source IN $ready
@@ -349,8 +357,8 @@ _SCORE = """CASE WHEN ($vector[0] <> 0 OR any(x IN $vector WHERE x <> 0))
     AND (vector[0] <> 0 OR any(x IN vector WHERE x <> 0))
     THEN vector.similarity.cosine(vector, $vector) ELSE 0.5 END"""
 """Of a vector that was read into a name before: each mention of a property would read it again."""
-LIST_OUTLINES = f"""CALL () {{ {_find_nodes((Label.FUNCTION, Label.BLOCK))}
-    WITH n WHERE n:Function OR n:Block RETURN n AS found
+LIST_OUTLINES = f"""CALL () {{ {_find_nodes(_RANKED)}
+    WITH n WHERE n:{"|".join(label.value for label in _RANKED)} RETURN n AS found
     UNION UNWIND $functions AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
         MATCH (o)-[:HAS_BODY]->()-[:CHILD*0..]->(n:Block) RETURN n AS found }}
     CALL (found) {{ RETURN found AS n UNION ALL MATCH (found:Block)<-[:HAS_BODY|CHILD*]-(n:Function) RETURN n }}
@@ -358,7 +366,7 @@ LIST_OUTLINES = f"""CALL () {{ {_find_nodes((Label.FUNCTION, Label.BLOCK))}
     WITH n, n.embedding AS vector, CASE WHEN n.path IS NULL THEN head(COLLECT {{
         MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u) RETURN u.path AS path ORDER BY path, h.line LIMIT 1
     }}) ELSE n.path END AS path
-    RETURN collect([elementId(n), n.id, CASE WHEN n:Function THEN 'Function' ELSE 'Block' END, n.source,
+    RETURN collect([elementId(n), n.id, [each IN labels(n) WHERE each IN {_OURS}][0], n.source,
         path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash, {_SCORE}]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready

@@ -119,8 +119,10 @@ def _count(reader: Reader, statement: str, **names: str) -> int:
     return int(reader.run(statement.format(**names), ready=reader.view.ready)[0]["count"])
 
 
+_PIECES = "|".join(label.value for label in cypher.PIECE_LABELS)
+_EMBEDDED = "|".join(label.value for label in EMBEDDED_LABELS)
 CHECKS = {
-    "pieces without a fragment": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
+    "pieces without a fragment": f"""MATCH (n:{_PIECES}) WHERE n.source IN $ready
         AND NOT EXISTS {{ MATCH (f:{FRAGMENT} {{id: n.fragment}}) }} RETURN count(n) AS count""",
     "fragments without terms; run pkg build again": f"""MATCH (f:{FRAGMENT}) WHERE f.source IN $ready
         AND f.terms IS NULL RETURN count(f) AS count""",
@@ -128,9 +130,9 @@ CHECKS = {
         AND NOT EXISTS {{ ()-[:{HOLDS}]->(f) }} RETURN count(f) AS count""",
     "files or rows without a source": """MATCH (u:File|Row) WHERE u.source IN $ready
         AND NOT EXISTS { (:Source)-[:CONTAINS]->(u) } RETURN count(u) AS count""",
-    "pieces that nothing contains": f"""MATCH (n:Class|Function|Block|Import) WHERE n.source IN $ready
+    "pieces that nothing contains": f"""MATCH (n:{_PIECES}) WHERE n.source IN $ready
         AND NOT EXISTS {{ ()-[:{STRUCTURE_TYPES}]->(n) }} RETURN count(n) AS count""",
-    "embedded nodes without a vector": """MATCH (n:Function|Block|FunctionName|Import) WHERE n.source IN $ready
+    "embedded nodes without a vector": f"""MATCH (n:{_EMBEDDED}) WHERE n.source IN $ready
         AND n.embedding IS NULL RETURN count(n) AS count""",
     "functions without a name node": """MATCH (f:Function) WHERE f.source IN $ready
         AND COUNT { (f)<-[:NAMES]-() } = 0 RETURN count(f) AS count""",

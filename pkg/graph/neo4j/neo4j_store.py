@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice, starmap
@@ -33,8 +34,21 @@ from pkg.graph.neo4j.session import AskPassword, Reader, Runner, check_version, 
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import export_edge, export_header, find_docstring, order_edge
-from pkg.model import Call, Docstring, Edge, Label, Matches, Node, NodeFilter, Outline, RelationType, Source, Unfolded
-from pkg.terms.word_search import search_functions, search_text
+from pkg.model import (
+    DECLARATION_LABELS,
+    Call,
+    Docstring,
+    Edge,
+    Label,
+    Matches,
+    Node,
+    NodeFilter,
+    Outline,
+    RelationType,
+    Source,
+    Unfolded,
+)
+from pkg.terms.word_search import search_declarations, search_functions, search_text
 from pkg.units import StoredFragment, format_id, hash_key
 
 if TYPE_CHECKING:
@@ -46,11 +60,13 @@ if TYPE_CHECKING:
     from pkg.graph.neo4j.searching import VectorSearch
     from pkg.terms.inverted_index import TextParts
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
 MOST_TOGETHER = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
 HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
+
+_HOLDERS = (Label.CLASS, Label.FUNCTION, Label.BLOCK)  # what other pieces are contained in
 
 Found = dict[str, list[list[Any]]]  # what a statement has found for each id or name
 
@@ -162,7 +178,7 @@ class Neo4jStore:
                 yield int(record["hashed"], 16), docstring
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
-        """Give the fragments that some functions stand in, each once; inside a write, what was there before it."""
+        """Give the fragments that some nodes stand in, each once; inside a write, what was there before it."""
         with self._reader.snapshot() as view:
             for start in range(0, len(ids), TEXTS_AT_ONCE):
                 some = list(ids[start : start + TEXTS_AT_ONCE])
@@ -309,17 +325,35 @@ class Neo4jStore:
         with self._reader.snapshot():
             return search_text(self._terms, label, terms, k, where)
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
-        """Tell what each term adds to the lexical score of each of some functions, and how rare it is."""
+    def search_declarations(
+        self, vector: npt.NDArray[np.float32], terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, Matches]:
+        """Search classes, constants and modules together, by a vector and by terms; the server is sent all at once.
+
+        vector: float32 [dimension].
+        """
+        from pkg.graph.neo4j.searching import merge_matches
+
+        narrowed = None if where is None else replace(where, kinds=None)
         with self._reader.snapshot():
-            return self._terms.open_terms(Label.FUNCTION).split_ids(ids, terms)
+            awaited = [self._open_search(each, vector, narrowed).begin(vector, k) for each in DECLARATION_LABELS]
+            worded = search_declarations(self._terms, terms, k, where)
+            return merge_matches([near() for near in awaited], k), worded
+
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
+        """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
+
+        label: of declarations, any of theirs: then the nodes are of all of these.
+        """
+        with self._reader.snapshot():
+            return self._terms.open_terms(label).split_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions and classes of that bare name, ordered by path and line."""
+        """Find the functions, classes and constants of that bare name, ordered by path and line."""
         return self.find_names([name], source)
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
-        """Find the functions and classes of several bare names at once, ordered by path and line."""
+        """Find the functions, classes and constants of several bare names at once, ordered by path and line."""
         with self._reader.snapshot() as view:
             ready = view.ready if source is None else [each for each in view.ready if each == source]
             found = self._ask_each(cypher.FIND_NAMES, names, ready, are_names=True)
@@ -356,7 +390,7 @@ class Neo4jStore:
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give the outlines of functions and blocks, of the blocks of some functions, and of what blocks stand in.
+        """Give the outlines of what a ranking looks at, of the blocks of some functions, and of what blocks stand in.
 
         vector: float32 [dimension]. Cosines with it are part of an outline.
         """
@@ -367,7 +401,7 @@ class Neo4jStore:
         return {each.id: each for each in starmap(make_outline, found)}
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
-        """Fetch functions and blocks in the order of their ids, with their blocks and links."""
+        """Fetch functions, blocks and declarations in the order of their ids, with their blocks and links."""
         if not ids:
             return []
         found = {}
@@ -391,7 +425,7 @@ class Neo4jStore:
             if node.label in cypher.UNIT_LABELS:
                 rows = self._reader.run(cypher.INSIDE_UNIT, **self._reader.name([node_id]), ready=view.ready)
                 return [make_node(*row["node"]) for row in rows]
-            if node.label not in cypher.PIECE_LABELS or node.label is Label.IMPORT:
+            if node.label not in _HOLDERS:
                 return []
             found = self._ask_each(cypher.INSIDE_PIECE, [node_id], view.ready)[node_id]
         found = sorted(found, key=lambda each: (each[1]["start"], -each[1]["end"], each[1]["position"]))

@@ -307,24 +307,30 @@ def _put_units(run: Runner, units: list[UnitGraph], packed: bool) -> None:
     gone = _release(run, ids)
     keys = sorted({name_fragment(unit.source, part.key) for unit in units for part in unit.parts})
     found = {record["id"]: record["lacks_terms"] for record in run.run(cypher.FIND_FRAGMENTS, ids=keys)}
-    stored = found.keys() - gone.keys()
+    old = {key for key in _list_brought(units) if found.get(key)} - gone.keys()
+    stored = found.keys() - gone.keys() - old
+    _loosen(run, old)
     batch = Batch(units, stored, packed)
     if batch.missing:
         raise StoreError(f"fragment {batch.missing[0]} was announced as stored, and is not; run the build again")
-    run.run(cypher.put_batch(bool(gone), packed), **batch.parameters()).consume()
-    _add_terms(run, units, {each for each in stored if found[each]})
+    run.run(cypher.put_batch(bool(gone or old), packed), **batch.parameters()).consume()
     if batch.again:
         run.run(cypher.HOLD_AGAIN, again=batch.again).consume()
     run.run(cypher.CONTAIN_UNITS, source=name_source(units[0].source), ids=ids).consume()
     _delete_gone(run, gone, batch.ids)
 
 
-def _add_terms(run: Runner, units: list[UnitGraph], lacking: set[str]) -> None:
-    """Add the terms that fragments of an older version lack and other rows still hold."""
-    parts = ((name_fragment(unit.source, part.key), part.fragment) for unit in units for part in unit.parts)
-    terms = [[key, fragment.terms] for key, fragment in parts if fragment is not None and key in lacking]
-    if terms:
-        run.run(cypher.PUT_TERMS, terms=terms).consume()
+def _list_brought(units: list[UnitGraph]) -> set[str]:
+    """List the fragments that units bring with them."""
+    return {name_fragment(unit.source, part.key) for unit in units for part in unit.parts if part.fragment is not None}
+
+
+def _loosen(run: Runner, fragments: set[str]) -> None:
+    """Take fragments of an older version apart, which other rows still hold: their nodes are about to be put anew."""
+    if fragments:
+        tops = run.run(cypher.LIST_TOPS, fragments=sorted(fragments)).single(strict=True)["tops"]
+        inside = _by_id(run.run(cypher.RELEASE_INSIDE, tops=tops))
+        run.run(cypher.LOOSEN, elements=list(inside.values())).consume()
 
 
 def _delete_units(run: Runner, ids: list[str]) -> bool:

@@ -11,7 +11,17 @@ from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType, Un
 from pkg.units import find_owner
 
 _LABELS, _TYPES = {each.value: each for each in Label}, {each.value: each for each in RelationType}
-_OWN = ("alias", "bases", "decorators", "imported", "is_async", "level", "module")  # what a build notes of a piece
+_OWN = (
+    "alias",
+    "annotation",
+    "bases",
+    "decorators",
+    "imported",
+    "is_async",
+    "level",
+    "module",
+    "value",
+)  # what a build notes of a piece
 _OF_LABEL = {
     Label.SOURCE: ("root", "revision"),
     Label.FILE: ("language", "status", "reason"),

@@ -194,6 +194,15 @@ def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
     return not vector.any() or min(each.cosine for each in found) < last.score - SAME_SCORE
 
 
+def merge_matches(found: Sequence[Matches], k: int) -> Matches:
+    """Join what was found of several labels, none of whose contents are equal, and keep the k best, ties by id."""
+    ranked = sorted((match for each in found for match in each.matches), key=lambda match: (-match.score, match.id))
+    folded = sum(match.same_content for match in ranked[:k])
+    return Matches(
+        tuple(ranked[:k]), sum(each.searched for each in found), sum(each.filtered for each in found), folded
+    )
+
+
 class ServerTexts:
     """Open the inverted terms of the generation of a snapshot, and read the nodes that they lead to.
 
@@ -224,7 +233,7 @@ class ServerTexts:
         return [parse_id(each) for each in found[0]["fragments"]]
 
     def open_terms(self, label: Label) -> TextSegment:
-        """Give the terms of the functions or imports of the generation that is read now."""
+        """Give the terms of the group of a label, in the generation that is read now."""
         return self._cache.open_terms(self._reader.view.stamp, label)
 
     def mend(self) -> list[str]:

@@ -191,6 +191,10 @@ def test_what_is_said_of_a_mutated_module_is_true_of_its_bytes(text: bytes) -> N
         check_block(code, index)
     for record in code.imports:
         check_span(text, record.span)
+    for constant in code.constants:
+        check_span(text, constant.span)
+    if code.module is not None:
+        check_span(text, code.module.span)
     check_calls(code)
     assert is_sorted(code.definitions)
     assert is_sorted(code.blocks)
@@ -213,7 +217,7 @@ def test_each_node_of_a_mutated_module_holds_the_bytes_at_its_place(text: bytes)
         for index, node in enumerate(fragment.nodes):
             check_span(fragment.text, Span(node.start, node.end, node.start_line, node.end_line))
             assert node.parent < index
-            if node.label is not Label.IMPORT:  # an import's hash is that of its one alias
+            if node.label not in (Label.IMPORT, Label.CONSTANT):  # whose hashes are of an alias, and of the name too
                 assert node.content_hash == hash_bytes(fragment.text[node.start : node.end])
             if node.parent >= 0:
                 parent = fragment.nodes[node.parent]

@@ -21,7 +21,7 @@ from pkg.graph.neo4j.bulk_import import ARRAY_DELIMITER, BulkWriter, CsvFiles
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.indexing.build import build
 from pkg.indexing.bulk_export import export_bulk
-from pkg.model import Edge, Label, RelationType, Source
+from pkg.model import EMBEDDED_LABELS, Edge, Label, RelationType, Source
 from pkg.units import UnboundCall, UnitLinks, name_library
 
 SAME_BODY = ("import os\n\ndef f():\n    return os\n", "x = 1\n\ndef f():\n    return os\n", "def g(): pass\n")
@@ -121,7 +121,7 @@ def test_the_schema_makes_every_index_of_the_online_store(store: EmbeddedStore, 
     export_bulk(store, tmp_path / "files")
     old, new = ((tmp_path / "files" / f"schema-{name}.cypher").read_text(encoding="utf-8") for name in ("5", "2026"))
     for text in (old, new):
-        assert text.count("CREATE VECTOR INDEX") == 4
+        assert text.count("CREATE VECTOR INDEX") == len(EMBEDDED_LABELS)
         assert f"`vector.dimensions`: {store.encoder()[1]}" in text
         assert "pkg_function_text" in text
     assert "WITH [n.source]" in new

@@ -137,7 +137,8 @@ def test_codes_of_vectors_that_stay_are_taken_over(path: Path, monkeypatch: pyte
         before = store.stats().nodes
         fill(store, {"zoom.py": READER.replace("read", "zoom")}, "second")
         after = store.stats().nodes
-    assert len(read) == sum(after[label] - before[label] for label in ("Function", "Block")) > 0
+    labels = "Function", "Block", "Class", "Module"
+    assert len(read) == sum(after[label] - before[label] for label in labels) > 0
     codes_of(path).write_bytes(b"")
     read.clear()
     search(path)

@@ -59,7 +59,8 @@ def test_every_file_of_a_store_is_its_owners_alone(tmp_path: Path, mask: int) ->
                 writer.put_fingerprint("demo", "pack/reader.py", "touched")
                 during = list_modes(place)
         after = list_modes(place)
-    names = {"graph.db", "graph.db-terms", "graph.db-vectors", "graph.db-vectors-block", "graph.db-vectors-function"}
+    copies = {f"graph.db-vectors-{name}" for name in ("block", "function", "declaration")}
+    names = {"graph.db", "graph.db-terms", "graph.db-vectors", *copies}
     assert (set(after), set(during)) == (names, names | {"graph.db-wal", "graph.db-shm"})
     assert {*after.values(), *during.values()} == {0o600}
     assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700

@@ -36,7 +36,7 @@ def export(store: EmbeddedStore) -> list[dict[str, object]]:
 
 
 def count_embedded(store: EmbeddedStore) -> int:
-    return sum(store.stats().nodes[label.value] for label in EMBEDDED_LABELS)
+    return sum(store.stats().nodes.get(label.value, 0) for label in EMBEDDED_LABELS)
 
 
 @pytest.mark.parametrize(("old", "encoder"), [(None, "fake"), (None, "toy:m"), ("fake", DEFAULT_ENCODER)])

@@ -1,55 +1,100 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from linked import make_linked_store
 
-from pkg.model import Label, Node
-from pkg.retrieval.helpers import SHORT_CLASS, show_head
+from pkg.model import Hit
+from pkg.retrieval.heads import LONGEST_SUMMARY, Head, find_header, list_unsaid, read_heads, summarise
 
-METHODS = "".join(f"\n    def method_{i}(self):\n        return {i}\n" for i in range(20))
+SHOP = '''\
+class Cart(Base):
+    """Hold what is bought."""
+
+    @property
+    @cached
+    def total(
+        self,
+        tax: dict[str, int] = {"a": 1},
+    ) -> int:
+        """Sum the prices. Taxes are
+
+        left out."""
+        if tax:
+            return 1
+        return 0
+
+def free(x): return x
+'''
 
 
-def make_class(tmp_path: Path, text: str) -> Node:
-    with closing(make_linked_store(tmp_path / "graph.db", {"a.py": text})) as store:
-        return next(node for node in store.find_name("Thing") if node.label is Label.CLASS)
+def test_a_block_has_the_head_of_its_function_and_class(tmp_path: Path) -> None:
+    with closing(make_linked_store(tmp_path / "graph.db", {"shop.py": SHOP})) as store:
+        (total,) = store.find_name("total")
+        (free,) = store.find_name("free")
+        nodes = [total, *store.subtree(total.id), free, *store.subtree(free.id)]
+
+        heads = read_heads(store, nodes)
+
+    signature = '@property\ndef total(\n    self,\n    tax: dict[str, int] = {"a": 1},\n) -> int:'
+    expected = Head(signature, "class Cart(Base):", "Sum the prices.")
+    assert [node.kind for node in nodes[1:3]] == ["body", "if"]
+    assert heads[:3] == [expected] * 3
+    assert heads[3:] == [Head("def free(x):")] * 2
 
 
-def test_a_short_class_is_shown_whole(tmp_path: Path) -> None:
-    node = make_class(tmp_path, "class Thing:\n    def go(self):\n        pass\n")
-
-    assert show_head(node) == node
+def test_a_class_has_its_own_header_and_docstring(tmp_path: Path) -> None:
+    with closing(make_linked_store(tmp_path / "graph.db", {"shop.py": SHOP})) as store:
+        assert read_heads(store, store.find_name("Cart")) == [Head("class Cart(Base):", None, "Hold what is bought.")]
 
 
 @pytest.mark.parametrize(
-    "head",
+    ("content", "header"),
     [
-        "class Thing(Base):\n    '''Do it.\n\n    def no(self):\n    '''\n\n    size: int = 1",
-        "@dataclass\nclass Thing:\n    a: int",
-        "class Thing:",
-        "@mark(\n    1,\n)\nclass Thing(\n    Base\n):\n    if mark:\n        def no(self):\n            1\n    a = 1",
+        ("def f(a, (b, c)):\n    print a\n", "def f(a, (b, c)):"),
+        ("async def f(a=lambda x: x[1:2]) -> 'a:b':\n    pass", "async def f(a=lambda x: x[1:2]) -> 'a:b':"),
+        ("@a(\n  'def x():'\n)\n@staticmethod\ndef f():\n    pass", "@staticmethod\ndef f():"),
+        ("class A:\n    pass", "class A:"),
+        ("def f(a", None),
+        ("x = 1", None),
+        ("", None),
     ],
 )
-@pytest.mark.parametrize("mark", ["", "\n    @property"])
-def test_a_long_class_is_shown_up_to_its_first_method(tmp_path: Path, head: str, mark: str) -> None:
-    node = show_head(make_class(tmp_path, f"x = 1\n{head}\n{mark}{METHODS}"))
-
-    assert node.content == head
-    assert (node.start_line, node.end_line) == (2, 2 + head.count("\n"))
+def test_a_header_is_found_as_it_is_written(content: str, header: str | None) -> None:
+    assert find_header(content) == header
 
 
-def test_a_long_class_inside_a_class_is_cut_as_well(tmp_path: Path) -> None:
-    inner = f"@mark\nclass Thing:\n    a = 1\n{METHODS}".replace("\n", "\n    ")
+@pytest.mark.parametrize(
+    ("docstring", "summary"),
+    [
+        ("Sum it.", "Sum it."),
+        ("\n    Sum it. And\n    more.\n", "Sum it."),
+        ("Sum it\n    up to 3.5 times, e.g. twice. Then stop.", "Sum it up to 3.5 times, e.g. twice."),
+        ("Sum it\n\nMore.", "Sum it"),
+        ("", ""),
+        ("word " * 100, ("word " * 100)[:LONGEST_SUMMARY].rstrip() + " ..."),
+    ],
+)
+def test_a_summary_is_the_first_sentence(docstring: str, summary: str) -> None:
+    assert summarise(docstring) == summary
 
-    node = show_head(make_class(tmp_path, f"class Outer:\n    {inner}"))
 
-    assert node.content == "@mark\n    class Thing:\n        a = 1"
+BLOCK = Hit(1, "Block", "1", "s", "p", "A.f", "if", 1, 2, 0.5, 0.5, "c", "c", signature="def f():", summary="Do.")
 
 
-@pytest.mark.parametrize("body", ["    print 'old'\n", "    x = 1\n"])
-def test_a_long_class_without_a_method_that_is_found_is_cut_at_a_number_of_lines(tmp_path: Path, body: str) -> None:
-    node = show_head(make_class(tmp_path, "class Thing:\n" + body * 99))
-
-    assert node.content.count("\n") + 1 == node.end_line == SHORT_CLASS
+@pytest.mark.parametrize(
+    ("hit", "unsaid"),
+    [
+        (BLOCK, ["def f():", "Do."]),
+        (replace(BLOCK, class_header="class A:"), ["class A:", "def f():", "Do."]),
+        (replace(BLOCK, label="Function", class_header="class A:", docstring_source="human"), ["class A:"]),
+        (replace(BLOCK, label="Function", docstring_source="fim"), ["Do."]),
+        (replace(BLOCK, label="Function", docstring_source="human", has_code=False), ["def f():", "Do."]),
+        (replace(BLOCK, label="Class"), []),
+    ],
+)
+def test_what_the_shown_code_says_itself_is_not_said_again(hit: Hit, unsaid: list[str]) -> None:
+    assert list_unsaid(hit) == unsaid

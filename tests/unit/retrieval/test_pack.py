@@ -10,8 +10,9 @@ from pkg.model import Helper, Label, Node, Unfolded
 from pkg.retrieval.heads import Head
 from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
-from pkg.retrieval.pack import HITS_AT_ONCE, LEAST_CODE, Packed, count_tokens, pack_hits
+from pkg.retrieval.pack import HITS_AT_ONCE, LEAST_CODE, Packed, pack_hits
 from pkg.retrieval.ranking import Ranked
+from pkg.retrieval.token_count import count_tokens
 
 
 def read_hit(rank: int, words: int) -> ReadHit:

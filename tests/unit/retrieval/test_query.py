@@ -7,6 +7,7 @@ from linked import LinkRow, UnboundRow, put_rows
 
 from pkg.errors import QueryError, UsageError
 from pkg.retrieval.query import QueryOptions, run_query
+from pkg.retrieval.query_options import PruneChoice
 
 SENTENCES = '''\
 def count_sentences(text):
@@ -59,8 +60,9 @@ def ask(store: FakeStore, text: str, **options: object) -> list[str]:
     return [f"{hit.path}:{hit.qualname}" for hit in result.hits]
 
 
-def test_the_default_is_three_pruned_blocks_with_their_callees(store: FakeStore) -> None:
-    result = run_query(store, FakeEncoder(), "count boring sentence in split text", QueryOptions(path="text/*"))
+def test_the_default_is_three_blocks_with_their_callees(store: FakeStore) -> None:
+    options = QueryOptions(path="text/*", prune="paper")
+    result = run_query(store, FakeEncoder(), "count boring sentence in split text", options)
 
     assert len(result.hits) == 3
     hit = result.hits[0]
@@ -94,6 +96,58 @@ def test_callers_are_helpers_on_request(store: FakeStore) -> None:
     )
 
 
+def test_what_something_depends_on_is_not_pruned_without_being_asked_for(store: FakeStore) -> None:
+    result = run_query(store, FakeEncoder(), "count boring sentence in split text", QueryOptions(path="text/*"))
+
+    assert result.hits[0].pruned == ()
+    assert "hit 1: if at lines 7-8 kept: it calls `amazing`" in result.explain
+
+
+GUARDED = """\
+def read_boring(sentence):
+    count = 0
+    while count < boring:
+        count += read(boring)
+        if zebra:
+            print(quagga, okapi, gnu)
+        if zebra < count:
+            quagga = okapi(count)
+    return quagga
+"""
+
+
+@pytest.mark.parametrize(
+    ("choice", "gap"),
+    [
+        ("safe", "# ... lines 5-6 folded"),
+        (True, "# ... lines 5-6 folded"),
+        ("paper", None),
+        ("none", "if zebra:"),
+        (False, "if zebra:"),
+    ],
+)
+def test_what_pruning_leaves_depends_on_the_rule(choice: PruneChoice | bool, gap: str | None) -> None:
+    store = make_store({"text/sentences.py": GUARDED})
+    options = QueryOptions(mode="function", prune=choice)
+
+    (hit,) = run_query(store, FakeEncoder(), "read boring sentence while count", options).hits
+
+    lines = hit.pruned_content.splitlines()
+    assert lines[4].strip() == (gap or "if zebra < count:")
+    assert ("print" in hit.pruned_content) == (choice in ("none", False))
+
+
+def test_a_block_keeps_what_the_function_around_it_reads() -> None:
+    text = GUARDED.replace("print(quagga, okapi, gnu)", "okapi = gnu").replace("return quagga", "return okapi")
+    store = make_store({"text/sentences.py": text})
+
+    result = run_query(store, FakeEncoder(), "while count boring read", QueryOptions(blocks="inner", top_k=1))
+
+    (hit,) = result.hits
+    assert (hit.kind, hit.pruned) == ("while", ())
+    assert "hit 1: if at lines 5-6 kept: `okapi` is read elsewhere" in result.explain
+
+
 def test_without_pruning_the_content_stays(store: FakeStore) -> None:
     options = QueryOptions(top_k=1, prune=False, hops=0)
 
@@ -104,7 +158,7 @@ def test_without_pruning_the_content_stays(store: FakeStore) -> None:
 
 
 def test_every_decision_is_explained(store: FakeStore) -> None:
-    options = QueryOptions(path="text/*", top_k=1)
+    options = QueryOptions(path="text/*", prune="paper", top_k=1)
     result = run_query(store, FakeEncoder(), "count boring sentence in split text", options)
 
     (cut,) = result.hits[0].pruned
@@ -193,7 +247,7 @@ def test_a_question_with_lone_surrogates_is_answered(store: FakeStore) -> None:
 def test_a_budget_cuts_code_and_lists_all_hits(store: FakeStore) -> None:
     result = run_query(store, FakeEncoder(), "zebra", QueryOptions(mode="block", top_k=10**9, budget=30, hops=0))
 
-    assert result.coverage.shown + result.coverage.folded == result.coverage.searched
+    assert (result.coverage.shown, len({(hit.path, hit.qualname) for hit in result.hits})) == (5, 5)
     assert 0 < result.coverage.without_code == sum(not hit.has_code for hit in result.hits) < len(result.hits)
     assert {hit.signature for hit in result.hits} >= {"def feed(self, zebra):", "def split(text):"}
 

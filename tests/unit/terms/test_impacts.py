@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pkg.errors import StoreCorruptError
 from pkg.model import Label
-from pkg.terms.impacts import NodeKeys, TermRows, pack_terms, quantise, saturations, unpack_terms
+from pkg.terms.impacts import TERM_LABELS, NodeKeys, TermRows, pack_terms, quantise, saturations, unpack_terms
 
 NODES = st.lists(st.dictionaries(st.integers(0, 2**32 - 1), st.integers(0, 255), max_size=200), max_size=6)
 KEY = st.integers(0, 2**64 - 1)
@@ -29,16 +29,25 @@ def make_keys(count: int, first: int) -> NodeKeys:
     return NodeKeys(ids, ids * np.uint64(3))
 
 
+def name_labels(functions: list[dict[int, int]], imports: list[dict[int, int]]) -> list[Label]:
+    return [Label.FUNCTION] * len(functions) + [Label.IMPORT] * len(imports)
+
+
 @given(st.lists(st.tuples(NODES, NODES, st.integers(0, 2**40)), max_size=5))
 def test_what_is_packed_is_unpacked_functions_and_imports_apart(
     fragments: list[tuple[list[dict[int, int]], list[dict[int, int]], int]],
 ) -> None:
     blobs = [
-        pack_terms(len(functions), make_keys(len(functions) + len(imports), first), make_rows(functions + imports))
+        pack_terms(
+            name_labels(functions, imports),
+            make_keys(len(functions) + len(imports), first),
+            make_rows(functions + imports),
+        )
         for functions, imports, first in fragments
     ]
     for label, place in ((Label.FUNCTION, 0), (Label.IMPORT, 1)):
-        counts, keys, rows = unpack_terms(blobs, label)
+        counts, keys, numbers, rows = unpack_terms(blobs, (label,))
+        assert set(numbers.tolist()) <= {TERM_LABELS.index(label)}
         expected = make_rows([node for fragment in fragments for node in (fragment[0], fragment[1])[place]])
         assert counts.tolist() == [len((fragment[0], fragment[1])[place]) for fragment in fragments]
         assert [column.tolist() for column in rows] == [column.tolist() for column in expected]
@@ -54,10 +63,10 @@ def test_what_is_packed_is_unpacked_functions_and_imports_apart(
 
 @given(NODES.filter(bool), st.data())
 def test_a_blob_cut_short_is_refused(nodes: list[dict[int, int]], data: st.DataObject) -> None:
-    blob = pack_terms(len(nodes), make_keys(len(nodes), 1), make_rows(nodes))
+    blob = pack_terms([Label.FUNCTION] * len(nodes), make_keys(len(nodes), 1), make_rows(nodes))
     size = data.draw(st.integers(1, len(blob) - 1))
     with pytest.raises(StoreCorruptError, match="pkg build again"):
-        unpack_terms([blob, blob[:size]], Label.FUNCTION)
+        unpack_terms([blob, blob[:size]], TERM_LABELS)
 
 
 def test_impacts_grow_with_frequency_and_never_leave_their_range() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pkg.model import Label
 from pkg.private_files import LEFTOVER_SECONDS
 from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
-from pkg.terms.index_file import MAGIC, has_sound_terms, read_text_segment, write_text_segment
-from pkg.terms.index_segment import TextSegment, make_text_segment
+from pkg.terms.index_file import MAGIC, has_sound_terms, read_text_segments, write_text_segments
+from pkg.terms.index_segment import TextSegment, make_text_segments
 from pkg.terms.words import hash_term
 
 TERMS = {"read": 1.0, "write": 0.5, "file": 2.0}
@@ -33,8 +33,10 @@ def make_segment(fragments: list[tuple[str, list[dict[str, int]]]]) -> TextSegme
         )
         ids = np.arange(number, number + len(nodes), dtype=np.uint64)
         number += len(nodes)
-        stored.append((place, source, pack_terms(len(nodes), NodeKeys(ids, ids % np.uint64(3)), rows)))
-    return make_text_segment(stored, Label.FUNCTION)
+        stored.append(
+            (place, source, pack_terms([Label.FUNCTION] * len(nodes), NodeKeys(ids, ids % np.uint64(3)), rows))
+        )
+    return make_text_segments(stored, [(Label.FUNCTION,)])[0]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["one", "two", "größe\n"]), NODES), max_size=5), st.text(max_size=20))
@@ -42,10 +44,11 @@ def test_what_is_written_is_read(fragments: list[tuple[str, list[dict[str, int]]
     made = make_segment(fragments)
     with TemporaryDirectory() as folder:
         path = Path(folder, "terms")
-        write_text_segment(path, stamp, made)
-        read = read_text_segment(path, stamp)
-        assert read is not None
-        assert read_text_segment(path, f"{stamp}!") is None
+        write_text_segments(path, stamp, [made, made])
+        segments = read_text_segments(path, stamp)
+        assert segments is not None
+        read = segments[1]
+        assert read_text_segments(path, f"{stamp}!") is None
         assert (len(read), read.names) == (len(made), made.names)
         for source in (None, "one", "nowhere"):
             for found in (None, [0, 2]):
@@ -58,11 +61,11 @@ def test_what_is_written_is_read(fragments: list[tuple[str, list[dict[str, int]]
 
 def test_a_file_cut_short_anywhere_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "terms"
-    write_text_segment(path, "stamp", make_segment([("one", [{"read": 5, "file": 9}] * 40)]))
+    write_text_segments(path, "stamp", [make_segment([("one", [{"read": 5, "file": 9}] * 40)])])
     whole = path.read_bytes()
     for size in [*range(0, 200), *range(200, len(whole) - 64, 41)]:
         path.write_bytes(whole[:size])
-        assert read_text_segment(path, "stamp") is None
+        assert read_text_segments(path, "stamp") is None
 
 
 @pytest.mark.parametrize(
@@ -72,18 +75,18 @@ def test_a_file_of_another_program_is_not_read(tmp_path: Path, header: bytes) ->
     path = tmp_path / "terms"
     for start in (b"", MAGIC):
         path.write_bytes(start + header + b"\n" + bytes(500))
-        assert read_text_segment(path, "stamp") is None
-    assert read_text_segment(tmp_path / "missing", "stamp") is None
+        assert read_text_segments(path, "stamp") is None
+    assert read_text_segments(tmp_path / "missing", "stamp") is None
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     path, left = tmp_path / "terms", tmp_path / f"terms.{os.getppid()}.tmp"
     left.write_bytes(b"half")
-    write_text_segment(path, "stamp", make_segment([]))
+    write_text_segments(path, "stamp", [make_segment([])])
     assert left.exists()  # its process may be at work still
     long_ago = left.stat().st_mtime - LEFTOVER_SECONDS - 1
     os.utime(left, (long_ago, long_ago))
-    write_text_segment(path, "stamp", make_segment([]))
+    write_text_segments(path, "stamp", [make_segment([])])
     assert [each.name for each in tmp_path.iterdir()] == ["terms"]
 
 
@@ -91,7 +94,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
 def test_a_byte_that_changed_is_noticed(place: int, difference: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "terms")
-        write_text_segment(path, "stamp", make_segment([("one", [{"read": 5, "file": 9}] * 40)]))
+        write_text_segments(path, "stamp", [make_segment([("one", [{"read": 5, "file": 9}] * 40)])])
         assert has_sound_terms(path)
         content = bytearray(path.read_bytes())
         covered = [at for at, byte in enumerate(content) if byte or at < 200]  # what is between columns is nothing

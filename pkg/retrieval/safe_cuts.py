@@ -1,0 +1,264 @@
+"""Tell whether a branch of a function may go, because what remains still stands without it (P-18).
+
+It stays where the code around it reads a name that it binds; where it may change an object; where it returns, yields,
+or ends a step of a loop around it; where all its ways end in an error, which is then the answer itself, or an error
+leaves a loop or is caught; where no loop would be left; and where only `pass` would be left of a loop, `with`, `try` or
+definition. So what goes are guards that refuse input, warnings and reports.
+
+Python's own parser judges what it takes; of other texts, such as Python 2, little is known, and only guards and reports
+go (`loose_cuts`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from pkg.extract.syntax import is_string_statement, parse_piece
+from pkg.model import Nested
+from pkg.retrieval.branch_effects import (
+    Definition,
+    Effects,
+    Loop,
+    find_called_name,
+    find_effects,
+    is_harmless,
+    list_bound,
+)
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # the second is of Python 3.11
+_ALL_NAMES = ("eval", "exec", "locals", "vars")  # what they read stands nowhere
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Surroundings(NamedTuple):
+    """The text of the function that a text is or stands in, and where the text begins in it."""
+
+    text: bytes
+    indent: bytes  # the white space before the first line
+    start: int = 0
+
+
+def find_objection(around: Surroundings, branch: Nested, gone: Sequence[Nested] = ()) -> str:
+    """Say why a branch must stay, in words; "" where what remains stands without it and without those that are gone.
+
+    Branches have byte offsets into the text that is pruned.
+    """
+    tree = parse_piece(around.text, around.indent)
+    if tree is None:
+        from pkg.retrieval.loose_cuts import find_loose_objection
+
+        return find_loose_objection(around.text, around.start + branch.start)
+    statements = _find_statements(around)
+    found = statements.get(_find_place(around, branch))
+    if found is None:
+        return "its place is not known"
+    cut = [inner for each in gone if (inner := statements.get(_find_place(around, each))) is not None]
+    return _find_objection(tree, found, {id(each.node) for each in cut})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A statement with all that it stands in, outermost first, and the name of its suite."""
+
+    node: ast.stmt
+    owners: tuple[ast.AST, ...]
+    suite: Sequence[ast.stmt]
+
+
+def _find_place(around: Surroundings, branch: Nested) -> tuple[int, int]:
+    """Give line and column, in bytes, that the parser has for the start of a branch."""
+    start = around.start + branch.start
+    line = around.text.rfind(b"\n", 0, start) + 1
+    margin = len(around.indent) if line == 0 else 0
+    return around.text.count(b"\n", 0, start) + 1 + bool(around.indent), start - line + margin
+
+
+@lru_cache(maxsize=2)
+def _find_statements(around: Surroundings) -> dict[tuple[int, int], Placed]:
+    """List the compound statements of a text by line and column."""
+    tree = parse_piece(around.text, around.indent)
+    assert tree is not None, "who asks has parsed it"
+    found: dict[tuple[int, int], Placed] = {}
+    waiting: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
+    while waiting:
+        node, owners = waiting.pop()
+        inside = (*owners, node)
+        for _, value in ast.iter_fields(node):
+            suite = value if isinstance(value, list) else []
+            for each in suite:
+                if isinstance(each, ast.stmt):
+                    found.setdefault((each.lineno, each.col_offset), Placed(each, inside, suite))
+                if isinstance(each, ast.stmt | ast.ExceptHandler | ast.match_case):
+                    waiting.append((each, inside))
+    return found
+
+
+def _find_objection(tree: ast.Module, branch: Placed, gone: set[int]) -> str:
+    effects = find_effects(branch.node)
+    if effects.must_stay:
+        return effects.must_stay
+    if (fault := _judge_suite(branch, gone)) or (fault := _judge_error(branch, effects)):
+        return fault
+    without = gone | {id(branch.node)}
+    function = _find_function(tree, branch)
+    if _holds_loop(branch.node) and not any(isinstance(node, Loop) for node in _walk(function, without)):
+        return "no loop would be left"
+    if effects.holds_error and not _gives_anything(function, without):
+        return "it is all that the code gives"
+    return _judge_names(_find_uses(function, without, branch), effects)
+
+
+def _judge_names(uses: _Uses, effects: Effects) -> str:
+    """Object where code elsewhere depends on a name through what the branch does."""
+    if effects.bound and (reader := next((name for name in _ALL_NAMES if name in uses.read), "")):
+        return f"`{reader}` may read all names"
+    for name in sorted(effects.bound & uses.read):
+        return f"`{name}` is read elsewhere"
+    for name in sorted(effects.called & uses.bound):
+        return f"it calls `{name}`"
+    for name in sorted(effects.consumed & uses.read):
+        return f"it may use up `{name}`"
+    return ""
+
+
+def _find_function(tree: ast.Module, branch: Placed) -> ast.AST:
+    """Give the outermost function around a branch; the whole text where that is a piece of one."""
+    return next((owner for owner in branch.owners if isinstance(owner, Definition)), tree)
+
+
+def _judge_suite(branch: Placed, gone: set[int]) -> str:
+    """Object where nothing would be left of a statement that is nothing without its suite."""
+    left = [
+        each
+        for each in branch.suite
+        if each is not branch.node and id(each) not in gone and not is_string_statement(each)
+        and not isinstance(each, ast.Pass)
+    ]  # fmt: skip
+    owner = branch.owners[-1]
+    if left or isinstance(owner, ast.If | ast.ExceptHandler | ast.match_case):
+        return ""
+    return "nothing would be left of what it stands in"
+
+
+def _judge_error(branch: Placed, effects: Effects) -> str:
+    """Object where an error of the branch is more than a refusal of what is given."""
+    if not effects.holds_error:
+        return ""
+    if _always_leaves([branch.node]):
+        return "it always ends in an error"
+    inner = branch.owners[_last_scope(branch.owners) :]
+    for owner, child in zip(inner, (*inner[1:], branch.node), strict=True):
+        if isinstance(owner, ast.While):
+            return "an error of it may end a loop"
+        if isinstance(owner, ast.ExceptHandler) or (isinstance(owner, _TRIES) and child in owner.body):
+            return "an error of it is a way through a `try`"
+        if isinstance(owner, ast.With) and any(_suppresses(item) for item in owner.items):
+            return "an error of it is caught"
+    return ""
+
+
+def _last_scope(owners: Sequence[ast.AST]) -> int:
+    return max((number for number, owner in enumerate(owners) if isinstance(owner, _SCOPES)), default=0)
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    call = item.context_expr
+    return isinstance(call, ast.Call) and find_called_name(call) in ("suppress", "raises", "assertRaises")
+
+
+def _always_leaves(suite: Sequence[ast.stmt]) -> bool:
+    """Tell whether every way through statements ends in an error or a result."""
+    for each in suite:
+        if isinstance(each, ast.Raise | ast.Return):
+            return True
+        if isinstance(each, ast.If) and each.orelse and _always_leaves(each.body) and _always_leaves(each.orelse):
+            return True
+        if isinstance(each, ast.With | ast.AsyncWith) and _always_leaves(each.body):
+            return True
+    return False
+
+
+def _holds_loop(branch: ast.stmt) -> bool:
+    return any(isinstance(node, Loop) for node in ast.walk(branch))
+
+
+def _gives_anything(function: ast.AST, without: set[int]) -> bool:
+    """Tell whether code still gives a result or an error, changes an object, or calls what may do so."""
+    return any(
+        isinstance(node, ast.Yield | ast.YieldFrom | ast.Raise | ast.Assert)
+        or (isinstance(node, ast.Return) and node.value is not None)
+        or (isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.Call) and not is_harmless(find_called_name(node)))
+        for node in _walk(function, without)
+    )
+
+
+def _walk(node: ast.AST, without: set[int]) -> Iterator[ast.AST]:
+    """Give a node and all in it but for some statements."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if id(current) not in without:
+            yield current
+            waiting += ast.iter_child_nodes(current)
+
+
+@dataclass(slots=True)
+class _Uses:
+    """What code reads and binds but for some statements."""
+
+    without: set[int]
+    around: set[int]  # the statements that a branch stands in
+    read: set[str] = field(default_factory=set)  # names whose value may come from elsewhere
+    bound: set[str] = field(default_factory=set)
+
+    def collect(self, node: ast.AST, given: frozenset[str] = frozenset()) -> None:
+        """Note what a node reads and binds; names that are ``given`` have their value from a statement around it."""
+        if id(node) in self.without:
+            return
+        self.bound |= {*list_bound(node), *((node.arg,) if isinstance(node, ast.arg) else ())}
+        if isinstance(node, ast.Name) and node.id not in given and not isinstance(node.ctx, ast.Store):
+            self.read.add(node.id)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in given:
+            self.read.add(node.target.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            self.read |= set(node.names)
+        for names, child in _list_parts(node):
+            self.collect(child, given if id(node) in self.around else given | names)
+
+
+def _find_uses(function: ast.AST, without: set[int], branch: Placed) -> _Uses:
+    uses = _Uses(without, {id(owner) for owner in branch.owners})
+    uses.collect(function)
+    return uses
+
+
+def _list_parts(node: ast.AST) -> Iterator[tuple[frozenset[str], ast.AST]]:
+    """Give what is in a node, each part with the names that the node itself gives a value for it."""
+    nothing = frozenset[str]()
+    if isinstance(node, ast.For | ast.AsyncFor):
+        names = _list_targets([node.target])
+        yield from ((nothing, part) for part in (node.iter, *node.orelse))
+        yield from ((names, part) for part in (node.target, *node.body))
+    elif isinstance(node, _COMPREHENSIONS):
+        names = _list_targets([each.target for each in node.generators])
+        yield nothing, node.generators[0].iter
+        yield from ((names, part) for part in _list_inner(node))
+    else:
+        yield from ((nothing, child) for child in ast.iter_child_nodes(node))
+
+
+def _list_inner(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[ast.AST]:
+    """Give the parts of a comprehension that see its names."""
+    yield from (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+    for number, each in enumerate(node.generators):
+        yield from (each.target, *each.ifs, *((each.iter,) if number else ()))
+
+
+def _list_targets(targets: Sequence[ast.expr]) -> frozenset[str]:
+    return frozenset(name for target in targets for inner in ast.walk(target) for name in list_bound(inner))
