@@ -23,7 +23,7 @@ from measure import Figures, make_parser, open_folder, read_options, write_resul
 from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.model import NodeFilter
-from pkg.retrieval.files import find_files
+from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question

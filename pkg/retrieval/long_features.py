@@ -14,8 +14,8 @@ import numpy as np
 
 from pkg.model import Outline
 from pkg.retrieval import features, name_features
-from pkg.retrieval.mentions import Mentions
 from pkg.retrieval.pool import Pool, Scores, map_owners, standardise
+from pkg.retrieval.question_mentions import Mentions
 from pkg.retrieval.question_parts import Part
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from pkg.model import Label, Match, NodeFilter, Outline
 from pkg.retrieval.long_features import FEATURES, LongPool, measure_long
-from pkg.retrieval.mentions import find_mentions
 from pkg.retrieval.pool import Pool, Scores, read_pool, standard_deviation
 from pkg.retrieval.question import Question
+from pkg.retrieval.question_mentions import find_mentions
 from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import Ranked, Weights, order_weighed
 

@@ -15,7 +15,7 @@ from pkg.console.tables import query_lines, view_query
 from pkg.errors import UsageError
 from pkg.generation.prompt import render_prompt
 from pkg.model import QueryResult
-from pkg.retrieval.files import BEST_FUNCTIONS, SHOWN_FUNCTIONS
+from pkg.retrieval.file_ranking import BEST_FUNCTIONS, SHOWN_FUNCTIONS
 from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import RANKINGS, QueryOptions
 
