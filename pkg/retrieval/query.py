@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
-from pkg.retrieval.files import find_files
+from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.long_search import encode_parts
