@@ -381,6 +381,7 @@ class Graph:
         rerank_hits: str | None = None,
         helpers: HelperChoice = "needed",
         tests: TestChoice = "auto",
+        declarations: bool = True,
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
 
@@ -405,6 +406,7 @@ class Graph:
             rerank_hits=rerank_hits,
             helpers=helpers,
             tests=tests,
+            declarations=declarations,
         )
         return self._run_query(text, options)
 

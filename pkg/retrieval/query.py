@@ -83,7 +83,8 @@ def _find_best(
     where, by_function = node_filter(options), block_kinds(options) is None
 
     def find(count: int) -> Found:
-        return find_nodes(store, question, query, options.mode, count, where, options.ranking, parts, by_function)
+        choices = options.mode, count, where, options.ranking
+        return find_nodes(store, question, query, *choices, parts, by_function, options.declarations)
 
     if options.rerank_hits is None:
         return find(k)

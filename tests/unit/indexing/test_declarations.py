@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
-from pkg.indexing.declarations import MOST_OF_A_VALUE, list_own_ranges, name_module, surround
+from pkg.indexing.declarations import MOST_OF_A_VALUE, list_own_ranges, surround
 from pkg.indexing.inputs import LoadedUnit
 from pkg.indexing.prepare import Preparer
 from pkg.indexing.redrafting import redraft
 from pkg.model import Label, Span
-from pkg.units import StoredFragment, format_id
+from pkg.units import StoredFragment, format_id, name_module
 
 TEXT = b'''# licence
 """Settings."""
