@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 
 from pkg.retrieval.question_parts import Part, is_long, read_parts
-from pkg.retrieval.tracebacks import Frame, read_frames
+from pkg.retrieval.tracebacks import StackFrame, read_frames
 from pkg.terms.related import Related, find_related
 from pkg.terms.term_weights import weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word
@@ -75,7 +75,7 @@ class Question:
     related: Related = field(default_factory=dict)  # what is used like each term (pkg.terms.related)
     parts: Mapping[Part, Question] = field(default_factory=dict)  # of a long question; a short one has none
     mentioned: tuple[str, ...] = ()  # of a long question: all names that may be of code, those of its title first
-    frames: tuple[Frame, ...] = ()  # of a long question: the calls of its stack traces
+    frames: tuple[StackFrame, ...] = ()  # of a long question: the calls of its stack traces
 
     @property
     def sought(self) -> dict[str, float]:
