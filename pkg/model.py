@@ -415,7 +415,7 @@ class Hit:
     summary: str | None = None  # first sentence of the docstring of that function
     has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
     same_function: int = 0  # other good blocks of its function that were folded into this one
-    functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, whose scores make its own
+    functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, of which the first make its score
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
-from pkg.retrieval.files import find_files
+from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.long_search import encode_parts
@@ -83,7 +83,8 @@ def _find_best(
     where, by_function = node_filter(options), block_kinds(options) is None
 
     def find(count: int) -> Found:
-        return find_nodes(store, question, query, options.mode, count, where, options.ranking, parts, by_function)
+        choices = options.mode, count, where, options.ranking
+        return find_nodes(store, question, query, *choices, parts, by_function, options.declarations)
 
     if options.rerank_hits is None:
         return find(k)

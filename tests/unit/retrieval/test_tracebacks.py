@@ -6,7 +6,7 @@ from pkg.retrieval.tracebacks import LONGEST_LINE, MOST_FRAMES, Frame, read_fram
 
 PYTHON = """\
 Traceback (most recent call last):
-  File "/home/ann/app.py", line 3, in <module>
+  File "/srv/ann/app.py", line 3, in <module>
     run()
   File "/usr/lib/python3/site-packages/shop/cart.py", line 12, in add_item
     raise ValueError
@@ -35,7 +35,7 @@ shop/cart.py:12: ValueError
         (
             PYTHON,
             [
-                Frame("/home/ann/app.py", 3, None),
+                Frame("/srv/ann/app.py", 3, None),
                 Frame("/usr/lib/python3/site-packages/shop/cart.py", 12, "add_item"),
             ],
         ),
