@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import QueryError, shorten
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
+from pkg.retrieval.floor import explain_misfit, fits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.pack import Packed, pack_hits
@@ -34,13 +35,15 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     with store.snapshot():
         found = _find_best(store, question, query, text, options)
         notes = _check_found(store, found, options)
+        is_fit, misfit = _judge_fit(found, encoder, options)
         opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, Completer(store, encoder, options.hops, options.callers))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     same_function = sum(each.same_function for each in found.ranked)
-    coverage = Coverage(*counts, (*notes, *packed.notes), *calls, packed.without_code, same_function)
+    notes = (*misfit, *notes, *packed.notes)
+    coverage = Coverage(*counts, notes, *calls, packed.without_code, same_function, is_fit)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
@@ -92,6 +95,12 @@ def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tupl
     if not found.searched:
         return (f"the graph holds no {labels} nodes; run: pkg build PATH",)
     return (f"none of the {found.searched} {labels} nodes passes the filter; widen source, path, kind or blocks",)
+
+
+def _judge_fit(found: Found, encoder: Encoder, options: QueryOptions) -> tuple[bool | None, tuple[str, ...]]:
+    """Tell whether anything fits, and say so where nothing does."""
+    is_fit = fits(found.evidence, encoder.name) if options.floor else None
+    return is_fit, (explain_misfit(found.evidence),) if found.evidence is not None and is_fit is False else ()
 
 
 def _explain_search(found: Found) -> tuple[str, ...]:

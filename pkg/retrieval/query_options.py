@@ -40,6 +40,7 @@ class QueryOptions:
     callers: bool = False  # Q-23; the functions that call a hit
     rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
     tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
+    floor: bool = True  # whether to judge if anything fits; where nothing does, prompts show no code
 
 
 DEFAULT_OPTIONS = QueryOptions()

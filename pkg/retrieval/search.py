@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.model import Label, Match, Matches, NodeFilter
+from pkg.retrieval.floor import Evidence, measure_evidence
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
 from pkg.retrieval.ranking import Ranked, fold_functions, merge_ranked, rank_linear, rank_reciprocal
@@ -33,6 +34,7 @@ class Found:
     filtered: int
     folded: int
     is_approximate: bool = False  # whether a dense search did not look at all nodes
+    evidence: Evidence | None = None  # of whether anything fits; not with the ranking ``dense``
 
 
 def find_nodes(
@@ -69,7 +71,8 @@ def find_nodes(
         depth *= DEEPER
     folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
-    return Found(tuple(best), searched, filtered, folded, any(pool.is_approximate for pool in pools))
+    is_approximate = any(pool.is_approximate for pool in pools)
+    return Found(tuple(best), searched, filtered, folded, is_approximate, measure_evidence(pools))
 
 
 def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:
