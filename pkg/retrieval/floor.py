@@ -42,9 +42,12 @@ class Evidence(NamedTuple):
 
 
 def measure_evidence(pools: Sequence[Pool]) -> Evidence | None:
-    """Measure what the candidates of a question tell; None where there are none."""
+    """Measure what the candidates of a question tell; None where there are none.
+
+    Also None of a question of several lines: it is a piece of code or an issue, and the floor was learned from neither.
+    """
     filled = [pool for pool in pools if pool.outlines]
-    if not filled:
+    if not filled or "\n" in filled[0].question.text.strip():
         return None
     return Evidence(
         max(float(pool.dense.max()) for pool in filled),
