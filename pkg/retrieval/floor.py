@@ -2,8 +2,8 @@
 
 Two things tell of it: the best cosine of the candidates, and how much of the question the best of them holds, each word
 by its rarity. Of a longer question less is held, so its length counts too. The weights are learned from questions on
-many packages, asked of these and of others (training/train_floor.py), for the encoders that come with PKG; with others,
-whose cosines lie elsewhere, the words alone decide.
+many packages, asked of these and of others (training/train_floor.py), for the encoder ``static``; with others, whose
+cosines lie elsewhere, the words alone decide.
 """
 
 from __future__ import annotations
