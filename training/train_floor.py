@@ -1,6 +1,6 @@
 """Fit the floor of pkg query, below which nothing fits, and write its weights.
 
-    PYTHONPATH=benchmarks python training/train_floor.py --data FOLDER [--cache FOLDER] [--encoders static,minilm]
+    PYTHONPATH=benchmarks python training/train_floor.py --data FOLDER [--cache FOLDER] [--encoders static]
 
 The plain questions on each package are asked of that package, and of others, which cannot answer them but by chance. A
 logistic model tells the two apart by what the candidates tell (pkg.retrieval.floor); both count alike. Its offset is
@@ -116,7 +116,7 @@ def read_sets(data: Path, cache: Path) -> list[QuestionSet]:
 
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--encoders", default="static,minilm", help="encoders to fit for, with commas between them")
+    parser.add_argument("--encoders", default="static", help="encoders to fit for, with commas between them")
     options = read_options(parser)
     floors: dict[str, Floor] = {}
     judged: dict[str, dict[str, float]] = {}

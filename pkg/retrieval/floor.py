@@ -2,8 +2,8 @@
 
 Two things tell of it: the best cosine of the candidates, and how much of the question the best of them holds, each word
 by its rarity. Of a longer question less is held, so its length counts too. The weights are learned from questions on
-many packages, asked of these and of others (training/train_floor.py), for the encoders that come with PKG; with others,
-whose cosines lie elsewhere, the words alone decide.
+many packages, asked of these and of others (training/train_floor.py), for the encoder ``static``; with others, whose
+cosines lie elsewhere, the words alone decide.
 """
 
 from __future__ import annotations
@@ -42,9 +42,12 @@ class Evidence(NamedTuple):
 
 
 def measure_evidence(pools: Sequence[Pool]) -> Evidence | None:
-    """Measure what the candidates of a question tell; None where there are none."""
+    """Measure what the candidates of a question tell; None where there are none.
+
+    Also None of a question of several lines: it is a piece of code or an issue, and the floor was learned from neither.
+    """
     filled = [pool for pool in pools if pool.outlines]
-    if not filled:
+    if not filled or "\n" in filled[0].question.text.strip():
         return None
     return Evidence(
         max(float(pool.dense.max()) for pool in filled),

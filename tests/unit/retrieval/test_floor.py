@@ -108,5 +108,13 @@ def test_the_papers_ranking_and_who_says_so_judge_nothing(options: QueryOptions,
     assert (result.coverage.fits, result.coverage.notes) == (judged, ())
 
 
+def test_a_piece_of_code_is_not_judged() -> None:
+    text = 'def bake(cake):\n    """Bake a chocolate cake."""\n'
+
+    result = run_query(make_store({"a.py": CODE}), FakeEncoder(), text, QueryOptions(mode="function"))
+
+    assert result.coverage.fits is None
+
+
 def test_the_reason_tells_both_measures() -> None:
     assert explain_misfit(POOR).startswith("nothing fits: the best candidate holds 0%")
