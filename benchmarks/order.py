@@ -3,10 +3,10 @@
     python benchmarks/order.py --data FOLDER [--cache FOLDER] [--encoder static] [--beside minilm] [--labels function]
 
 For each package with plain questions (benchmarks/plain_questions.py), as a wheel and, where it holds tests, as its
-source distribution: the share of questions whose first answer is right, or one of the first five, and MRR@10. Beside the
-ranker stand plain BM25 over the functions, the cosine of another encoder, and given weights. A block answers for its
-function, and a function counts once. The candidates are collected once and kept in the cache, so that a second run after
-a change of features or of training takes seconds.
+source distribution: the share of questions whose first answer is right, or one of the first five, and MRR@10. Beside
+the ranker stand plain BM25 over the functions, the cosine of another encoder, and given weights. A block answers for
+its function, and a function counts once. The candidates are collected once and kept in the cache, so that a second run
+after a change of features or of training takes seconds.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from lessons import (  # noqa: E402
     Lesson,
     keep_bounds,
     list_strange,
+    read_declared_lessons,
     read_lessons,
     read_plain_lessons,
     read_pools,
@@ -103,7 +104,9 @@ def measure_label(
         if lesson.package not in rankers:
             ranker = leave_out(lessons, stacks, fitted, lesson.package)
             rankers[lesson.package] = keep_bounds(ranker, label, ranker if label is Label.FUNCTION else None)
-        ranks = find_ranks(lesson, label, read_pools(lesson, label, encoder, cache), rankers[lesson.package].weights)
+        ranks = find_ranks(
+            lesson, label, read_pools(lesson, label, encoder, cache), rankers[lesson.package].weights.tolist()
+        )
         yield lesson.chosen.name, describe_ranks(ranks), ranks
 
 
@@ -142,7 +145,8 @@ def main() -> None:
     options = read_options(parser)
     figures: dict[str, dict[str, Figures]] = {}
     with open_folder(options.cache) as (cache, _):
-        plain, others = read_plain_lessons(options.data, cache), list(read_lessons(options.data, cache))
+        plain = read_plain_lessons(options.data, cache)
+        others = [*read_lessons(options.data, cache), *read_declared_lessons(cache)]
         if options.plainly:
             figures["bm25"] = {
                 each.chosen.name: describe_ranks(rank_plainly(each.chosen, options.encoder, cache)) for each in plain

@@ -26,12 +26,12 @@ class Package:
     name: str
     version: str
     sha256: str
-    is_source: bool = False
+    options: tuple[str, ...] = _WHEEL
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """Give what makes pip download this file."""
-        return (f"--no-binary={self.name}",) if self.is_source else _WHEEL
+    def is_source(self) -> bool:
+        """Tell whether the source distribution is meant."""
+        return f"--no-binary={self.name}" in self.options
 
     @property
     def folder(self) -> str:
@@ -39,9 +39,13 @@ class Package:
         return f"{self.name}-{self.version}-source" if self.is_source else f"{self.name}-{self.version}"
 
 
+def _pin_source(name: str, version: str, sha256: str) -> Package:
+    return Package(name, version, sha256, (f"--no-binary={name}",))
+
+
 ASTROPY = Package("astropy", "8.0.2", "000d6998bcf4f097257b3776f29f1dafde0967bf1b091edbad95df564eee4eea")
 DJANGO = Package("django", "5.2.8", "37e687f7bd73ddf043e2b6b97cfe02fcbb11f2dbb3adccc6a2b18c6daa054d7f")
-SPYDER = Package("spyder", "6.0.0a4", "c0e08db67e86db8eb97fe7ae789af15a4138a952ddbaeb70eaec30a67a61ae9d", True)
+SPYDER = _pin_source("spyder", "6.0.0a4", "c0e08db67e86db8eb97fe7ae789af15a4138a952ddbaeb70eaec30a67a61ae9d")
 """Its wheel lacks files that questions about its repository ask for."""
 
 FLASK = Package("flask", "3.1.2", "ca1d8112ec8a6158cc29ea4858963350011b5c846a414cdb7a954aa9e967d03c")
@@ -107,19 +111,19 @@ PLAIN = (
 """Those that plain questions are asked about."""
 
 SOURCES = (
-    Package("alembic", "1.20.1", "83490def1f723413db5096591f7609ac52544805be93849170088ed04f5a2e0b", True),
-    Package("beets", "2.14.1", "b25dc7bf8ed093d8b6e043e88013736902c1082c958b81a598af5db5275539a5", True),
-    Package("dulwich", "1.2.21", "5d3939f64883e6799614cab708ef4ee9ef415dd6dcad47527cdbb0eea43bf3a2", True),
-    Package("flask", "3.1.2", "bf656c15c80190ed628ad08cdfd3aaa35beb087855e2f494910aa3774cc4fd87", True),
-    Package("httpx", "0.28.1", "75e98c5f16b0f35b567856f597f06ff2270a374470a5c2392242528e3e3e42fc", True),
-    Package("invoke", "3.0.3", "437b6a622223824380bfb4e64f612711a6b648c795f565efc8625af66fb57f0c", True),
-    Package("librosa", "0.11.0", "f5ed951ca189b375bbe2e33b2abd7e040ceeee302b9bbaeeffdfddb8d0ace908", True),
-    Package("lifelines", "0.30.3", "acd1e0ecada4280c7bb2948f39c760a0f9158a57d752c8ca29f984a86c698b7f", True),
-    Package("paramiko", "5.1.0", "239b5f9b2a53006cd54f83cf8495ee742083708ead947882c8dd2786de79f39b", True),
-    Package("pypdf", "7.1.1", "2eff4e2fc5fb22a6d6711e6f1166cdc9ab5765d90cd0d77dfea3f4aa91a27b1d", True),
-    Package("pytest", "9.2.0", "97c4f3b1f3c7414aa36465e09b8220f1d03627993bd51b1282e193753c80557b", True),
-    Package("scrapy", "2.19.0", "34130726582b64c91531162ab277c4053e558876d49ba219cb43679e71d80a87", True),
-    Package("skyfield", "1.55", "05dce8aafbff3f007f01cabcd2eb1858c43d7465f58c13d22c5a828a6d2fc14b", True),
+    _pin_source("alembic", "1.20.1", "83490def1f723413db5096591f7609ac52544805be93849170088ed04f5a2e0b"),
+    _pin_source("beets", "2.14.1", "b25dc7bf8ed093d8b6e043e88013736902c1082c958b81a598af5db5275539a5"),
+    _pin_source("dulwich", "1.2.21", "5d3939f64883e6799614cab708ef4ee9ef415dd6dcad47527cdbb0eea43bf3a2"),
+    _pin_source("flask", "3.1.2", "bf656c15c80190ed628ad08cdfd3aaa35beb087855e2f494910aa3774cc4fd87"),
+    _pin_source("httpx", "0.28.1", "75e98c5f16b0f35b567856f597f06ff2270a374470a5c2392242528e3e3e42fc"),
+    _pin_source("invoke", "3.0.3", "437b6a622223824380bfb4e64f612711a6b648c795f565efc8625af66fb57f0c"),
+    _pin_source("librosa", "0.11.0", "f5ed951ca189b375bbe2e33b2abd7e040ceeee302b9bbaeeffdfddb8d0ace908"),
+    _pin_source("lifelines", "0.30.3", "acd1e0ecada4280c7bb2948f39c760a0f9158a57d752c8ca29f984a86c698b7f"),
+    _pin_source("paramiko", "5.1.0", "239b5f9b2a53006cd54f83cf8495ee742083708ead947882c8dd2786de79f39b"),
+    _pin_source("pypdf", "7.1.1", "2eff4e2fc5fb22a6d6711e6f1166cdc9ab5765d90cd0d77dfea3f4aa91a27b1d"),
+    _pin_source("pytest", "9.2.0", "97c4f3b1f3c7414aa36465e09b8220f1d03627993bd51b1282e193753c80557b"),
+    _pin_source("scrapy", "2.19.0", "34130726582b64c91531162ab277c4053e558876d49ba219cb43679e71d80a87"),
+    _pin_source("skyfield", "1.55", "05dce8aafbff3f007f01cabcd2eb1858c43d7465f58c13d22c5a828a6d2fc14b"),
 )  # fmt: skip
 """The source distributions of some of these, which hold their tests."""
 

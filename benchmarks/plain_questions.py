@@ -14,6 +14,7 @@ from packages import FLASK, HTTPX, LIBROSA, PLAIN, RICH, SOURCES, Package, fetch
 from question_sets import Question, QuestionSet
 
 _QUESTIONS = Path(__file__).with_name("data") / "questions.json"
+_DECLARATIONS = _QUESTIONS.with_name("declaration_lessons.json")
 _LIBROSA = Path("plain_questions") / "librosa.jsonl"  # in the folder of shared data
 
 
@@ -33,8 +34,17 @@ def read_package_questions(data: Path, cache: Path) -> Iterator[tuple[Package, Q
         yield package, QuestionSet(f"{package.name}-{form}", code, "function", rows[package.name])
 
 
-def _read_rows() -> dict[str, tuple[Question, ...]]:
-    rows = json.loads(_QUESTIONS.read_text(encoding="utf-8"))
+def read_declaration_questions(cache: Path) -> Iterator[tuple[Package, QuestionSet]]:
+    """Give questions whose answer is a constant, field or class, on wheels: a ranker may learn from all of them."""
+    rows = _read_rows(_DECLARATIONS)
+    for package in PLAIN:
+        if package.name in rows:
+            code = fetch_package(package, cache)
+            yield package, QuestionSet(f"{package.name}-wheel", code, "function", rows[package.name])
+
+
+def _read_rows(file: Path = _QUESTIONS) -> dict[str, tuple[Question, ...]]:
+    rows = json.loads(file.read_text(encoding="utf-8"))
     return {name: tuple(Question(row["text"], tuple(row["gold"])) for row in asked) for name, asked in rows.items()}
 
 

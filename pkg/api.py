@@ -381,6 +381,7 @@ class Graph:
         rerank_hits: str | None = None,
         helpers: HelperChoice = "needed",
         tests: TestChoice = "auto",
+        declarations: bool = True,
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
 
@@ -405,6 +406,7 @@ class Graph:
             rerank_hits=rerank_hits,
             helpers=helpers,
             tests=tests,
+            declarations=declarations,
         )
         return self._run_query(text, options)
 
@@ -428,9 +430,9 @@ class Graph:
         direction: Direction = "both",
         limit: int = 200,
     ) -> Answer:
-        """Tell what depends on what; what each option means stands at pkg.DepsOptions.
+        """Tell what depends on what, or who reads a constant; what each option means stands at pkg.DepsOptions.
 
-        name: path:line, a path, a dotted module, a qualified or a bare name of a function or class.
+        name: path:line, a path, a dotted module, a qualified or a bare name of a function, class, constant or field.
         Raises QueryError for a name that the graph does not know, UsageError for options that do not fit together.
         """
         from pkg.retrieval.deps.answer import DepsOptions
@@ -492,7 +494,7 @@ class Graph:
         return code, _read_again(lambda: read_context(self.store, code, whole))
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions and classes of a bare name."""
+        """Find the functions, classes and constants of a bare name."""
         return _read_again(lambda: self.store.find_name(name, source))
 
     def docstrings(self, source: str | None = None) -> list[DocstringCount]:

@@ -340,11 +340,11 @@ def completion(shell: str) -> None:
 def deps(
     name: str | None, store: str, ends: tuple[str, str] | None, form: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides.
+    """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, readers.
 
-    NAME is a function, class or file: path:line, a path, path::Class.method, a dotted module, a qualified name or a
-    bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how many of
-    the call sites in reach are bound.
+    NAME is a function, class, constant or file: path:line, a path, path::Class.method, a dotted module, a qualified
+    name or a bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how
+    many of the call sites in reach are bound.
     """
     from pkg.api import open_graph
     from pkg.console import trees

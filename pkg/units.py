@@ -263,6 +263,13 @@ def hash_inside(owner: int, path: str) -> int:
     return (owner * _SPREAD + _hash_path(path)) & _MASK
 
 
+def name_module(path: str) -> str:
+    """Give the bare name of the module in a file; that of a package is the folder's."""
+    folder, _, file = path.rpartition("/")
+    stem = file.partition(".")[0] or file
+    return folder.rpartition("/")[2] if stem == "__init__" and folder else stem
+
+
 def find_owner(node_id: str, label: Label, name: str) -> str:
     """Give the id of the function that a block is a block of, which hash_inside made its id of; else the node's own."""
     if label is not Label.BLOCK:

@@ -1,10 +1,10 @@
-"""Collect the candidates of many questions once, and keep them: searches take minutes, what is measured of them seconds."""
+"""Collect the candidates of many questions once, and keep them: searches take minutes, measuring them seconds."""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from functools import cache
+from functools import cache as remember
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,30 +21,37 @@ from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pkg"
-_JUDGING = ("retrieval", "generation", "rerank", "evaluation", "service", "console")
-"""Folders of the package that decide nothing about which candidates there are, but for pool.py and question.py."""
+_GRAPH = (
+    "extract", "indexing", "encode", "enhance", "resolve", "graph", "units.py", "terms/impacts.py", "terms/words.py",
+    "terms/compounds.py", "weights/static.json", "weights/lexical.json",
+)  # fmt: skip
+"""What decides what stands in a graph."""
+_POOL = (
+    "retrieval/pool.py", "retrieval/pool_words.py", "retrieval/question.py", "terms", "vectors", "weights",
+)  # fmt: skip
+"""What decides, with the graph, which candidates there are and what is known of them."""
 
 
 def keep_pools(
-    chosen: QuestionSet, questions: Sequence[Question], label: Label, encoder: str, answers: int, kept: Path
+    chosen: QuestionSet, questions: Sequence[Question], label: Label, encoder: str, answers: int, cache: Path
 ) -> list[Pool]:
     """Read the pools of questions that an earlier run has kept for the same code, or collect and keep them."""
     asked = sha256("\n".join(question.text for question in questions).encode()).hexdigest()[:8]
-    folder = kept / f"pools-{_hash_package()}"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = cache / f"pools-{_hash_code(_GRAPH + _POOL)}"
     file = folder / f"{chosen.name}-{label.value}-{encoder.partition(':')[0]}-{answers}-{asked}.pickle"
     if not file.exists():
-        with open_kept(chosen, encoder, kept) as graph:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open_kept(chosen, encoder, cache) as graph:
             pools = collect_pools(graph, questions, label, answers)
         file.with_suffix(".tmp").write_bytes(pickle.dumps(pools))
         file.with_suffix(".tmp").rename(file)
-    pools: list[Pool] = pickle.loads(file.read_bytes())
-    return pools
+    kept: list[Pool] = pickle.loads(file.read_bytes())
+    return kept
 
 
-def open_kept(chosen: QuestionSet, encoder: str, kept: Path) -> Graph:
+def open_kept(chosen: QuestionSet, encoder: str, cache: Path) -> Graph:
     """Open the graph of a set, and build it unless it is there."""
-    folder = kept / f"pools-{_hash_package()}"
+    folder = cache / f"graphs-{_hash_code(_GRAPH)}"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chosen.name}-{encoder.partition(':')[0]}.db"
     address = f"sqlite:///{path}"
@@ -53,15 +60,14 @@ def open_kept(chosen: QuestionSet, encoder: str, kept: Path) -> Graph:
     return open_graph(address)
 
 
-@cache
-def _hash_package() -> str:
-    """Hash the part of the package that says which candidates there are."""
+@remember
+def _hash_code(parts: tuple[str, ...]) -> str:
+    """Hash parts of the package."""
     digest = sha256()
-    for path in sorted(PACKAGE.rglob("*")):
-        inside = path.relative_to(PACKAGE)
-        judges = inside.parts[0] in _JUDGING and inside.name not in ("pool.py", "question.py")
-        if path.is_file() and path.suffix != ".pyc" and not judges:
-            digest.update(path.read_bytes())
+    for part in parts:
+        for path in sorted((PACKAGE / part).rglob("*") if (PACKAGE / part).is_dir() else [PACKAGE / part]):
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 
 
@@ -73,7 +79,7 @@ def collect_pools(graph: Graph, questions: Sequence[Question], label: Label, ans
         parsed = parse_question(question.text)
         with graph.store.snapshot():
             query = encode_question(encoder, question.text)
-            pools.append(collect_pool(graph.store, parsed, query, label, answers, NodeFilter()))
+            pools.append(collect_pool(graph.store, parsed, query, label, answers, NodeFilter(), with_declarations=True))
     return pools
 
 
@@ -85,14 +91,14 @@ def find_right(pool: Pool, chosen: QuestionSet, question: Question, of_function:
     right = [_is_right(pool, row, chosen, question, of_function) for row in range(len(pool.outlines))]
     same = {each.content_hash for each, is_right in zip(pool.outlines, right, strict=True) if is_right}
     is_equal = [each.label is Label.FUNCTION and each.content_hash in same for each in pool.outlines]
-    return np.array(right, bool) | np.array(is_equal, bool)
+    return np.logical_or(right, is_equal)
 
 
 def _is_right(pool: Pool, row: int, chosen: QuestionSet, question: Question, of_function: bool) -> bool:
     outline, owner = pool.outlines[row], pool.owners[row]
     if chosen.mode == "block":
         return f"{outline.path}::{owner.qualname}::{outline.name}" in question.gold
-    is_whole = of_function or outline.label is Label.FUNCTION or outline.kind == "body"
+    is_whole = of_function or outline.label is not Label.BLOCK or outline.kind == "body"
     return is_whole and any(_is_place(owner, chosen, place) for place in question.gold)
 
 

@@ -11,7 +11,7 @@ from comment_questions import read_comment_questions
 from cosqa_questions import read_cosqa_questions
 from docstring_questions import read_further_bare_questions, read_further_questions
 from kept_pools import find_right, keep_pools
-from plain_questions import read_package_questions
+from plain_questions import read_declaration_questions, read_package_questions
 from question_sets import DEVELOPMENT, Question, QuestionSet
 from ranker_fit import Judged, Ranker, Stack, stack_judged
 from spyder_questions import read_spyder_questions
@@ -20,10 +20,12 @@ from pkg.model import Label
 from pkg.retrieval.features import FEATURES, measure_features
 from pkg.retrieval.pool import Pool
 
-ANSWERS = 100  # that are asked for: more wrong ones to learn from than the pool of ten answers holds
-FEW = 10  # that a person asks for: plain questions are learned from and judged by the pool of these
+FURTHER = 700  # docstrings of a set that are learned from: with all of them the same is learned
+ANSWERS = 10  # that are asked for: as many as a person asks for
 PLAIN = {Label.FUNCTION: 6.0, Label.BLOCK: 3.0}
 """What the plain questions on all packages count together: each package alike, whatever the forms it is asked in."""
+DECLARED = {Label.FUNCTION: 1.5, Label.BLOCK: 1.0}
+"""What the questions about constants, fields and classes count together."""
 STRANGE = 0.3
 """What questions that a package cannot answer count, beside those that it can: they teach the rate of right answers."""
 
@@ -48,7 +50,7 @@ def read_lessons(data: Path, cache: Path) -> Iterator[Lesson]:
         (read_further_questions(cache), {Label.FUNCTION: 3.0, Label.BLOCK: 1.0}),
         (read_further_bare_questions(cache), {Label.FUNCTION: 2.0}),
     ):
-        yield Lesson("", further, further.questions, worth)
+        yield Lesson("", further, further.questions[:FURTHER], worth)
     for halved, worth in (
         (read_cosqa_questions(data), {Label.FUNCTION: 4.0, Label.BLOCK: 1.0}),
         (read_spyder_questions(data, cache), {Label.FUNCTION: 1.0}),
@@ -62,8 +64,19 @@ def read_plain_lessons(data: Path, cache: Path) -> list[Lesson]:
     sets = list(read_package_questions(data, cache))
     names = [package.name for package, _ in sets]
     return [
-        Lesson(package.name, chosen, chosen.questions, _share_worth(len(set(names)) * names.count(package.name)), FEW)
+        Lesson(package.name, chosen, chosen.questions, _share_worth(len(set(names)) * names.count(package.name)))
         for package, chosen in sets
+    ]
+
+
+def read_declared_lessons(cache: Path) -> list[Lesson]:
+    """Give the questions about constants, fields and classes; each package counts by their number."""
+    sets = list(read_declaration_questions(cache))
+    total = sum(len(chosen.questions) for _, chosen in sets)
+    shares = [len(chosen.questions) / total for _, chosen in sets]
+    return [
+        Lesson(package.name, chosen, chosen.questions, {label: share * each for label, each in DECLARED.items()})
+        for (package, chosen), share in zip(sets, shares, strict=True)
     ]
 
 
@@ -72,7 +85,7 @@ def list_strange(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
     for lesson, other in zip(lessons, (*lessons[2:], *lessons[:2]), strict=True):
         nobody = tuple(Question(question.text, ()) for question in other.questions)
         worth = {label: STRANGE * each for label, each in lesson.worth.items()}
-        yield Lesson(lesson.package, lesson.chosen, nobody, worth, FEW)
+        yield Lesson(lesson.package, lesson.chosen, nobody, worth)
 
 
 def _share_worth(parts: int) -> dict[Label, float]:

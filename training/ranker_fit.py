@@ -78,8 +78,8 @@ def fit_stacks(stacks: Sequence[Stack], start: Floats | None = None) -> Ranker:
 
 def fit_offset(stacks: Sequence[Stack], weights: Floats) -> tuple[Floats, float]:
     """Scale weights [features] and find an offset, so that their sum tells how often a first hit is right."""
-    firsts = [np.concatenate(each) for each in zip(*map(lambda stack: _list_firsts(stack, weights), stacks))]
-    scale, offset = _fit_rate(*firsts)
+    sums, right, worth = zip(*(_list_firsts(each, weights) for each in stacks), strict=True)
+    scale, offset = _fit_rate(np.concatenate(sums), np.concatenate(right), np.concatenate(worth))
     return weights * scale, offset
 
 
@@ -120,7 +120,8 @@ def _measure_spread(stacks: Sequence[Stack]) -> Floats:
     """Give the variance of each feature [features]."""
     count = sum(len(each.features) for each in stacks)
     mean = sum(each.features.sum(axis=0) for each in stacks) / count
-    return sum(np.square(each.features - mean).sum(axis=0) for each in stacks) / count + 1e-9
+    squares = sum(np.square(each.features - mean).sum(axis=0) for each in stacks)
+    return np.asarray(squares / count + 1e-9, np.float64)
 
 
 def _measure_slope(stack: Stack, weights: Floats) -> tuple[float, Floats, Floats]:

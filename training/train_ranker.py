@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 
-from lessons import keep_bounds, list_strange, read_lessons, read_plain_lessons, stack_lesson
+from lessons import keep_bounds, list_strange, read_declared_lessons, read_lessons, read_plain_lessons, stack_lesson
 from measure import make_parser, open_folder, read_options
 from ranker_fit import Ranker, fit_stacks
 
@@ -43,7 +43,7 @@ def main() -> None:
     rankers: dict[Label, Ranker] = {}
     with open_folder(options.cache) as (cache, _):
         plain = read_plain_lessons(options.data, cache)
-        lessons = [*read_lessons(options.data, cache), *plain, *list_strange(plain)]
+        lessons = [*read_lessons(options.data, cache), *plain, *list_strange(plain), *read_declared_lessons(cache)]
         for label in FEATURES:
             learned = [stack_lesson(each, label, options.encoder, cache) for each in lessons if label in each.worth]
             fitted = fit_stacks(learned)

@@ -127,7 +127,8 @@ query_options = combine(
         "--mode",
         type=click.Choice(MODES),
         default=QUERY.mode,
-        help="Look for blocks, whole functions, or both; or list files with their best functions.",
+        help="Look for blocks, whole functions, both, or classes, constants and modules; or list files with their best"
+        " functions.",
     ),
     setting(
         "--top-k",
@@ -147,6 +148,11 @@ query_options = combine(
         type=click.Choice(BLOCK_CHOICES),
         default=QUERY.blocks,
         help="All blocks, only compound statements, or only function bodies.",
+    ),
+    setting(
+        "--declarations/--no-declarations",
+        default=QUERY.declarations,
+        help="Find classes, constants and modules beside functions and blocks, or do not.",
     ),
     source_setting(help="Search one source only."),
     click.option(

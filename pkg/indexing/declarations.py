@@ -18,13 +18,6 @@ _SAME_LINE = re.compile(rb"[ \t,;)\]}]*")
 _NEXT_LINE = re.compile(rb"[ \t]*\r?\n[ \t]*")
 
 
-def name_module(path: str) -> str:
-    """Give the bare name of the module in a file; that of a package is the folder's."""
-    folder, _, file = path.rpartition("/")
-    stem = file.partition(".")[0] or file
-    return folder.rpartition("/")[2] if stem == "__init__" and folder else stem
-
-
 def list_own_ranges(ranges: Iterable[Range], inside: Iterable[Span]) -> list[Range]:
     """Cut pieces out of ranges; both ascend, and pieces that lie in another are ignored."""
     holes = iter([*inside, None])

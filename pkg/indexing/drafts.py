@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.graph.texts import describe_docstring
-from pkg.indexing.declarations import list_own_ranges, list_own_text, list_said_ranges, name_module, surround
+from pkg.indexing.declarations import list_own_ranges, list_own_text, list_said_ranges, surround
 from pkg.indexing.fields import FieldSpans
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function
 from pkg.model import (
@@ -30,7 +30,7 @@ from pkg.model import (
     Span,
 )
 from pkg.terms.impacts import TERM_LABELS, NodeKeys, TermRows, pack_terms
-from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside
+from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside, name_module
 
 
 class CodePieces:

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.encode.word_table import number_identifiers
-from pkg.indexing.declarations import name_module
 from pkg.model import Block, Class, Constant, Docstring, Function, Module
 from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
+from pkg.units import name_module
 
 FieldSpan = tuple[int, int, int, int]  # byte offsets [start, end), the number of the node, the field
 Range = tuple[int, int]  # byte offsets [start, end)

@@ -38,9 +38,19 @@ from pkg.retrieval.pool import (
     standardise,
     zeros,
 )
+from pkg.terms.words import stem_word
 
+_EXAMPLE = re.compile(
+    r"(?:^|/)(?:docs?|documentation|doc_src|examples?|demos?|samples?|tutorials?|benchmarks?|contrib|scripts|tools)/"
+)
 _GENERATED = re.compile(r"_pb2(?:_grpc)?\.py$|(?:^|/)_?generated/|_generated\.py$|(?:^|/)(?:lex|yacc|parse)tab\.py$")
 _VENDORED = re.compile(r"(?:^|/)_?(?:vendor|vendored|third_party|thirdparty|extern)/")
+
+
+@lru_cache(maxsize=10_000)
+def is_example(path: str) -> bool:
+    """Tell whether a file is an example, a part of documentation or a measurement."""
+    return _EXAMPLE.search(path) is not None
 
 
 @lru_cache(maxsize=10_000)
@@ -49,6 +59,18 @@ def is_foreign(path: str) -> bool:
     return _GENERATED.search(path) is not None or _VENDORED.search(path) is not None
 
 
+_EXAMPLE_TERMS = frozenset(map(stem_word, ("example", "demo", "sample", "tutorial", "benchmark")))
+_CLASS_TERMS = frozenset(map(stem_word, ("class", "error", "exception", "type", "object", "enum", "kind", "dataclass")))
+_CONSTANT_TERMS = frozenset(
+    map(
+        stem_word,
+        (
+            "default", "setting", "constant", "value", "variable", "option", "field", "attribute", "flag", "limit",
+            "code", "table", "list", "set", "name", "key", "number", "many", "maximum", "minimum", "which", "regex",
+        ),
+    )
+)  # fmt: skip
+_ACTION_TERMS = frozenset(map(stem_word, ("how", "do", "does", "make", "turn", "when", "happens")))
 _RANK_OFFSET = 10  # of reciprocal ranks: the first ten places differ much, the others little
 _TOP_OFFSET = 3  # the same for the first three
 
@@ -115,6 +137,43 @@ def words_missing(pool: Pool) -> Scores:
     return np.asarray((pool.words <= 0).sum(axis=1), np.float64)
 
 
+@lru_cache(maxsize=2)
+def meant_cover(pool: Pool) -> Scores:
+    """Measure how much of the question the function means, by its own words or by words that are used like them."""
+    return _cover(pool, pool.meant)
+
+
+def meant_share(pool: Pool) -> Scores:
+    """Measure the same beside the other candidates."""
+    return standardise(meant_cover(pool))
+
+
+@lru_cache(maxsize=2)
+def wide_cover(pool: Pool) -> Scores:
+    """Measure how much of the question the function means together with its class and module."""
+    return _cover(pool, np.maximum(pool.meant, pool.meant_around))
+
+
+def wide_share(pool: Pool) -> Scores:
+    """Measure the same beside the other candidates."""
+    return standardise(wide_cover(pool))
+
+
+def class_dense(pool: Pool) -> Scores:
+    """Give the cosine of the class, or 0 where there is none."""
+    return pool.class_dense
+
+
+def module_dense(pool: Pool) -> Scores:
+    """Give the cosine of the module."""
+    return pool.module_dense
+
+
+def in_class(pool: Pool) -> Scores:
+    """Tell whether the candidate stands in a class."""
+    return np.asarray(pool.class_dense != 0, np.float64)
+
+
 def asked_name(pool: Pool) -> Scores:
     """Tell whether the question names the function: 1, or .5 where it names another class or module with it."""
     names = [name.split(".") for name in pool.question.names]
@@ -165,6 +224,53 @@ def length(pool: Pool) -> Scores:
     return np.log2([max(1, each.lines) for each in pool.outlines])
 
 
+def is_stub(pool: Pool) -> Scores:
+    """Tell whether the file has types alone."""
+    return map_owners(pool, lambda owner: float(owner.path.endswith(".pyi")))
+
+
+def in_example(pool: Pool) -> Scores:
+    """Tell whether the file shows how something is used, and the question does not ask for examples."""
+    asked = not _EXAMPLE_TERMS.isdisjoint(pool.question.terms)
+    return zeros(pool) if asked else map_owners(pool, lambda owner: float(is_example(owner.path)))
+
+
+def is_class(pool: Pool) -> Scores:
+    """Tell whether the candidate is a class."""
+    return _is_of(pool, Label.CLASS)
+
+
+def is_module(pool: Pool) -> Scores:
+    """Tell whether the candidate is the code of a module."""
+    return _is_of(pool, Label.MODULE)
+
+
+def is_constant(pool: Pool) -> Scores:
+    """Tell whether the candidate is a constant or field."""
+    return _is_of(pool, Label.CONSTANT)
+
+
+def class_asked(pool: Pool) -> Scores:
+    """Tell whether the candidate is a class, and the question speaks of what classes are made for."""
+    return zeros(pool) if _CLASS_TERMS.isdisjoint(pool.question.terms) else is_class(pool)
+
+
+def constant_asked(pool: Pool) -> Scores:
+    """Tell whether the candidate is a constant, and the question speaks of what constants hold."""
+    return zeros(pool) if _CONSTANT_TERMS.isdisjoint(pool.question.terms) else is_constant(pool)
+
+
+def action_asked(pool: Pool) -> Scores:
+    """Tell whether the candidate is no function, and the question asks how something is done."""
+    if _ACTION_TERMS.isdisjoint(pool.question.terms):
+        return zeros(pool)
+    return is_class(pool) + is_module(pool) + is_constant(pool)
+
+
+def _is_of(pool: Pool, label: Label) -> Scores:
+    return np.array([float(each.label is label) for each in pool.outlines])
+
+
 def is_body(pool: Pool) -> Scores:
     """Tell whether the block is the body of its function."""
     return np.array([float(each.kind == "body") for each in pool.outlines])
@@ -183,9 +289,11 @@ def blocks_inside(pool: Pool) -> Scores:
 
 _COMMON = (
     dense, dense_rank, cosine, weaker, lexical, lexical_rank, lexical_top, lexical_share, abbreviated, word_cover,
-    words_missing, name_cover, name_share, name_match, qualname_share, name_order, name_start, name_verb,
-    name_length, name_gain, name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test,
-    in_foreign, is_special, is_private, is_method, length,
+    words_missing, meant_cover, meant_share, wide_cover, wide_share, class_dense, module_dense, in_class, name_cover,
+    name_share, name_match, qualname_share, name_order, name_start, name_verb, name_length, name_gain,
+    name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test, in_foreign,
+    is_special, is_private, is_method, length, is_stub, in_example, is_class, is_module, is_constant, class_asked,
+    constant_asked, action_asked,
 )  # fmt: skip
 FEATURES: dict[Label, tuple[Callable[[Pool], Scores], ...]] = {
     Label.FUNCTION: _COMMON,
@@ -198,6 +306,12 @@ def measure_features(pool: Pool, label: Label) -> Scores:
     if not pool.outlines:
         return np.zeros((0, len(FEATURES[label])))
     return np.stack([feature(pool) for feature in FEATURES[label]], axis=1)
+
+
+def _cover(pool: Pool, meant: Scores) -> Scores:
+    """Weigh terms by the root of their rarity: what is rare in a graph is not all that a question is about."""
+    weights = np.sqrt(pool.rarities)
+    return divide(meant @ weights, weights.sum())
 
 
 def _scope_names(owner: Outline) -> set[str]:

@@ -7,7 +7,7 @@ size of graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pkg.model import Label, Match, Matches, NodeFilter, Outline
+from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter, Outline
+from pkg.retrieval.pool_words import NO_ROW, list_scopes, read_words
 from pkg.retrieval.question import Question
 from pkg.terms.words import split_terms
 
@@ -30,6 +31,7 @@ development questions, and cost half as much again."""
 POOL_PER_HIT = 1.5
 """Best of each search that are looked at for each answer, where these are more: with 1, up to one in a hundred fewer of
 CoSQA's development questions have theirs among 100, and with 3 no more have."""
+DECLARED = 25  # best declarations of each search that are candidates, at least: half as many as there are functions
 POOL_IN_FILE = 20  # best functions or blocks of a file that the question names
 POOL_PER_FUNCTION = 10
 """Best blocks that are looked at for each of the best functions of the lexical search whose blocks are, too.
@@ -55,6 +57,10 @@ class Pool:
     same_content: tuple[int, ...]  # others of equal content that the searches folded into the candidate
     searched: int  # nodes of the label
     filtered: int  # left out by the filter
+    meant: Scores  # [candidates, terms]: 1 where a term is held, else how like it the nearest word is
+    meant_around: Scores  # the same of what class and module say
+    class_dense: Scores  # the cosine of the class that a candidate stands in, or 0
+    module_dense: Scores  # the cosine of the module, or 0
     is_approximate: bool = False  # whether the dense search did not look at all nodes
 
     def holds_all(self, k: int) -> bool:
@@ -83,29 +89,38 @@ def count_looked(k: int) -> int:
 
 
 def collect_pool(
-    store: GraphStore, question: Question, query: Vectors, label: Label, k: int, where: NodeFilter
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    label: Label,
+    k: int,
+    where: NodeFilter,
+    with_declarations: bool = False,
 ) -> Pool:
-    """Search both ways, with a query float32 [dimension] and by words, and read of all that was found both scores."""
-    look = count_looked(k)
-    near, worded = store.hybrid_search(label, query, question.sought, look, where)
-    found = [near.matches, *_search_files(store, question, query, label, where)]
-    if label is Label.FUNCTION:
-        found.append(worded.matches)
+    """Search both ways, with a query float32 [dimension] and by words, and read of all that was found both scores.
+
+    with_declarations: classes, constants and modules are candidates beside the functions or blocks; with the label of
+    one of these, all three are candidates alone.
+    """
+    look, worded = count_looked(k), Matches((), 0, 0, 0)
+    searches, found = [], []
+    if label not in DECLARATION_LABELS:
+        near, worded = store.hybrid_search(label, query, question.sought, look, where)
+        searches.append(near)
+        found += [near.matches, *_search_files(store, question, query, label, where)]
+        found += [worded.matches] if label is Label.FUNCTION else []
+    if with_declarations or label in DECLARATION_LABELS:
+        count = look if label in DECLARATION_LABELS else max(k, DECLARED)
+        declared = store.search_declarations(query, question.sought, count, where)
+        searches.append(declared[0])
+        found += [each.matches for each in declared]
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
     functions = worded.matches[: look // POOL_PER_FUNCTION] if label is Label.BLOCK else ()
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
     candidates = tuple(_pick_candidates(outlines, counts, label, where))
     owners = tuple(outlines.get(each.owner, each) for each in candidates)  # a block may stand in no function
-    return Pool(
-        question,
-        candidates,
-        owners,
-        *_read_words(store, owners, question),
-        tuple(counts.get(each.id, 0) for each in candidates),
-        near.searched,
-        near.filtered,
-        near.is_approximate,
-    )
+    same = tuple(counts.get(each.id, 0) for each in candidates)
+    return _read_pool(store, question, query, candidates, owners, same, searches)
 
 
 def read_pool(store: GraphStore, question: Question, query: Vectors, found: Matches, counts: Mapping[str, int]) -> Pool:
@@ -115,9 +130,42 @@ def read_pool(store: GraphStore, question: Question, query: Vectors, found: Matc
     """
     outlines = store.outlines(list(counts), query)
     candidates = tuple(outlines[each] for each in counts)
-    words = _read_words(store, candidates, question)
-    searched = found.searched, found.filtered, found.is_approximate
-    return Pool(question, candidates, candidates, *words, tuple(counts.values()), *searched)
+    return _read_pool(store, question, query, candidates, candidates, tuple(counts.values()), [found])
+
+
+def _read_pool(
+    store: GraphStore,
+    question: Question,
+    query: Vectors,
+    candidates: tuple[Outline, ...],
+    owners: tuple[Outline, ...],
+    same_content: tuple[int, ...],
+    searches: Sequence[Matches],
+) -> Pool:
+    """Read what candidates, and the classes and modules that they stand in, have in common with a question."""
+    scopes = list(list_scopes(owners))
+    around = store.outlines(sorted({each for pair in scopes for each in pair if each}), query)
+    words, rows = read_words(store, (*owners, *around.values()), question)
+    own = words.pick([rows.get(each.id, NO_ROW) for each in owners])
+    in_class, in_module = (words.pick([rows.get(pair[which], NO_ROW) for pair in scopes]) for which in (0, 1))
+    dense = np.array([[around[each].cosine if each in around else 0.0 for each in pair] for pair in scopes])
+    class_dense, module_dense = dense.reshape(-1, 2).T
+    return Pool(
+        question,
+        candidates,
+        owners,
+        own.scores,
+        own.rarities,
+        own.abbreviated,
+        same_content,
+        sum(each.searched for each in searches),
+        sum(each.filtered for each in searches),
+        own.meant,
+        np.maximum(in_class.meant, in_module.meant),
+        class_dense,
+        module_dense,
+        any(each.is_approximate for each in searches),
+    )
 
 
 def _pick_candidates(
@@ -137,20 +185,6 @@ def _search_files(
         for name in question.files:
             narrowed = replace(where, paths=(f"*{name}*" if name.endswith("/") else f"*{name}",))
             yield store.vector_search(label, query, POOL_IN_FILE, narrowed).matches
-
-
-def _read_words(store: GraphStore, functions: tuple[Outline, ...], question: Question) -> tuple[Scores, Scores, Scores]:
-    """Read what each term adds to the score of each function; a block without a function has no words.
-
-    Gives the scores of the terms, their rarities, and the sums of what abbreviations add.
-    """
-    ids = sorted({each.id for each in functions if each.label is Label.FUNCTION})
-    parts = store.text_parts(ids, question.sought)
-    rows = {node_id: row for row, node_id in enumerate(ids)}
-    places = [rows.get(each.id, len(ids)) for each in functions]
-    padded = np.concatenate((parts.scores, np.zeros((1, parts.scores.shape[1]))))[places]
-    words, short = np.split(padded, [len(question.weights)], axis=1)
-    return words, np.asarray(parts.rarities[: len(question.weights)], np.float64), short.sum(axis=1)
 
 
 SPREAD_OF = 50  # best scores of which the spread is taken: all of a small pool are near, the tail of a large one is not

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from pkg.errors import UsageError
 from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 
-Mode = Literal["block", "function", "both", "file"]
+Mode = Literal["block", "function", "both", "declaration", "file"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
 PruneChoice = Literal["safe", "paper", "none"]
@@ -43,6 +43,7 @@ class QueryOptions:
     rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
     helpers: HelperChoice = "needed"  # which callees come along: those that the question needs, all (P-06), or none
     tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
+    declarations: bool = True  # whether classes, constants and modules are found beside functions and blocks
 
 
 DEFAULT_OPTIONS = QueryOptions()

@@ -12,6 +12,7 @@ from keyword import iskeyword
 
 from pkg.retrieval.question_parts import Part, is_long, read_parts
 from pkg.retrieval.tracebacks import StackFrame, read_frames
+from pkg.terms.related import Related, find_related
 from pkg.terms.term_weights import weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word
 
@@ -52,7 +53,12 @@ _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD
 ABBREVIATED = 0.5
 """Weight of what may abbreviate a word of the question: with .3 to .7, as many of the development questions have theirs
 among what the searches find, and with 1, what stands in few functions outweighs the words themselves."""
-_TEST_TERMS = frozenset(("test", "unittest", "pytest"))
+MOST_RELATED = 30  # terms of a question of which related words are looked up: a longer one says what it means itself
+_ASKS_TESTS = re.compile(
+    r"\btests? (?:for|of|that|which|cases?|suites?|methods?|functions?)\b|\b(?:unit ?|regression )tests?\b|\btested\b"
+    r"|\b(?:in|among|from) (?:the )?tests?\b|\btest_\w|\bTest[A-Z]\w",
+)
+"""What asks for tests themselves; who says `test` otherwise, such as `run my tests`, mostly asks for what runs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class Question:
     names: tuple[str, ...] = ()  # identifiers, dots kept; none where there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
+    related: Related = field(default_factory=dict)  # what is used like each term (pkg.terms.related)
     parts: Mapping[Part, Question] = field(default_factory=dict)  # of a long question; a short one has none
     mentioned: tuple[str, ...] = ()  # of a long question: all names that may be of code, those of its title first
     frames: tuple[StackFrame, ...] = ()  # of a long question: the calls of its stack traces
@@ -92,7 +99,9 @@ def _read_question(text: str) -> Question:
     encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
-    return Question(text, terms, weights, abbreviations, names, files, not _TEST_TERMS.isdisjoint(terms))
+    asks_tests = _ASKS_TESTS.search(text) is not None
+    related = find_related(weights) if len(weights) <= MOST_RELATED else {}
+    return Question(text, terms, weights, abbreviations, names, files, asks_tests, related=related)
 
 
 def _read_long(question: Question) -> Question:

@@ -65,6 +65,7 @@ def rank_linear(
 
     by_function: the best block of a function stands for all of them.
     """
+    label = label if label in FEATURES else Label.FUNCTION  # declarations alone are ranked as they are beside functions
     weights = weights or load_weights()[label]
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pkg.model import Label, Match, Matches, NodeFilter
+from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter
 from pkg.retrieval.long_search import choose_blocks, collect_long_pool, rank_long
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
@@ -21,6 +21,7 @@ LABELS_OF_MODE = {
     "block": (Label.BLOCK,),
     "function": (Label.FUNCTION,),
     "both": (Label.BLOCK, Label.FUNCTION),
+    "declaration": DECLARATION_LABELS,
     "file": (Label.FUNCTION,),  # a file is as good as its best functions
 }
 DEEPER = 4  # times as many candidates where blocks of too few functions are among them
@@ -48,20 +49,23 @@ def find_nodes(
     ranking: str,
     parts: Mapping[Part, Vectors] | None = None,
     by_function: bool = False,
+    with_declarations: bool = False,
 ) -> Found:
     """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist.
 
     The query is float32 [dimension], and so is each of those of the parts of a long question: with them, and the
     ranking ``linear``, each part is asked. by_function: the best block of a function stands for it, but with the
-    ranking ``dense``.
+    ranking ``dense``. with_declarations: with the ranking ``linear`` classes, constants and modules are found beside
+    functions and blocks.
     """
-    if parts and ranking == "linear":
-        return _find_long(store, question, query, parts, mode, k, where)
+    if parts and ranking == "linear" and mode != "declaration":
+        return _find_long(store, question, query, parts, mode, k, where, by_function)
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
         return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
-    return _find_fused(store, question, query, mode, k, where, ranking, by_function)
+    beside = with_declarations and ranking == "linear" and where.kinds is None and mode != "file"
+    return _find_fused(store, question, query, mode, k, where, ranking, by_function, beside)
 
 
 def _find_long(
@@ -72,6 +76,7 @@ def _find_long(
     mode: str,
     k: int,
     where: NodeFilter,
+    by_function: bool,
 ) -> Found:
     """Find functions, and of these the blocks nearest to the question where blocks are asked for."""
     labels = LABELS_OF_MODE[mode]
@@ -79,7 +84,7 @@ def _find_long(
     functions = rank_long(pool, len(pool.whole.outlines))
     blocks = choose_blocks(store, query, functions, k, where.kinds) if Label.BLOCK in labels else []
     lists = [blocks if label is Label.BLOCK else functions[:k] for label in labels]
-    ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])
+    ranked = tuple(_join(lists, by_function)[:k])
     counts = pool.whole.searched, pool.whole.filtered, sum(each.same_content for each in ranked)
     return Found(ranked, *counts, pool.whole.is_approximate)
 
@@ -93,10 +98,18 @@ def _find_fused(
     where: NodeFilter,
     ranking: str,
     by_function: bool,
+    with_declarations: bool,
 ) -> Found:
     labels, depth = LABELS_OF_MODE[mode], k
+    if mode == "declaration":
+        labels = labels[:1]  # the three are searched as one
     while True:
-        pools = [collect_pool(store, question, query, label, depth, _narrow(where, label)) for label in labels]
+        pools = [
+            collect_pool(
+                store, question, query, label, depth, _narrow(where, label), with_declarations and label is labels[-1]
+            )
+            for label in labels
+        ]
         lists = [
             rank_linear(pool, label, k, by_function=by_function)
             if ranking == "linear"
@@ -130,6 +143,8 @@ def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: No
     Mode ``both`` takes the best k of each label and keeps the best k of all; block kinds narrow blocks alone.
     The query is float32 [dimension].
     """
+    if mode == "declaration":
+        return store.search_declarations(query, {}, k, where)[0]
     found = [_search_label(store, query, label, k, where) for label in LABELS_OF_MODE[mode]]
     if len(found) == 1:
         return found[0]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pools import make_bare_pool
 
 from pkg.model import Label, Outline
 from pkg.retrieval import features
@@ -24,7 +25,7 @@ def make_pool(text: str, *outlines: Outline, dense: list[float] | None = None) -
     if dense:
         outlines = tuple(each._replace(cosine=cosine) for each, cosine in zip(outlines, dense, strict=True))
     words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))
-    return Pool(question, outlines, outlines, words, rarities, np.zeros(count), (0,) * count, count, 0)
+    return make_bare_pool(question, outlines, words, rarities, np.zeros(count))
 
 
 def flags(measured: Scores) -> list[float]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pools import make_bare_pool
 
 from pkg.model import Label, Outline
 from pkg.retrieval import name_features
@@ -20,7 +21,7 @@ def ask(text: str, *qualnames: str, path: str = "shop/cart.py") -> Pool:
         for name in qualnames
     )
     words, rarities = np.zeros((count, len(question.weights))), np.ones(len(question.weights))
-    return Pool(question, outlines, outlines, words, rarities, np.zeros(count), (0,) * count, count, 0)
+    return make_bare_pool(question, outlines, words, rarities, np.zeros(count))
 
 
 def flags(measured: Scores) -> list[float]:

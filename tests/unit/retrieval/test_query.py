@@ -206,8 +206,12 @@ def test_an_empty_question_is_refused(store: FakeStore, text: str) -> None:
 
 
 def test_a_question_without_a_known_word_is_refused_with_what_was_seen(store: FakeStore) -> None:
-    with pytest.raises(QueryError, match=r"no word of the question '\?\?\? 123' is known to the encoder 'fake'"):
+    with pytest.raises(
+        QueryError, match=r"no word of the question '\?\?\? 123' stands in the code or is known to .* 'fake'"
+    ):
         ask(store, "??? 123")
+    with pytest.raises(QueryError, match=r"no word of the question '\?\?\? 123' is known to the encoder 'fake'"):
+        ask(store, "??? 123", ranking="dense")
 
 
 def test_options_out_of_range_are_usage_errors(store: FakeStore) -> None:
@@ -228,11 +232,11 @@ def test_an_empty_graph_gives_no_hits_and_a_note() -> None:
 
 
 def test_a_filter_that_nothing_passes_gives_no_hits_and_a_note(store: FakeStore) -> None:
-    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(path="*.rst"))
+    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(tests="only"))
 
     assert result.hits == ()
     assert result.coverage.notes == (
-        "none of the 16 Block nodes passes the filter; widen source, path, kind or blocks",
+        "none of the 16 Block nodes passes the filter; widen source, path, tests, kind or blocks",
     )
 
 

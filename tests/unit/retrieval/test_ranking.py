@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pools import make_bare_pool
 
 from pkg.errors import StoreError
 from pkg.model import Label, Outline
@@ -27,8 +28,8 @@ def make_pool(cosines: list[float], contents: list[str] | None = None) -> Pool:
         Outline(identity, Label.FUNCTION, "demo", "cart.py", "work", "work", "function", 3, content, identity, cosine)
         for identity, content, cosine in zip(map("{:016x}".format, range(len(names))), names, cosines, strict=True)
     )
-    words, count = np.zeros((len(cosines), len(question.weights))), len(cosines)
-    return Pool(question, outlines, outlines, words, words.sum(axis=0), words.sum(axis=1), (0,) * count, count, 0)
+    words = np.zeros((len(cosines), len(question.weights)))
+    return make_bare_pool(question, outlines, words, words.sum(axis=0), words.sum(axis=1))
 
 
 @given(COSINES)

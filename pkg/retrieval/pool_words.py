@@ -1,0 +1,82 @@
+"""Read which words of a question nodes hold, and which they mean by other words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pkg.model import DECLARATION_LABELS, Label, Outline
+from pkg.retrieval.question import Question
+from pkg.units import format_id, hash_key, name_module
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+Scores = npt.NDArray[np.float64]
+NO_ROW = -1  # of a node without terms
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the words of a question say of some nodes; a node without terms holds none of them."""
+
+    scores: Scores  # [nodes, terms]: what each term of the question adds to the lexical score
+    abbreviated: Scores  # [nodes]: what all abbreviations of words of the question add to it
+    meant: Scores  # [nodes, terms]: 1 where a term is held, else how like it the nearest word is that is held
+    rarities: Scores  # [terms]: weight of each term, by how rare it is among the functions of this graph
+
+    def pick(self, rows: Sequence[int]) -> Words:
+        """Give some nodes, by their rows; NO_ROW stands for one without terms."""
+        chosen = np.array(rows, np.int64)
+        scores, abbreviated, meant = (_pad(each)[chosen] for each in (self.scores, self.abbreviated, self.meant))
+        return Words(scores, abbreviated, meant, self.rarities)
+
+
+def _pad(values: Scores) -> Scores:
+    """Add a node that holds nothing, in the last row."""
+    return np.concatenate((values, np.zeros((1, *values.shape[1:]))))
+
+
+def read_words(store: GraphStore, nodes: Iterable[Outline], question: Question) -> tuple[Words, dict[str, int]]:
+    """Read the words of functions and declarations; give with them the row of each by its id."""
+    labels = {each.id: each.label for each in nodes}
+    functions = sorted(each for each, label in labels.items() if label is Label.FUNCTION)
+    declarations = sorted(each for each, label in labels.items() if label in DECLARATION_LABELS)
+    also = {other: 1.0 for related in question.related.values() for other in related}
+    sought = {**also, **question.sought}
+    parts = store.text_parts(functions, sought)
+    rarities, scores = np.asarray(parts.rarities, np.float64), parts.scores
+    if declarations:
+        others = store.text_parts(declarations, sought, DECLARATION_LABELS[0])
+        shares = others.scores / np.maximum(others.rarities, 1e-9)
+        scores = np.concatenate((scores, shares * rarities))
+    columns = {term: column for column, term in enumerate(sought)}
+    asked, short = ([columns[term] for term in terms] for terms in (question.weights, question.abbreviations))
+    words = Words(
+        scores[:, asked], scores[:, short].sum(axis=1), _find_meant(scores > 0, columns, question), rarities[asked]
+    )
+    return words, {node_id: row for row, node_id in enumerate((*functions, *declarations))}
+
+
+def _find_meant(held: npt.NDArray[np.bool_], columns: dict[str, int], question: Question) -> Scores:
+    """Find the likeness of the nearest word that each node holds, for each term of the question."""
+    meant = np.zeros((len(held), len(question.weights)))
+    for place, term in enumerate(question.weights):
+        likeness = {**question.related.get(term, {}), term: 1.0}
+        chosen = [columns[each] for each in likeness]
+        meant[:, place] = (held[:, chosen] * np.array(list(likeness.values()))).max(axis=1)
+    return meant
+
+
+def list_scopes(owners: Sequence[Outline]) -> Iterator[tuple[str, str]]:
+    """Give for each node the ids that its class and its module have, where there are any."""
+    for each in owners:
+        outer, module = each.qualname.rpartition(".")[0], name_module(each.path)
+        yield (
+            format_id(hash_key(each.source, each.path, Label.CLASS.value, outer, "0")) if outer else "",
+            format_id(hash_key(each.source, each.path, Label.MODULE.value, module, "0")),
+        )

@@ -1,0 +1,30 @@
+"""List for each word that has a trained row those whose rows point the same way: pkg.terms.related reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pkg.encode.word_table import NAME, PLACE, TEXT, WordTable
+from pkg.terms.related import FILE, FULL, MOST, RELATED, WORDS
+
+LEAST = 0.25  # likeness below which two words have nothing to do with each other
+_AT_ONCE = 1000
+
+
+def write_related(table: WordTable, words: list[str], folder: Path) -> None:
+    """Write the nearest words of each word, and the words in their order."""
+    known = [word for word in words if not word.startswith((NAME, PLACE))]
+    rows = table.look_up_rows(known, TEXT).astype(np.float32)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
+    related = np.zeros(len(known), RELATED)
+    for low in range(0, len(known), _AT_ONCE):
+        likeness = rows[low : low + _AT_ONCE] @ rows.T
+        likeness[np.arange(len(likeness)), np.arange(low, low + len(likeness))] = 0  # itself
+        near = np.argsort(-likeness, axis=1, kind="stable")[:, :MOST]
+        found = np.take_along_axis(likeness, near, axis=1)
+        related["word"][low : low + _AT_ONCE] = near
+        related["likeness"][low : low + _AT_ONCE] = np.where(found >= LEAST, np.rint(found * FULL), 0)
+    np.save(folder / FILE, related)
+    (folder / WORDS).write_text("\n".join(known) + "\n", encoding="utf-8")
