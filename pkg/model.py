@@ -433,6 +433,7 @@ class Coverage:
     calls_unbound: int = 0
     without_code: int = 0  # hits whose code the budget had no room for
     same_function: int = 0  # blocks that were folded into a better one of their function
+    fits: bool | None = None  # whether anything fits the question; None where that was not judged
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.file_ranking import find_files
+from pkg.retrieval.floor import explain_misfit, fits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.long_search import encode_parts
@@ -43,13 +44,15 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
             return _list_files(store, text, find, read, options)
         found = find(options.top_k)
         notes = _explain_found(store, found, options)
+        is_fit, misfit = _judge_fit(found, encoder, options)
         opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     same_function = sum(each.same_function for each in found.ranked)
-    coverage = Coverage(*counts, (*read, *notes, *packed.notes), *calls, packed.without_code, same_function)
+    notes = (*read, *misfit, *notes, *packed.notes)
+    coverage = Coverage(*counts, notes, *calls, packed.without_code, same_function, is_fit)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
@@ -125,6 +128,12 @@ def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequenc
     return completer.complete(
         [Excerpt(each.unfolded.node, (*each.hit.pruned, *each.folds), each.unfolded.links) for each in opened]
     )
+
+
+def _judge_fit(found: Found, encoder: Encoder, options: QueryOptions) -> tuple[bool | None, tuple[str, ...]]:
+    """Tell whether anything fits, and say so where nothing does."""
+    is_fit = fits(found.evidence, encoder.name) if options.floor else None
+    return is_fit, (explain_misfit(found.evidence),) if found.evidence is not None and is_fit is False else ()
 
 
 def _explain_search(found: Found) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter
+from pkg.retrieval.floor import Evidence, measure_evidence
 from pkg.retrieval.long_search import choose_blocks, collect_long_pool, rank_long
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
@@ -37,6 +38,7 @@ class Found:
     filtered: int
     folded: int
     is_approximate: bool = False  # whether a dense search did not look at all nodes
+    evidence: Evidence | None = None  # of whether anything fits; not with the ranking ``dense``
 
 
 def find_nodes(
@@ -122,7 +124,8 @@ def _find_fused(
         depth *= DEEPER
     folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
-    return Found(tuple(best), searched, filtered, folded, any(pool.is_approximate for pool in pools))
+    is_approximate = any(pool.is_approximate for pool in pools)
+    return Found(tuple(best), searched, filtered, folded, is_approximate, measure_evidence(pools))
 
 
 def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:

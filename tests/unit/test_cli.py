@@ -89,6 +89,7 @@ def test_a_query_answers_with_hits_and_a_line_of_coverage(graph: str) -> None:
     assert coverage == {
         "type": "coverage", "searched": 3, "filtered": 0, "folded": 0, "shown": 3, "over_budget": 0, "notes": [],
         "calls_bound": 1, "calls_possible": 0, "calls_unbound": 2, "without_code": 0, "same_function": 0,
+        "fits": True,
     }  # fmt: skip
 
 
@@ -115,6 +116,34 @@ def test_prompt_writes_the_augmented_prompt(graph: str) -> None:
     assert "parse a date" in result.stdout
     assert "helper code 1:" in result.stdout
     assert "def parse_date(text):" in result.stdout
+
+
+STRANGE = "bake two chocolate cakes without any eggs"
+
+
+def test_what_nothing_fits_is_said_in_every_form(graph: str) -> None:
+    hit, *_, coverage = read_lines(run("query", STRANGE, "--store", graph))
+    assert (hit["fits"], coverage["fits"]) == (False, False)
+    assert "nothing fits: the best candidate holds 0%" in str(coverage["notes"])
+    assert "nothing fits; nearest, unlikely to help:\n1. " in run_in_terminal("query", STRANGE, "--store", graph)
+    prompt = run("query", STRANGE, "--prompt", "--store", graph)
+    assert "helper" not in prompt.stdout
+    assert prompt.stderr.startswith("pkg: the prompt shows no code: nothing fits")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([STRANGE], 0),
+        ([STRANGE, "--exit-code"], 3),
+        ([STRANGE, "--exit-code", "--no-floor"], 0),
+        (["parse a date", "--exit-code"], 0),
+        (["parse a date", "--exit-code", "--path", "nowhere/*"], 3),
+        (["parse a date", "--exit-code", "--generate", "--model", "gguf:none"], 2),
+    ],
+)
+def test_a_script_learns_from_the_exit_code_that_nothing_fits(graph: str, words: list[str], code: int) -> None:
+    assert run("query", *words, "--store", graph).exit_code == code
 
 
 def test_a_question_can_come_from_standard_input_and_be_a_megabyte_long(graph: str) -> None:
