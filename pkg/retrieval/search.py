@@ -60,13 +60,13 @@ def find_nodes(
     ranking ``dense``. with_declarations: with the ranking ``linear`` classes, constants and modules are found beside
     functions and blocks.
     """
-    if parts and ranking == "linear":
+    if parts and ranking == "linear" and mode != "declaration":
         return _find_long(store, question, query, parts, mode, k, where, by_function)
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
         return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
-    beside = with_declarations and ranking == "linear" and where.kinds is None
+    beside = with_declarations and ranking == "linear" and where.kinds is None and mode != "file"
     return _find_fused(store, question, query, mode, k, where, ranking, by_function, beside)
 
 
