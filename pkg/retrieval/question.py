@@ -56,6 +56,7 @@ among what the searches find, and with 1, what stands in few functions outweighs
 MOST_RELATED = 30  # terms of a question of which related words are looked up: a longer one says what it means itself
 _ASKS_TESTS = re.compile(
     r"\btests? (?:for|of|that|which|cases?|suites?|methods?|functions?)\b|\b(?:unit ?|regression )tests?\b|\btested\b"
+    r"|\b(?:which|what|where are|list|show|find)(?: me)?(?: the| all)? (?:unit )?tests?\b"
     r"|\b(?:in|among|from) (?:the )?tests?\b|\btest_\w|\bTest[A-Z]\w",
 )
 """What asks for tests themselves; who says `test` otherwise, such as `run my tests`, mostly asks for what runs them."""

@@ -107,11 +107,12 @@ def explain_nothing(store: GraphStore, found: Found, options: QueryOptions) -> t
     if options.source is not None and options.source not in known:
         listed = ", ".join(f"'{name}'" for name in known) or "none"
         raise QueryError(f"no source '{options.source}' in the graph (found: {listed}); name one of these, or build it")
-    labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
     if not found.searched:
+        labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
         return (f"the graph holds no {labels} nodes; {_advise_mode(store, options.mode)}",)
     return (
-        f"none of the {found.searched} {labels} nodes passes the filter; widen source, path, tests, kind or blocks",
+        f"none of the {found.searched} nodes that may answer passes the filter;"
+        " widen source, path, tests, kind or blocks",
     )
 
 

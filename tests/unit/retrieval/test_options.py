@@ -23,7 +23,7 @@ from pkg.retrieval.query_options import (
     [
         (
             QueryOptions(mode=cast(Any, "folder")),
-            "unknown mode 'folder'; expected one of: block, function, both, file",
+            "unknown mode 'folder'; expected one of: block, function, both, declaration, file",
         ),
         (QueryOptions(blocks=cast(Any, "outer")), "unknown blocks 'outer'; expected one of: all, inner, body"),
         (

@@ -50,6 +50,7 @@ def test_a_question_for_tests_is_told_by_its_words() -> None:
     assert parse_question("which test covers the parser").asks_tests
     assert parse_question("tests of the parser").asks_tests
     assert not parse_question("fastest way to parse").asks_tests
+    assert not parse_question("test whether a parser is done").asks_tests
 
 
 def test_terms_are_stems_in_their_order_and_come_once() -> None:
