@@ -32,6 +32,7 @@ STRANGE = 60  # questions of other packages that each package is asked, three ti
 ANSWERS = 10  # that are asked for
 LABELS = (Label.FUNCTION, Label.BLOCK)  # one floor for both
 RIDGE = 1.0  # of the standardised weights
+OF_COSINES = [MEASURES.index(name) for name in ("cosine", "both")]
 
 Array = npt.NDArray[np.float64]
 
@@ -72,7 +73,7 @@ def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> Floor:
     """Fit the weights by Newton's method, both kinds of questions counting alike; by_words: without the cosine."""
     measured = np.array([each.evidence.measures for each in asked])
     if by_words:
-        measured[:, 0] = 0.0
+        measured[:, OF_COSINES] = 0.0
     right = np.array([each.fits for each in asked], float)
     worth = np.where(right == 1, 0.5 / right.sum(), 0.5 / (1 - right).sum()) * len(right)
     mean, deviation = measured.mean(axis=0), np.maximum(measured.std(axis=0), 1e-9)
@@ -83,7 +84,9 @@ def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> Floor:
         slope = columns.T @ (worth * (right - rate)) - ridge @ values
         bend = (columns * (worth * rate * (1 - rate))[:, None]).T @ columns + ridge
         values = values + np.linalg.solve(bend, slope)
-    weights = values[:-1] / deviation * ([0.0, 1.0, 1.0] if by_words else [1.0, 1.0, 1.0])
+    weights = values[:-1] / deviation
+    if by_words:
+        weights[OF_COSINES] = 0.0
     return Floor(tuple(weights.tolist()), float(values[-1] - weights @ mean))
 
 

@@ -91,5 +91,6 @@ def _make_row(row: tuple[Any, ...]) -> tuple[str, _Row]:
         name, qualname = qualname, ""
     node_id, hashed = format_id(identity % (1 << 64)), format_id(content_hash % (1 << 64))
     owner = find_owner(node_id, label, name)
+    name = name or qualname  # of the code of a module, which is found by its path, not by its name
     outline = Outline(node_id, label, source, path, name, qualname or name, kind, lines, hashed, owner, 0.0)
     return node_id, _Row(number, outline)

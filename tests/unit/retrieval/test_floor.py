@@ -9,7 +9,7 @@ from graphs import make_store
 from pkg.model import Label, NodeFilter
 from pkg.retrieval import floor
 from pkg.retrieval.floor import (
-    FEWEST_TERMS,
+    FEWEST_NODES,
     MOST_TERMS,
     OTHER,
     Evidence,
@@ -23,7 +23,7 @@ from pkg.retrieval.query import encode_question, run_query
 from pkg.retrieval.query_options import QueryOptions
 from pkg.retrieval.question import parse_question
 
-GOOD, POOR = Evidence(0.9, 1.0, 6, False), Evidence(-0.1, 0.0, 6, False)
+GOOD, POOR = Evidence(0.9, 1.0, 0.9, 6, False), Evidence(-0.1, 0.0, 0.0, 6, False)
 CODE = '''\
 def count_boring_sentences(text):
     """Count the boring sentences of a text."""
@@ -33,7 +33,7 @@ def count_boring_sentences(text):
 def feed(zebra):
     if zebra.hungry:
         zebra.eat("grass")
-'''
+''' + "".join(f"\n\ndef fill_{number}():\n    return {number}\n" for number in range(FEWEST_NODES))
 
 
 @pytest.mark.parametrize("encoder", ["static", "static:0a1b2c3d", "some other encoder"])
@@ -45,15 +45,27 @@ def test_what_the_question_names_fits_whatever_the_rest_tells() -> None:
     assert fits(POOR._replace(is_named=True), "static") is True
 
 
-@pytest.mark.parametrize("evidence", [None, POOR._replace(terms=FEWEST_TERMS - 1), POOR._replace(terms=MOST_TERMS + 1)])
-def test_without_candidates_and_with_very_few_or_many_words_nothing_is_judged(evidence: Evidence | None) -> None:
+@pytest.mark.parametrize("evidence", [None, POOR._replace(terms=MOST_TERMS + 1)])
+def test_without_candidates_and_with_very_many_words_nothing_is_judged(evidence: Evidence | None) -> None:
     assert fits(evidence, "static") is None
+
+
+@pytest.mark.parametrize("encoder", ["static", "some other encoder"])
+def test_what_holds_every_word_fits_however_short_the_question_is(encoder: str) -> None:
+    assert fits(Evidence(0.1, 1.0, 0.1, 1, False), encoder) is True
+    assert fits(Evidence(0.1, 0.0, 0.0, 1, False), encoder) is False
+
+
+def test_a_graph_of_a_few_nodes_is_not_judged() -> None:
+    store = make_store({"a.py": "def feed(zebra):\n    zebra.eat()\n"})
+
+    assert run_query(store, FakeEncoder(), "okapi quagga gnu", QueryOptions(mode="function")).coverage.fits is None
 
 
 def test_with_a_strange_encoder_the_cosine_does_not_count() -> None:
     weights = dict(zip(floor.MEASURES, load_floors()[OTHER].weights, strict=True))
 
-    assert weights["cosine"] == 0 < weights["held"]
+    assert weights["cosine"] == weights["both"] == 0 < weights["held"]
     assert load_floors()["static"].weights[0] > 0
 
 
@@ -68,7 +80,7 @@ def test_evidence_is_the_best_of_the_candidates() -> None:
     assert found.cosine == max(float(pool.dense.max()) for pool in pools)
     assert 0.5 < found.held < 1
     assert (found.terms, found.is_named) == (len(question.weights), False)
-    assert found.measures[2] == math.log1p(found.terms)
+    assert found.measures[3] == math.log1p(found.terms)
 
 
 def test_a_name_of_the_code_is_noticed() -> None:
