@@ -23,11 +23,11 @@ from measure import Figures, make_parser, open_folder, read_options, write_resul
 from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.model import NodeFilter
-from pkg.retrieval.files import find_files
+from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.long_search import encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
-from pkg.retrieval.search import find_nodes
+from pkg.retrieval.search import Found, find_nodes
 
 DEPTH, FILES = 10, 5  # functions and files that are asked for
 TARGETS = {"file@1": 0.60, "file@5": 0.84, "function@5": 0.52, "function@10": 0.60}
@@ -51,18 +51,20 @@ class Located:
         }
 
 
-def locate(graph: Graph, text: str) -> Located:
-    """Ask the search of pkg query for functions, and then for files."""
-    encoder = load_encoder(graph.store.encoder()[0])
-    store, where, start = graph.store, NodeFilter(), time.perf_counter()
+def locate(graph: Graph, text: str, *, is_whole: bool = False) -> Located:
+    """Ask the search of pkg query for functions, and then for files; the text as one bag of words, if it is whole."""
+    encoder, store, where = load_encoder(graph.store.encoder()[0]), graph.store, NodeFilter()
+    start = time.perf_counter()
     question = parse_question(text)
-    query, parts = encode_question(encoder, question.text), encode_parts(encoder, question)
+    query, parts = encode_question(encoder, question.text), {} if is_whole else encode_parts(encoder, question)
+
+    def find(mode: str, k: int) -> Found:
+        return find_nodes(store, question, query, mode, k, where, "linear", parts)
+
     with store.snapshot():
-        found = find_nodes(store, question, query, "function", DEPTH, where, "linear", parts)
+        found = find("function", DEPTH)
         took = time.perf_counter() - start
-        files, _ = find_files(
-            store, lambda k: find_nodes(store, question, query, "file", k, where, "linear", parts), FILES
-        )
+        files, _ = find_files(store, lambda k: find("file", k), FILES)
     nodes = store.get([each.id for each in found.ranked])
     functions = tuple(dict.fromkeys(f"{node.path}:{node.qualname}" for node in nodes))
     return Located(tuple(hit.path for hit in files), functions, took)
@@ -81,20 +83,20 @@ def summarise_located(instances: Sequence[Instance], located: Sequence[Located])
 
 
 def measure(instances: Sequence[Instance], repositories: Repositories, cache: Path) -> Figures:
-    """Ask every issue, as soon as its graph is built."""
-    asked, located = [], []
+    """Ask every issue, as soon as its graph is built: part by part, and as one bag of words for comparison."""
+    asked, located, whole = [], [], []
     for instance in build_graphs(instances, repositories, cache):
         with open_graph(f"sqlite:///{place_graph(instance.commit, cache)}") as graph:
-            locate(graph, "warm up the files of the graph")
+            whole.append(locate(graph, instance.text, is_whole=True))  # opens the files of the graph, too
             located.append(locate(graph, instance.text))
         asked.append(instance)
-    names = sorted({each.repository for each in asked})
     rows = list(zip(asked, located, strict=True))
     return {
-        "all": summarise_located(asked, located),
+        "parts": summarise_located(asked, located),
+        "one bag of words": summarise_located(asked, whole),
         "repositories": {
             name: summarise_located(*zip(*(row for row in rows if row[0].repository == name), strict=True))
-            for name in names
+            for name in sorted({each.repository for each in asked})
         },
         "issues": {instance.id: found.judge(instance) for instance, found in rows},
     }

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from unittest.mock import patch
 
 from localise_data import Instance, Repositories
+from measure import ROOT
 
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build_input
@@ -37,7 +40,17 @@ def build_graphs(instances: Sequence[Instance], repositories: Repositories, cach
 
 def place_graph(commit: str, cache: Path) -> Path:
     """Tell where the graph of a commit lies."""
-    return cache / "graphs" / f"{commit}.db"
+    return cache / f"graphs-{fingerprint_code()}" / f"{commit}.db"
+
+
+@lru_cache(maxsize=1)
+def fingerprint_code() -> str:
+    """Fingerprint the code that makes graphs, but for links: graphs that other code has made are left alone."""
+    digest = blake2b(digest_size=4)
+    for folder in ("encode", "extract", "graph", "indexing", "terms", "vectors"):
+        for path in sorted((ROOT / "pkg" / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def build_graph(repository: Path, commit: str, cache: Path, before: Path | None) -> Path:

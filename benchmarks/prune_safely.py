@@ -5,9 +5,6 @@
 The first lines of docstrings of two packages that nothing was tuned on are asked in both modes, and the first hits are
 pruned by each rule. What breaks is judged by broken_code, which knows nothing of the rules. The reference solutions of
 HumanEval are pruned for their own prompts, and their hidden tests run in the sandbox. The safe rule may break nothing.
-
-Noise is the gain of the best safe cut for a question that has nothing to do with the function; the least gain that the
-safe rule asks for (prune.SAFE_GAIN) is chosen on other packages, and its share is told here.
 """
 
 from __future__ import annotations

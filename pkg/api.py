@@ -382,6 +382,7 @@ class Graph:
         helpers: HelperChoice = "needed",
         tests: TestChoice = "auto",
         declarations: bool = True,
+        floor: bool = True,
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
 
@@ -407,6 +408,7 @@ class Graph:
             helpers=helpers,
             tests=tests,
             declarations=declarations,
+            floor=floor,
         )
         return self._run_query(text, options)
 
@@ -430,9 +432,9 @@ class Graph:
         direction: Direction = "both",
         limit: int = 200,
     ) -> Answer:
-        """Tell what depends on what; what each option means stands at pkg.DepsOptions.
+        """Tell what depends on what, or who reads a constant; what each option means stands at pkg.DepsOptions.
 
-        name: path:line, a path, a dotted module, a qualified or a bare name of a function or class.
+        name: path:line, a path, a dotted module, a qualified or a bare name of a function, class, constant or field.
         Raises QueryError for a name that the graph does not know, UsageError for options that do not fit together.
         """
         from pkg.retrieval.deps.answer import DepsOptions
@@ -451,7 +453,7 @@ class Graph:
         return trace_calls(self.store, command, source)
 
     def prompt(self, result: QueryResult) -> str:
-        """Write the augmented prompt of a result (P-19, P-20)."""
+        """Write the augmented prompt of a result (P-19, P-20); where nothing fits, the one without code."""
         from pkg.generation.prompt import render_prompt
 
         return render_prompt(result)
@@ -470,31 +472,40 @@ class Graph:
 
         model: a name such as gguf:FILE, or a model that stays open. query: how the code is searched for. listen: told
         the text piece by piece, where no other answer can replace it. say: told each decision. Raises ModelError and
-        what query raises; a question of which no word is known is answered without context.
+        what query raises; a question of which no word is known is answered without context, and with the
+        context ``auto`` one that nothing fits.
         """
         from pkg.generation.sample_writer import Context
 
         if options is not None and options.context == "none":
             return generate_answer(text, model, options, listen=listen, say=say)
         try:
-            result, context = self._find_context(text, query)
+            is_open = options is None or options.context == "auto"  # what is settled by hand is shown
+            result, context = self._find_context(text, query, is_open)
         except QueryError as fault:
             result, context = None, Context(notes=(f"answered without context: {fault}",))
         return replace(_generate(text, model, context, options, listen, say), result=result)
 
-    def _find_context(self, text: str, query: QueryOptions | None) -> tuple[QueryResult, Context]:
-        """Search twice, for code and for functions, and read what the answer may use of both."""
+    def _find_context(self, text: str, query: QueryOptions | None, judge: bool = True) -> tuple[QueryResult, Context]:
+        """Search twice, for code and for functions, and read what the answer may use of both.
+
+        judge: give nothing where nothing fits.
+        """
         from pkg.generation.answer_context import MOST_SIGNATURES, read_context
+        from pkg.generation.sample_writer import Context
         from pkg.retrieval.query_options import PROMPT_HITS, QueryOptions, check_shows_code
 
         chosen = query or QueryOptions(top_k=PROMPT_HITS, helpers="all")
         check_shows_code(chosen.mode)
+        chosen = replace(chosen, floor=chosen.floor and judge)
         functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
         code, whole = (self._run_query(text, each) for each in (chosen, functions))
+        if code.coverage.fits is False:
+            return code, Context(notes=(f"answered without context: {code.coverage.notes[0]}",))
         return code, _read_again(lambda: read_context(self.store, code, whole))
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions and classes of a bare name."""
+        """Find the functions, classes and constants of a bare name."""
         return _read_again(lambda: self.store.find_name(name, source))
 
     def docstrings(self, source: str | None = None) -> list[DocstringCount]:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are those of faults
 _KEPT = {
     "build": "; the graph is whole, as it was before or as it is after this build",
     "enhance": "; what was written is kept, and the same command goes on where it stopped",
@@ -160,7 +161,7 @@ def build(
 @query_options
 @generate_options
 @json_option
-def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **options: Any) -> None:
+def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, as_json: bool, **options: Any) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input.
 
     With --generate a text model writes an answer. Where TEXT shows examples, such as asserts or a session of doctest,
@@ -180,15 +181,22 @@ def query(text: str, store: str, explain: bool, prompt: bool, as_json: bool, **o
     if asked is not None and is_by_default(ctx, "helpers"):
         options["helpers"] = "all"  # what was measured; and an answer may take any of them
     if asked is not None:
+        if exit_code:
+            raise UsageError("--exit-code is about what is found, and --generate writes an answer whatever that is")
         run_generate(text, store, options, asked, as_json)
         return
     with open_graph(store, ask=choose_ask()) as graph:
         result = graph.query(text, **options)
+        fits = result.coverage.fits is not False
         if prompt:
             answer = graph.prompt(result)
             click.echo(show_controls(answer) if sys.stdout.isatty() else answer)
+            if not fits:
+                click.echo(f"pkg: the prompt shows no code: {result.coverage.notes[0]}", err=True)
         else:
             emit(as_json, tables.query_lines(result, explain), lambda: tables.view_query(result, explain))
+    if exit_code and not (fits and result.hits):
+        sys.exit(NOTHING_FOUND)
 
 
 @main.command(epilog="Example:  pkg enhance --model gguf:coder.gguf --limit 200   or   pkg enhance --model template")
@@ -340,11 +348,11 @@ def completion(shell: str) -> None:
 def deps(
     name: str | None, store: str, ends: tuple[str, str] | None, form: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides.
+    """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, readers.
 
-    NAME is a function, class or file: path:line, a path, path::Class.method, a dotted module, a qualified name or a
-    bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how many of
-    the call sites in reach are bound.
+    NAME is a function, class, constant or file: path:line, a path, path::Class.method, a dotted module, a qualified
+    name or a bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how
+    many of the call sites in reach are bound.
     """
     from pkg.api import open_graph
     from pkg.console import trees

@@ -415,7 +415,7 @@ class Hit:
     summary: str | None = None  # first sentence of the docstring of that function
     has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
     same_function: int = 0  # other good blocks of its function that were folded into this one
-    functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, whose scores make its own
+    functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, of which the first make its score
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,6 +433,7 @@ class Coverage:
     calls_unbound: int = 0
     without_code: int = 0  # hits whose code the budget had no room for
     same_function: int = 0  # blocks that were folded into a better one of their function
+    fits: bool | None = None  # whether anything fits the question; None where that was not judged
 
 
 @dataclass(frozen=True, slots=True)

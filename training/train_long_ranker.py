@@ -2,9 +2,9 @@
 
     PYTHONPATH=benchmarks python training/train_long_ranker.py --data FOLDER [--cache FOLDER] [--repositories FOLDER]
 
-Issues are those of SWE-bench Verified that are not in Lite, where one file and at most three functions were edited, as
-in Lite. Weights fitted without the issues of a repository are judged by these, and said; those that are written are
-fitted to all.
+Issues are those of SWE-bench Verified that are not in Lite, where few functions were edited. Weights fitted without the
+issues of a repository are judged by those of them that are like Lite's, and said; those that are written are fitted to
+all.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from pkg.retrieval.long_search import WEIGHTS, collect_long_pool, encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 
-MOST_FUNCTIONS = 3  # edited for an issue that is learned from: of those of Lite nearly all have no more
+MOST_FUNCTIONS = 5  # edited for an issue that is learned from; where more were, the issue tells of few of them
+MOST_IN_LITE = 3  # the same where nearly all issues of Lite have no more, all in one file
 ANSWERS = 20
 DIGITS = 4  # of a weight
 
@@ -64,7 +65,7 @@ def judge_left_out(lessons: Sequence[Lesson]) -> dict[str, float]:
     for name in sorted({each.instance.repository for each in lessons}):
         ranker = fit_ranker([each.judged for each in lessons if each.instance.repository != name])
         for lesson in lessons:
-            if lesson.instance.repository == name:
+            if lesson.instance.repository == name and _is_like_lite(lesson.instance):
                 files, functions = _rank(lesson, ranker)
                 found["file@1"].append({*lesson.instance.files} <= {*files[:1]})
                 found["file@5"].append({*lesson.instance.files} <= {*files[:5]})
@@ -86,7 +87,7 @@ def main() -> None:
     with open_folder(options.cache) as (cache, _):
         repositories = Repositories(options.repositories or cache / "repositories")
         names = {each.repository for each in read_development(options.data, repositories)}
-        issues = [each for each in read_training(names, repositories) if _is_like_lite(each)]
+        issues = [each for each in read_training(names, repositories) if len(each.functions) <= MOST_FUNCTIONS]
         lessons = list(read_lessons(issues, repositories, cache))
     ranker = fit_ranker([each.judged for each in lessons])
     weights = {name: round(float(value), DIGITS) for name, value in zip(FEATURES, ranker.weights, strict=True)}
@@ -97,7 +98,7 @@ def main() -> None:
 
 
 def _is_like_lite(issue: Instance) -> bool:
-    return len(issue.files) == 1 and len(issue.functions) <= MOST_FUNCTIONS
+    return len(issue.files) == 1 and len(issue.functions) <= MOST_IN_LITE
 
 
 if __name__ == "__main__":

@@ -211,6 +211,12 @@ query_options = combine(
         metavar="MODEL",
         help="Let a cross-encoder of sentence-transformers order the 50 best candidates anew: slow.",
     ),
+    setting(
+        "--floor/--no-floor",
+        default=QUERY.floor,
+        help="Say when nothing fits (default), and keep it out of prompts; or do not judge.",
+    ),
+    click.option("--exit-code", is_flag=True, help="End with exit code 3 when nothing is found, or nothing fits."),
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
     click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
 )

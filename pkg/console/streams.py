@@ -33,6 +33,9 @@ _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u20
 _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in _LINE_CONTROLS}
 _VISIBLE |= {ord(turn): f"\\u{ord(turn):04x}" for turn in _TURNS}
 
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *map(ord, _TURNS))}
+"""What JSON may hold as it is, and a terminal may not."""
+
 
 def show_controls(text: str) -> str:
     r"""Spell control characters as \x1b, so that analysed code can neither colour nor command the terminal."""
@@ -113,8 +116,10 @@ def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
 def emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Iterable[RenderableType]]) -> None:
     """Write JSON lines into a pipe or when asked to, and a view for a person into a terminal."""
     if as_json or not sys.stdout.isatty():
+        is_seen = sys.stdout.isatty()
         for line in lines:
-            click.echo(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
+            written = json.dumps(line, ensure_ascii=False)
+            click.echo((written.translate(_ESCAPED) if is_seen else written).encode("utf-8", "replace"))
     else:
         show(view())
 

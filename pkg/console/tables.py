@@ -67,7 +67,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
     for hit in result.hits:
         line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
         line |= {name: text for name in _DOCSTRING_FIELDS + _HEAD_FIELDS if (text := getattr(hit, name)) is not None}
-        line |= {"has_code": hit.has_code, "same_function": hit.same_function}
+        line |= {"fits": result.coverage.fits, "has_code": hit.has_code, "same_function": hit.same_function}
         yield line | {
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
@@ -79,6 +79,8 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
 
 def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
     """Show hits with their place, score and highlighted code, what was pruned as folds, and one line of coverage."""
+    if result.hits and result.coverage.fits is False:
+        yield "[bold yellow]nothing fits[/]; nearest, unlikely to help:"
     for hit in result.hits:
         yield _view_title(hit)
         if hit.functions:

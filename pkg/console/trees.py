@@ -61,7 +61,7 @@ def draw_branches(root: Branch) -> Iterator[Text]:
 
 
 SHOWN_LINES = 5  # of the call sites between the same two functions
-INCOMING = ("callers", "importers", "subclasses", "overridden by")
+INCOMING = ("callers", "importers", "subclasses", "overridden by", "readers")
 
 _COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
 
@@ -242,7 +242,7 @@ def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]
 def say_coverage(coverage: CallCoverage) -> str:
     """Say in one line how many of the call sites in reach are bound, and how many more may be calls of the target."""
     line = (
-        f"call sites {coverage.scope}: {coverage.bound:,} bound, {coverage.possible:,} possible,"
+        f"{coverage.what} {coverage.scope}: {coverage.bound:,} bound, {coverage.possible:,} possible,"
         f" {coverage.unbound:,} unbound"
     )
     if coverage.same_name is None:
@@ -265,7 +265,9 @@ def _say_dependency(each: Dependency, other: Place) -> Text:
     link = each.link
     if each.relation in ("callers", "importers"):
         return _say_link(link, other, f"at {_say_lines(link)}", of=link.end.qualname)
-    verb = {"callees": "called at", "imports": "imported at", "unresolved calls": "at"}.get(each.relation, "")
+    verb = {"callees": "called at", "readers": "at", "imports": "imported at", "unresolved calls": "at"}.get(
+        each.relation, ""
+    )
     return _say_link(link, other, f"{verb} {_say_lines(link)}" if verb and link.lines else "")
 
 

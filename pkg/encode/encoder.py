@@ -45,6 +45,22 @@ class AdditiveEncoder(Encoder, Protocol):
         """Encode the text without one span at a time: float32 [len(cuts), dimension]."""
 
 
+class WordEncoder(Encoder, Protocol):
+    """An encoder that has learned single words, and gives each other one a vector that means nothing."""
+
+    def knows(self, text: str) -> bool:
+        """Tell whether it has learned any word of a text."""
+
+
+def knows_question(encoder: Encoder, text: str, query: Vectors) -> bool:
+    """Tell whether an encoder knows any word of a question, whose vector is float32 [dimension]."""
+    return encoder.knows(text) if _learns_words(encoder) else bool(query.any())
+
+
+def _learns_words(encoder: Encoder) -> TypeGuard[WordEncoder]:
+    return hasattr(encoder, "knows")
+
+
 def is_additive(encoder: Encoder) -> TypeGuard[AdditiveEncoder]:
     """Tell whether an encoder can share the work on one text; a question to a protocol itself costs far more."""
     return hasattr(encoder, "encode_without")

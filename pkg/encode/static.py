@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.encode.word_table import NAME, PLACE, IdentifierTable, WordTable, load_word_table, number_identifiers
+from pkg.terms.words import split_terms
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -60,6 +61,10 @@ class StaticEncoder:
         """Encode a question like the text of code: float32 [dimension], of length 1, or 0 where it has no words."""
         query: Vectors = self.encode([text.encode()])[0]
         return query
+
+    def knows(self, text: str) -> bool:
+        """Tell whether it has learned any word of a text."""
+        return self._table.holds_any(split_terms(text.encode("utf-8", "replace")))
 
     def encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
         """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, dimension]."""

@@ -53,6 +53,10 @@ class WordTable:
             rows[unknown] = (spell_signs(list(places), self.dimension) * np.int8(self._unknown))[chosen]
         return rows
 
+    def holds_any(self, words: Iterable[str]) -> bool:
+        """Tell whether any word has a row of a text of its own."""
+        return any(word in self._numbers for word in words)
+
     def _find(self, words: Sequence[str], part: str) -> Iterable[int]:
         """Give the number of each word's row, or of its row in texts where the part has none, or -1."""
         found = self._numbers.get

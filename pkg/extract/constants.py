@@ -49,7 +49,7 @@ def list_constants(text: bytes, body: Node, scope: ClassScope | None) -> Iterato
 
 def _list_statements(body: Node, depth: int) -> Iterator[tuple[Node, Node | None]]:
     """Give the plain statements of a block and of the branches in it, each with the one that stands behind it."""
-    children = body.named_children
+    children = [child for child in body.named_children if child.type != "comment"]
     for child, behind in zip_longest(children, children[1:]):
         if child.type in ("expression_statement", "type_alias_statement"):
             yield child, behind

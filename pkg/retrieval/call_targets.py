@@ -157,7 +157,8 @@ class NamedCalls:
         if missing:
             self._defined |= {(source, name): [] for name in missing}
             for node in self._store.find_names(missing, source):
-                self._defined[source, node.name].append(node)
+                if node.label is not Label.CONSTANT:
+                    self._defined[source, node.name].append(node)
 
     def _bind_all(self, shown: Excerpt, every: Sequence[Call]) -> Calls:
         calls = Calls()

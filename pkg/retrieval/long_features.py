@@ -14,8 +14,8 @@ import numpy as np
 
 from pkg.model import Outline
 from pkg.retrieval import features, name_features
-from pkg.retrieval.mentions import Mentions
-from pkg.retrieval.pool import Pool, Scores, map_owners
+from pkg.retrieval.pool import Pool, Scores, map_owners, standardise
+from pkg.retrieval.question_mentions import Mentions
 from pkg.retrieval.question_parts import Part
 
 
@@ -26,6 +26,7 @@ class LongPool:
     whole: Pool
     parts: Mapping[Part, Pool]
     mentions: Mentions
+    blocks: Mapping[Part, Scores]  # of some parts: the cosine of the block of each function that is nearest to it
 
 
 Measure = Callable[[LongPool], Scores]
@@ -43,6 +44,11 @@ def _ask(part: Part, measure: Callable[[Pool], Scores]) -> Measure:
 
 def _ask_whole(measure: Callable[[Pool], Scores]) -> Measure:
     return lambda pool: measure(pool.whole)
+
+
+def _ask_blocks(part: Part) -> Measure:
+    """Measure the cosine of the nearest block: of a long function, the whole says little of what one branch does."""
+    return lambda pool: standardise(pool.blocks[part]) if part in pool.blocks else np.zeros(len(pool.whole.outlines))
 
 
 def _look(measure: Callable[[Mentions, Outline], float]) -> Measure:
@@ -66,10 +72,12 @@ FRAME_OFFSET = 3  # calls before the last one at which a frame counts half: most
 
 FEATURES: dict[str, Measure] = {
     "title_dense": _ask(Part.TITLE, features.dense),
+    "title_block": _ask_blocks(Part.TITLE),
     "title_lexical": _ask(Part.TITLE, features.lexical),
     "title_scope": _ask(Part.TITLE, name_features.scope_cover),
     "title_qualname": _ask(Part.TITLE, name_features.qualname_share),
     "prose_dense": _ask(Part.PROSE, features.dense),
+    "prose_block": _ask_blocks(Part.PROSE),
     "prose_lexical": _ask(Part.PROSE, features.lexical),
     "output_lexical": _ask(Part.OUTPUT, features.lexical),
     "whole_dense": _ask_whole(features.dense),

@@ -16,9 +16,9 @@ import numpy as np
 
 from pkg.model import Label, Match, NodeFilter, Outline
 from pkg.retrieval.long_features import FEATURES, LongPool, measure_long
-from pkg.retrieval.mentions import find_mentions
-from pkg.retrieval.pool import read_pool, standard_deviation
+from pkg.retrieval.pool import Pool, Scores, read_pool, standard_deviation
 from pkg.retrieval.question import Question
+from pkg.retrieval.question_mentions import find_mentions
 from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import Ranked, Weights, order_weighed
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 WEIGHTS = Path(__file__).with_name("long_ranker.json")
 LOOK = 50  # best of each search for each part that are looked at
 LOOK_IN_FILES = 50  # the same among the files that a question points at
+BLOCK_PARTS = (Part.TITLE, Part.PROSE)
+"""Parts that blocks are compared with: of the issues in training, each repository left out in turn, .68 have the right
+file first, and .64 without."""
 MOST_FILES = 12  # of those that are looked into: a trace through a framework names forty
 
 
@@ -59,7 +62,17 @@ def collect_long_pool(
     counts |= {match.id: match.same_content for matches in reversed(found) for match in matches}
     whole = read_pool(store, question, query, near, counts)
     parts = {part: read_pool(store, question.parts[part], vector, near, counts) for part, vector in vectors.items()}
-    return LongPool(whole, parts, mentions)
+    blocks = {part: _read_blocks(store, vectors[part], whole) for part in BLOCK_PARTS if part in vectors}
+    return LongPool(whole, parts, mentions, blocks)
+
+
+def _read_blocks(store: GraphStore, query: Vectors, pool: Pool) -> Scores:
+    """Read for each function the highest cosine of a block of it; its own where it has none."""
+    best: dict[str, float] = {}
+    for each in store.outlines([], query, [each.id for each in pool.outlines]).values():
+        if each.label is Label.BLOCK:
+            best[each.owner] = max(best.get(each.owner, -1.0), each.cosine)
+    return np.array([best.get(each.id, each.cosine) for each in pool.outlines], np.float64)
 
 
 def _search(

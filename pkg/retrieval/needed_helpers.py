@@ -1,4 +1,4 @@
-"""Choose among what a hit calls: code where the question needs it, else its head, and no trivial accessors (P-06)."""
+"""Choose among what a hit calls (P-06): code where the question needs it, else its head, no trivial accessors."""
 
 from __future__ import annotations
 
@@ -200,11 +200,11 @@ def is_trivial(node: Node) -> bool:
 
 
 def _is_accessor(statement: ast.stmt) -> bool:
-    """Tell whether a statement gives back an attribute or a constant, and calls nothing."""
+    """Tell whether a statement gives back a name or an attribute, and calls nothing."""
     value = statement.value if isinstance(statement, ast.Return) else None
     while isinstance(value, ast.Attribute):
         value = value.value
-    return isinstance(value, ast.Name | ast.Constant)
+    return isinstance(value, ast.Name)
 
 
 def _list_decorators(node: Node) -> set[str]:

@@ -63,6 +63,7 @@ class _Load:
     budget: int
     complete: Complete
     used: int = 0
+    reserved: int = 0  # for the hits that wait
     helpers_left_out: int = 0
     hits: list[Hit] = field(default_factory=list)
     waiting: list[OpenedHit] = field(default_factory=list)
@@ -83,7 +84,7 @@ class _Load:
 
     def fits(self, size: int) -> bool:
         """Tell whether so many tokens are left, with the hits that wait."""
-        return not self.budget or self.used + sum(_measure_hit(each.hit) for each in self.waiting) + size <= self.budget
+        return not self.budget or self.used + self.reserved + size <= self.budget
 
     def take(self, opened: OpenedHit) -> None:
         """Let a hit wait for its helpers if its code fits; the first one in any case, and say so if it is too large."""
@@ -94,10 +95,11 @@ class _Load:
             self.list_hit(opened.hit, size)
             return
         self.waiting.append(opened)
+        self.reserved += size
 
     def pack_waiting(self) -> None:
         """Pack the hits that wait, with those of their helpers that fit: these may take the room of a later one."""
-        batch, self.waiting = self.waiting, []
+        batch, self.waiting, self.reserved = self.waiting, [], 0
         for item, completion in zip(batch, self.complete(batch) if batch else (), strict=True):
             size = _measure_hit(item.hit)
             if self.hits and not self.fits(size):

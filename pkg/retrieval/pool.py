@@ -43,6 +43,7 @@ are right.
 Scores = npt.NDArray[np.float64]
 """One number for each candidate of a pool, in its order: float64 [candidates], where nothing else is said."""
 
+
 @dataclass(frozen=True, eq=False)  # the same only as itself, so that what is measured can be remembered
 class Pool:
     """The candidates of one label for one question; arrays have one value a candidate where they say nothing else."""

@@ -118,6 +118,8 @@ def _skip_to_code(text: bytes, position: int, indent: bytes) -> int:
 
 GAIN = 1e-6  # a smaller gain is rounding of float32 sums
 SAFE_GAIN = 0.02
+"""What the safe rule asks of a cut. For a question that has nothing to do with a function, the best of its safe cuts
+gains less in 95 of 100 functions: 0.022, 0.015 and 0.015 at that percentile on scrapy, alembic and dulwich."""
 MAX_BRANCHES = 64  # A-04
 
 

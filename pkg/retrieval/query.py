@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pkg.errors import QueryError, shorten
+from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
-from pkg.retrieval.files import find_files
+from pkg.retrieval.file_ranking import find_files
+from pkg.retrieval.floor import explain_misfit, fits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.long_search import encode_parts
@@ -20,7 +21,8 @@ from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kin
 from pkg.retrieval.question import MOST_TEXT, Question, parse_question
 from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
-from pkg.retrieval.search import LABELS_OF_MODE, Found, find_nodes
+from pkg.retrieval.refusals import check_known, check_paths, check_text, explain_nothing, refuse_unknown
+from pkg.retrieval.search import Found, find_nodes
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
@@ -28,27 +30,29 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryOptions", "run_query"]
 
-SHOWN_TEXT = 60  # characters of a question that an error message quotes
-
 
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
     question, read = parse_question(text), _note_reading(text)
-    query, parts = encode_question(encoder, question.text), encode_parts(encoder, question)
-    find = partial(_find_best, store, question, query, parts, options)
-    if options.mode == "file":
-        return _list_files(store, text, find, read, options)
+    query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
     with store.snapshot():
+        if not knows_question(encoder, question.text, query):
+            check_known(store, question, encoder.name, options.ranking)
+        find = partial(_find_best, store, question, query, parts, options)
+        if options.mode == "file":
+            return _list_files(store, text, find, read, options)
         found = find(options.top_k)
-        notes = _check_found(store, found, options)
+        notes = _explain_found(store, found, options)
+        is_fit, misfit = _judge_fit(found, encoder, options)
         opener = HitOpener(store, encoder, query, options)
         complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
         packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     same_function = sum(each.same_function for each in found.ranked)
-    coverage = Coverage(*counts, (*read, *notes, *packed.notes), *calls, packed.without_code, same_function)
+    notes = (*read, *misfit, *notes, *packed.notes)
+    coverage = Coverage(*counts, notes, *calls, packed.without_code, same_function, is_fit)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
@@ -58,11 +62,16 @@ def _list_files(
     store: GraphStore, text: str, find: Callable[[int], Found], notes: Sequence[str], options: QueryOptions
 ) -> QueryResult:
     """List files with their best functions: nothing is pruned, completed or packed, for no code is shown."""
-    with store.snapshot():
-        hits, found = find_files(store, find, options.top_k)
-        notes = *notes, *_check_found(store, found, options)
+    hits, found = find_files(store, find, options.top_k)
+    notes = *notes, *_explain_found(store, found, options)
     coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
     return QueryResult(text, options.mode, tuple(hits), coverage, (*_explain_search(found), *_explain_order(options)))
+
+
+def _explain_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
+    """Say why nothing was found; a QueryError for paths that match no file, or an unknown source."""
+    check_paths(store, options, found)
+    return explain_nothing(store, found, options)
 
 
 def _find_best(
@@ -98,16 +107,16 @@ def _note_reading(text: str) -> tuple[str, ...]:
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:
     """Encode the text of a question (P-13): float32 [dimension]; a QueryError when no word of it is known."""
-    if not text.strip():
-        raise QueryError("the question is empty; expected a few words on what the code does, or a piece of code")
-    query = encoder.encode_query(text.encode("utf-8", "replace").decode())
+    query = _encode_text(encoder, text)
     if not query.any():
-        shown = shorten(text, SHOWN_TEXT)
-        raise QueryError(
-            f"no word of the question {shown!r} is known to the encoder '{encoder.name}';"
-            " ask with names or words that the code itself may use"
-        )
+        refuse_unknown(text, encoder.name, "is known to the encoder")
     return query
+
+
+def _encode_text(encoder: Encoder, text: str) -> Vectors:
+    """Encode a question of which the encoder may know no word: all is zero then."""
+    check_text(text)
+    return encoder.encode_query(text.encode("utf-8", "replace").decode())
 
 
 def _open_completer(store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> Completer:
@@ -121,18 +130,10 @@ def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequenc
     )
 
 
-def _check_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
-    """Say why a search found nothing; an unknown source is a QueryError. Costs nothing when there are matches."""
-    if found.ranked:
-        return ()
-    known = [source.name for source in store.sources()]
-    if options.source is not None and options.source not in known:
-        listed = ", ".join(f"'{name}'" for name in known) or "none"
-        raise QueryError(f"no source '{options.source}' in the graph (found: {listed}); name one of these, or build it")
-    labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
-    if not found.searched:
-        return (f"the graph holds no {labels} nodes; run: pkg build PATH",)
-    return (f"none of the {found.searched} {labels} nodes passes the filter; widen source, path, kind or blocks",)
+def _judge_fit(found: Found, encoder: Encoder, options: QueryOptions) -> tuple[bool | None, tuple[str, ...]]:
+    """Tell whether anything fits, and say so where nothing does."""
+    is_fit = fits(found.evidence, encoder.name) if options.floor else None
+    return is_fit, (explain_misfit(found.evidence),) if found.evidence is not None and is_fit is False else ()
 
 
 def _explain_search(found: Found) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ class QueryOptions:
     helpers: HelperChoice = "needed"  # which callees come along: those that the question needs, all (P-06), or none
     tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
     declarations: bool = True  # whether classes, constants and modules are found beside functions and blocks
+    floor: bool = True  # whether to judge if anything fits; where nothing does, prompts show no code
 
 
 DEFAULT_OPTIONS = QueryOptions()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 
 from pkg.retrieval.question_parts import Part, is_long, read_parts
-from pkg.retrieval.tracebacks import Frame, read_frames
+from pkg.retrieval.tracebacks import StackFrame, read_frames
 from pkg.terms.related import Related, find_related
 from pkg.terms.term_weights import weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word
@@ -56,6 +56,7 @@ among what the searches find, and with 1, what stands in few functions outweighs
 MOST_RELATED = 30  # terms of a question of which related words are looked up: a longer one says what it means itself
 _ASKS_TESTS = re.compile(
     r"\btests? (?:for|of|cover\w*|check\w*|cases?|suites?|methods?|functions?)\b|\b(?:unit ?|regression )tests?\b|\btested\b"
+    r"|\b(?:which|what|where are|list|show|find)(?: me)?(?: the| all)? (?:unit )?tests?\b"
     r"|\b(?:in|among|from) (?:the )?tests?\b|\btest_\w|\bTest[A-Z]\w",
 )
 """What asks for tests themselves; who says `test` otherwise, such as `run my tests`, mostly asks for what runs them."""
@@ -75,7 +76,7 @@ class Question:
     related: Related = field(default_factory=dict)  # what is used like each term (pkg.terms.related)
     parts: Mapping[Part, Question] = field(default_factory=dict)  # of a long question; a short one has none
     mentioned: tuple[str, ...] = ()  # of a long question: all names that may be of code, those of its title first
-    frames: tuple[Frame, ...] = ()  # of a long question: the calls of its stack traces
+    frames: tuple[StackFrame, ...] = ()  # of a long question: the calls of its stack traces
 
     @property
     def sought(self) -> dict[str, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter
+from pkg.retrieval.floor import Evidence, measure_evidence
 from pkg.retrieval.long_search import choose_blocks, collect_long_pool, rank_long
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
@@ -37,6 +38,7 @@ class Found:
     filtered: int
     folded: int
     is_approximate: bool = False  # whether a dense search did not look at all nodes
+    evidence: Evidence | None = None  # of whether anything fits; not with the ranking ``dense``
 
 
 def find_nodes(
@@ -58,13 +60,13 @@ def find_nodes(
     ranking ``dense``. with_declarations: with the ranking ``linear`` classes, constants and modules are found beside
     functions and blocks.
     """
-    if parts and ranking == "linear":
-        return _find_long(store, question, query, parts, mode, k, where)
+    if parts and ranking == "linear" and mode != "declaration":
+        return _find_long(store, question, query, parts, mode, k, where, by_function)
     if ranking == "dense":
         near = search_nodes(store, query, mode, k, where)
         ranked = tuple(Ranked(each.id, each.score, each.score, "", each.same_content, slope=1) for each in near.matches)
         return Found(ranked, near.searched, near.filtered, near.folded, near.is_approximate)
-    beside = with_declarations and ranking == "linear" and where.kinds is None
+    beside = with_declarations and ranking == "linear" and where.kinds is None and mode != "file"
     return _find_fused(store, question, query, mode, k, where, ranking, by_function, beside)
 
 
@@ -76,6 +78,7 @@ def _find_long(
     mode: str,
     k: int,
     where: NodeFilter,
+    by_function: bool,
 ) -> Found:
     """Find functions, and of these the blocks nearest to the question where blocks are asked for."""
     labels = LABELS_OF_MODE[mode]
@@ -83,7 +86,7 @@ def _find_long(
     functions = rank_long(pool, len(pool.whole.outlines))
     blocks = choose_blocks(store, query, functions, k, where.kinds) if Label.BLOCK in labels else []
     lists = [blocks if label is Label.BLOCK else functions[:k] for label in labels]
-    ranked = tuple((lists[0] if len(lists) == 1 else merge_ranked(lists))[:k])
+    ranked = tuple(_join(lists, by_function)[:k])
     counts = pool.whole.searched, pool.whole.filtered, sum(each.same_content for each in ranked)
     return Found(ranked, *counts, pool.whole.is_approximate)
 
@@ -121,7 +124,8 @@ def _find_fused(
         depth *= DEEPER
     folded = sum(each.same_content for each in best)
     searched, filtered = sum(pool.searched for pool in pools), sum(pool.filtered for pool in pools)
-    return Found(tuple(best), searched, filtered, folded, any(pool.is_approximate for pool in pools))
+    is_approximate = any(pool.is_approximate for pool in pools)
+    return Found(tuple(best), searched, filtered, folded, is_approximate, measure_evidence(pools))
 
 
 def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:

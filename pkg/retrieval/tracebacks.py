@@ -21,7 +21,7 @@ _ARROW = re.compile(r"^-+> *(\d+) ")  # IPython's mark of the line that ran
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class StackFrame:
     """One call of a stack trace, as far as the trace tells."""
 
     path: str
@@ -29,10 +29,10 @@ class Frame:
     function: str | None  # its name, with the class where the trace has it
 
 
-def read_frames(text: str) -> list[Frame]:
+def read_frames(text: str) -> list[StackFrame]:
     """Give the frames of all stack traces in a text, in their order, each place once."""
     lines = text.splitlines()
-    frames: dict[Frame, None] = {}
+    frames: dict[StackFrame, None] = {}
     for number, line in enumerate(lines):
         if ".py" in line and len(line) <= LONGEST_LINE and len(frames) < MOST_FRAMES:
             found = next(filter(None, (form.search(line) for form in _FRAMES)), None)
@@ -41,11 +41,11 @@ def read_frames(text: str) -> list[Frame]:
     return list(frames)
 
 
-def _make_frame(found: dict[str, str | None], below: list[str]) -> Frame:
+def _make_frame(found: dict[str, str | None], below: list[str]) -> StackFrame:
     path, function, line = (found.get(name) for name in ("path", "function", "line"))
     if line is None:
         line = next((mark[1] for mark in map(_ARROW.match, below) if mark), None)
     is_named = function is not None and not function.startswith("<")  # not <module>, <listcomp>
-    return Frame(
+    return StackFrame(
         (path or "").strip().replace("\\", "/"), int(line[:9]) if line else None, function if is_named else None
     )

@@ -131,9 +131,8 @@ def test_all_declarations_are_found_together_in_one_order(shop: GraphStore) -> N
     near, worded = shop.search_declarations(ask(question), weigh_terms(question), 20)
     apart = [shop.vector_search(label, ask(question), 20) for label in DECLARATION_LABELS]
     matches = sorted((each for found in apart for each in found.matches), key=lambda each: (-each.score, each.id))
-    assert [(each.id, pytest.approx(each.score, abs=1e-6)) for each in near.matches] == [
-        (each.id, each.score) for each in matches
-    ]
+    assert [each.id for each in near.matches] == [each.id for each in matches]
+    assert [each.score for each in near.matches] == pytest.approx([each.score for each in matches], abs=1e-6)
     assert near.searched == worded.searched == sum(found.searched for found in apart) == 15
     assert {node.label for node in shop.get([each.id for each in worded.matches])} == set(DECLARATION_LABELS)
     assert len(shop.search_declarations(ask(question), {}, 2)[0].matches) == 2
@@ -187,6 +186,13 @@ def test_a_class_is_unfolded_with_what_it_contains_and_no_blocks(shop: GraphStor
     assert [each.blocks for each in unfolded] == [(), (), ()]
     ends = [{shop.get([edge.end])[0].name for edge in each.links} for each in unfolded]
     assert ends == [{"RED", "GREEN", "mix"}, set(), set()]
+
+
+def test_the_texts_of_declarations_are_given_to_be_drafted_once_more(shop: GraphStore) -> None:
+    ids = [find_id(shop, label, name) for label, name in ((Label.CLASS, "Cart"), (Label.MODULE, "settings"))]
+    ids += [find_id(shop, Label.CONSTANT, "DEBUG"), find_id(shop, Label.CLASS, "Basket")]
+    found = list(shop.fragments(ids))
+    assert sorted((each.path, each.text.decode()) for each in found) == sorted(FILES.items())
 
 
 def test_a_constant_is_found_by_its_name(shop: GraphStore) -> None:

@@ -14,7 +14,7 @@ from pkg.indexing.build import build
 from pkg.model import Label
 from pkg.terms.term_weights import weigh_terms
 
-AREA, GROW = "def area(shape):\n    return shape\n", "def grow(by):\n    return by\n"
+AREA, GROW = "class Area:\n    sides = 0\n\n    def area(self):\n        return 1\n", "def grow(by):\n    return by\n"
 FULL_TEXT = (
     "MATCH (s:PkgStore {id: 'store'}) SET s.version = 1 REMOVE s.stamp",
     "MATCH (f:Fragment) REMOVE f.terms",
@@ -26,19 +26,29 @@ WHOLE_WORDS = (
     "MATCH (s:PkgStore {id: 'store'}) SET s.version = 2 REMOVE s.stamp",
     "MATCH (f:Fragment) SET f.terms = null",
 )
+NO_DECLARATIONS = (
+    "MATCH (s:PkgStore {id: 'store'}) SET s.version = 3 REMOVE s.stamp",
+    "MATCH (f:Fragment) SET f.terms = null",
+    "MATCH (n:Constant|Module) DETACH DELETE n",
+    "MATCH (n:Class) REMOVE n.embedding",
+)
 INDEXES = "SHOW FULLTEXT INDEXES YIELD name WHERE name STARTS WITH 'pkg_' RETURN name ORDER BY name"
 
 pytestmark = pytest.mark.server
 
 
-@pytest.mark.parametrize("older", [FULL_TEXT, WHOLE_WORDS], ids=["full text", "words that were not split"])
+@pytest.mark.parametrize(
+    "older",
+    [FULL_TEXT, WHOLE_WORDS, NO_DECLARATIONS],
+    ids=["full text", "words that were not split", "no declarations"],
+)
 @pytest.mark.parametrize("version", SERVERS)
 def test_an_older_graph_gets_its_terms_with_the_next_build(
     version: str, older: tuple[str, ...], tmp_path: Path
 ) -> None:
     server = open_server(version)
     (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
+    (tmp_path / "shop" / "cart.py").write_text("LIMIT = 3\n\n\ndef add_item(cart, item):\n    cart.append(item)\n")
     sources = [str(tmp_path / "shop"), str(write_rows(tmp_path / "rows.jsonl", AREA, AREA, GROW))]
     with closing(server.connect()) as driver:
         empty_database(driver)
@@ -50,7 +60,8 @@ def test_an_older_graph_gets_its_terms_with_the_next_build(
         for statement in older:
             ask(driver, statement)
         with closing(open_on(server)) as store:
-            assert list(store.export(vectors=True)) == lines
+            if older is not NO_DECLARATIONS:
+                assert list(store.export(vectors=True)) == lines
             assert store.text_search(Label.FUNCTION, weigh_terms("area"), 9).matches == ()
             for source in sources:
                 build(source, store)

@@ -53,12 +53,11 @@ def _pack_terms(path: str, code: CodeUnit, rows: tuple[NodeRow, ...]) -> bytes:
         if isinstance(each, Function):
             fields.add_function(number, each)
         else:
-            fields.add_class(each, [], ())
-    defined = rows[: len(code.definitions)]
-    ids, contents = np.array([(row.id, row.content_hash) for row in defined], np.uint64).reshape(-1, 2).T
-    return pack_terms(
-        [row.label for row in defined], NodeKeys(ids, contents), extract_terms(FieldReader(), [fields])[0]
-    )
+            fields.add_class(each, [(each.span.start, each.span.end)], ())
+    definitions = rows[: len(code.definitions)]
+    ids, contents = np.array([(row.id, row.content_hash) for row in definitions], np.uint64).reshape(-1, 2).T
+    terms = extract_terms(FieldReader(), [fields])[0]
+    return pack_terms([row.label for row in definitions], NodeKeys(ids, contents), terms)
 
 
 def _list_rows(source: str, path: str, code: CodeUnit) -> Iterator[NodeRow]:

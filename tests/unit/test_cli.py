@@ -89,6 +89,7 @@ def test_a_query_answers_with_hits_and_a_line_of_coverage(graph: str) -> None:
     assert coverage == {
         "type": "coverage", "searched": 3, "filtered": 0, "folded": 0, "shown": 3, "over_budget": 0, "notes": [],
         "calls_bound": 1, "calls_possible": 0, "calls_unbound": 2, "without_code": 0, "same_function": 0,
+        "fits": True,
     }  # fmt: skip
 
 
@@ -115,6 +116,34 @@ def test_prompt_writes_the_augmented_prompt(graph: str) -> None:
     assert "parse a date" in result.stdout
     assert "helper code 1:" in result.stdout
     assert "def parse_date(text):" in result.stdout
+
+
+STRANGE = "bake two chocolate cakes without any eggs"
+
+
+def test_what_nothing_fits_is_said_in_every_form(graph: str) -> None:
+    hit, *_, coverage = read_lines(run("query", STRANGE, "--store", graph))
+    assert (hit["fits"], coverage["fits"]) == (False, False)
+    assert "nothing fits: the best candidate holds 0%" in str(coverage["notes"])
+    assert "nothing fits; nearest, unlikely to help:\n1. " in run_in_terminal("query", STRANGE, "--store", graph)
+    prompt = run("query", STRANGE, "--prompt", "--store", graph)
+    assert "helper" not in prompt.stdout
+    assert prompt.stderr.startswith("pkg: the prompt shows no code: nothing fits")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([STRANGE], 0),
+        ([STRANGE, "--exit-code"], 3),
+        ([STRANGE, "--exit-code", "--no-floor"], 0),
+        (["parse a date", "--exit-code"], 0),
+        (["parse a date", "--exit-code", "--path", "nowhere/*"], 3),
+        (["parse a date", "--exit-code", "--generate", "--model", "gguf:none"], 2),
+    ],
+)
+def test_a_script_learns_from_the_exit_code_that_nothing_fits(graph: str, words: list[str], code: int) -> None:
+    assert run("query", *words, "--store", graph).exit_code == code
 
 
 def test_a_question_can_come_from_standard_input_and_be_a_megabyte_long(graph: str) -> None:
@@ -335,6 +364,26 @@ def test_a_hit_without_room_for_its_code_is_listed_and_said(graph: str) -> None:
     assert "# mail.py:9-11 log_failure\n# def log_failure(message):\n# Write a failure to the log.\n```" in prompt
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["  "], "pkg: the question is empty; expected a few words on what the code does, or a piece of code"),
+        (["date", "--path", "mial.py"], "pkg: no file matches the path 'mial.py'; expected a glob on the whole path"),
+        (["как испечь пирог"], "pkg: no word of the question 'как испечь пирог' stands in the code or is known to"),
+        (["\x1b[\x9b"], "pkg: no word of the question '\\x1b[\\x9b' stands in the code"),
+        (["date", "--path", ""], "pkg: a path is empty; expected a glob such as 'shop/*'"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_answered_with_what_to_do(
+    graph: str, words: list[str], message: str
+) -> None:
+    result = run("query", *words, "--store", graph)
+
+    assert result.exit_code == (2 if "path is empty" in message else 1)
+    assert result.stderr.startswith(message)
+    assert not {"\x1b", "\x9b"} & set(result.stderr)
+
+
 @pytest.fixture
 def hostile(tmp_path: Path, store: str) -> str:
     folder = tmp_path / "hostile"
@@ -346,12 +395,23 @@ def hostile(tmp_path: Path, store: str) -> str:
 
 @pytest.mark.parametrize(
     "words",
-    [["query", "paint red"], ["query", "paint red", "--explain"], ["query", "paint red", "--prompt"], ["stats"]],
+    [
+        ["query", "paint red"],
+        ["query", "paint red", "--explain"],
+        ["query", "paint red", "--prompt"],
+        ["stats"],
+        ["query", "paint red \x1b[1m \x9b", "--prompt"],
+        ["query", "paint red", "--json"],
+    ],
 )
 def test_analysed_code_and_names_cannot_command_the_terminal(hostile: str, words: list[str]) -> None:
     text = run_in_terminal(*words, "--store", hostile)
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
-    assert ("[/]\\x1b[31m" in text) or "'\\x1b[31mred\\x1b]0;title\\x07 \\x9b1m \\u202egrün [/bold]'" in text
+    assert (
+        ("[/]\\x1b[31m" in text)
+        or ("[/]\\u001b[31m" in text)
+        or "'\\x1b[31mred\\x1b]0;title\\x07 \\x9b1m \\u202egrün [/bold]'" in text
+    )
 
 
 def test_an_error_spells_the_controls_of_a_name(hostile: str) -> None:
@@ -384,7 +444,7 @@ def test_a_question_in_bytes_that_are_not_of_the_encoding_is_read_as_utf_8(hosti
 def test_words_that_are_not_utf_8_end_in_no_trace(repository: Path, store: str) -> None:
     (line,) = read_lines(run("build", str(repository), "--source", "s\udcff", "--store", store))
     assert line["source"] == "s\ufffd"
-    assert read_lines(run("query", "mail", "--path", "\udcff*", "--store", store))[-1]["shown"] == 0
+    assert "no file matches the path '\ufffd*'" in run("query", "mail", "--path", "\udcff*", "--store", store).stderr
     assert read_lines(run("build", "s\udcff", "--remove", "--store", store))[0]["removed"] == 2
 
 

@@ -27,7 +27,12 @@ Degree = Literal["code", "signature", "none"]
 
 
 def list_helpers(result: QueryResult) -> tuple[HelperText, ...]:
-    """Give the code of each hit as the query has it, pruned, and then of its helpers with their imports."""
+    """Give the code of each hit as the query has it, pruned, and then of its helpers with their imports.
+
+    Where nothing fits the question, none: what does not help harms.
+    """
+    if result.coverage.fits is False:
+        return ()
     return tuple(_list_as_found(result))
 
 
@@ -53,9 +58,10 @@ def read_helpers(store: GraphStore, result: QueryResult, degree: Degree = "code"
     """Give what a query has found so that it stands for itself, in the order of the hits.
 
     As code, a block has the function around it, as far as the block needs that; a hit has the imports that it uses, and
-    is followed by its helpers. As signatures, each function is there once, and helpers are not.
+    is followed by its helpers. As signatures, each function is there once, and helpers are not. Where nothing fits the
+    question, there are none.
     """
-    if degree == "none" or not result.hits:
+    if degree == "none" or not result.hits or result.coverage.fits is False:
         return ()
     hits = result.hits if degree == "signature" else [hit for hit in result.hits if hit.has_code]
     found = read_found(store, hits)

@@ -13,6 +13,8 @@ QuestionKind = Literal["links", "path", "impact", "cycles", "unused", "imports"]
 Direction = Literal["in", "out", "both"]
 QUESTIONS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+READS = "READS"
+"""The type of a link from what reads a constant to that: it is found when it is asked for, and no RelationType."""
 LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
@@ -47,7 +49,7 @@ def check_options(name: str | None, options: DepsOptions) -> None:
     check_least("limit", options.limit, 0)
     if not name and options.question in _WITH_NAME:
         raise UsageError(
-            "no name was given; expected a function, class or file, such as Cart.total, shop/cart.py or"
+            "no name was given; expected a function, class, constant or file, such as Cart.total, shop/cart.py or"
             " shop/cart.py:12, or one of --cycles, --unused, --imports"
         )
     if (options.to is None) == (options.question == "path"):
@@ -75,7 +77,7 @@ class Place:
 class Link:
     """One dependency, from what needs to what is needed, with the lines where it stands in the file of the start."""
 
-    type: str  # a RelationType; RESOLVES_TO leads from a file to what it imports
+    type: str  # a RelationType, or READS; RESOLVES_TO leads from a file to what it imports
     start: Place
     end: Place
     lines: tuple[int, ...] = ()
@@ -86,7 +88,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class CallCoverage:
-    """How many of the call sites in reach are bound: calls of one line by one rule count as one."""
+    """How many of the call sites in reach are bound: calls of one line by one rule count as one. Or of the reads."""
 
     scope: str  # what was counted, in words
     bound: int  # certain and likely
@@ -95,6 +97,7 @@ class CallCoverage:
     same_name: int | None = None  # unbound call sites of the source that bear the name; None where it was not asked
     names: str = ""  # the name, or whose names, in words
     notes: tuple[str, ...] = ()
+    what: str = "call sites"  # what was counted; reads of a constant are none
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What a function, class or file stands on, and what stands on it; certain before likely before possible."""
+    """What a function, class or file stands on, and what stands on it, or who reads a constant; the surest first."""
 
     target: Place
     direction: str

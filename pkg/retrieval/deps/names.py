@@ -23,12 +23,14 @@ SEARCHED = 50  # functions that share a word with the name
 
 
 def suggest_names(store: GraphStore, name: str, source: str | None) -> list[str]:
-    """Give up to three names near to one: of functions that share a word with it, else of all functions and classes."""
+    """Give up to three names near to one: of functions and constants that share a word with it, else of all."""
     from pkg.terms.term_weights import weigh_terms  # loads numpy, which a name that is known does not need
 
     last = name.rpartition(":")[2].rpartition(".")[2] or name
-    shared = store.text_search(Label.FUNCTION, weigh_terms(last), SEARCHED, NodeFilter(source=source)).matches
-    names = {node.name: node.qualname for node in store.get([match.id for match in shared])}
+    terms, where = weigh_terms(last), NodeFilter(source=source)
+    searches = [store.text_search(label, terms, SEARCHED, where) for label in (Label.FUNCTION, Label.CONSTANT)]
+    shared = [match.id for found in searches for match in found.matches]
+    names = {node.name: node.qualname for node in store.get(shared)}
     return _choose(last, names) or _choose(last, {each: each for each in _scan(store, source)})
 
 
@@ -38,20 +40,21 @@ def _choose(name: str, names: dict[str, str]) -> list[str]:
 
 
 def _scan(store: GraphStore, source: str | None) -> Iterator[str]:
-    return (node.name for node in store.nodes((Label.FUNCTION_NAME, Label.CLASS), source))
+    return (node.name for node in store.nodes((Label.FUNCTION_NAME, Label.CLASS, Label.CONSTANT), source))
 
 
 SHOWN_CANDIDATES = 20  # of an ambiguous name
 
 _LINE = re.compile(r"(.+):(\d+)")
-_DEFINITIONS = (Label.FUNCTION, Label.CLASS)
+DEFINITIONS = (Label.FUNCTION, Label.CLASS)
+_NAMED = (*DEFINITIONS, Label.CONSTANT)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a question is about: one definition or file, and the definitions inside it.
+    """What a question is about: one definition, constant or file, and the definitions inside it.
 
-    Definitions of one path and one qualified name (overloads, a property and its setter) are one target.
+    What has one path and one qualified name (overloads, a property and its setter) is one target.
     """
 
     nodes: tuple[Node, ...]
@@ -63,30 +66,39 @@ class Target:
         return make_place(self.nodes[0])
 
     @property
+    def is_constant(self) -> bool:
+        """Tell whether it is a constant or field, which has readers and no other links."""
+        return self.nodes[0].label is Label.CONSTANT
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """List the ids of the target and of all inside it."""
         return tuple(dict.fromkeys(node.id for node in (*self.nodes, *self.inside)))
 
 
-def find_target(store: GraphStore, name: str, source: str | None = None) -> Target:
+def find_target(store: GraphStore, name: str, source: str | None = None, with_constants: bool = False) -> Target:
     """Find what a name means; a QueryError lists the candidates of an ambiguous name and what an unknown one is near.
 
     Names: ``path:line`` (the innermost definition there, or the file), a path or its end, ``path::qualname``,
-    a dotted module, and a definition by its bare name or by any end of module and qualified name.
+    a dotted module, and a definition by its bare name or by any end of module and qualified name. A constant is meant
+    where no function or class has the name; without with_constants it is refused, by a QueryError too.
     """
     sources = list_sources(store, source)
-    found = _find_at_line(store, name, sources) or _find_named(store, name, sources)
+    found = _find_at_line(store, name, sources, with_constants) or _find_named(store, name, sources)
     if not found:
         raise QueryError(_say_unknown(store, name, source))
+    found = [node for node in found if node.label is not Label.CONSTANT] or found
+    if not with_constants and found[0].label is Label.CONSTANT:
+        raise QueryError(f"'{name}' is a constant, which has readers alone; expected a function, class or file")
     groups = _group(found)
     if len(groups) > 1:
         raise QueryError(_say_ambiguous(name, groups))
-    inside = [each for node in groups[0] for each in store.subtree(node.id) if each.label in _DEFINITIONS]
+    inside = [each for node in groups[0] for each in store.subtree(node.id) if each.label in DEFINITIONS]
     return Target(tuple(groups[0]), tuple(inside))
 
 
-def _find_at_line(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
-    """Find the innermost definition on a line of a file, or the file itself."""
+def _find_at_line(store: GraphStore, name: str, sources: Sequence[Source], with_constants: bool) -> list[Node]:
+    """Find the innermost definition or constant on a line of a file, or the file itself."""
     matched = _LINE.fullmatch(name)
     files = find_files(store, matched[1], sources) if matched else []
     if not matched or len(files) != 1:
@@ -96,7 +108,7 @@ def _find_at_line(store: GraphStore, name: str, sources: Sequence[Source]) -> li
     around = [
         node
         for node in store.subtree(files[0].id)
-        if node.label in _DEFINITIONS and node.start_line <= line <= node.end_line
+        if node.label in (_NAMED if with_constants else DEFINITIONS) and node.start_line <= line <= node.end_line
     ]
     return [min(around, key=lambda node: (node.end - node.start, node.id))] if around else files
 
@@ -136,7 +148,7 @@ def _group(nodes: Iterable[Node]) -> list[list[Node]]:
     """Put definitions of one path and qualified name together; a stub beside its module is left out."""
     groups: dict[tuple[str, str, str], list[Node]] = defaultdict(list)
     for node in nodes:
-        groups[node.source, node.path, node.qualname if node.label in _DEFINITIONS else ""].append(node)
+        groups[node.source, node.path, node.qualname if node.label in _NAMED else ""].append(node)
     stubs = [key for key in groups if key[1].endswith(".pyi") and (key[0], key[1][:-1], key[2]) in groups]
     return [group for key, group in sorted(groups.items()) if key not in stubs]
 
@@ -156,4 +168,5 @@ def _say_unknown(store: GraphStore, name: str, source: str | None) -> str:
     near = suggest_names(store, name, source)
     advice = f"did you mean: {', '.join(near)}?" if near else "pkg query TEXT finds code by what it does"
     where = f"source {source}" if source else store.address
-    return f"no function, class or file '{name}' in {where}; expected a name, path::qualname or path:line; {advice}"
+    what = f"no function, class, constant or file '{name}' in {where}"
+    return f"{what}; expected a name, path::qualname or path:line; {advice}"

@@ -24,7 +24,7 @@ def run_deps(store: GraphStore, name: str | None, options: DepsOptions = DEFAULT
     check_options(name, options)
     with store.snapshot():
         list_sources(store, options.source)
-        target = find_target(store, name, options.source) if name else None
+        target = find_target(store, name, options.source, options.question == "links") if name else None
         return _answer(LinkReader(store), target, options)
 
 
@@ -56,6 +56,10 @@ def _answer_named(reader: LinkReader, target: Target, options: DepsOptions) -> A
         from pkg.retrieval.deps.chains import find_chains
 
         return find_chains(reader, target, find_target(reader.store, options.to, options.source), options)
+    if target.is_constant:
+        from pkg.retrieval.deps.readers import find_readers
+
+        return find_readers(reader, target, options)
     from pkg.retrieval.deps.walk import walk_dependencies
 
     return walk_dependencies(reader, target, options)

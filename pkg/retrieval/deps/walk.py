@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pkg.model import Label, RelationType
 from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Link, cut_limit
-from pkg.retrieval.deps.names import Target
+from pkg.retrieval.deps.names import DEFINITIONS, Target
 from pkg.retrieval.deps.neighbours import (
     RELATIONS,
     LinkReader,
@@ -110,4 +110,4 @@ class _Walk:
         file = self.reader.file_of(self.reader.nodes([node_id])[node_id])
         if file is None or self.relation.direction == "out":
             return [file] if file else []
-        return [file, *(node.id for node in self.reader.store.subtree(file) if node.label is not Label.BLOCK)]
+        return [file, *(node.id for node in self.reader.store.subtree(file) if node.label in DEFINITIONS)]

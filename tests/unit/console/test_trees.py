@@ -163,8 +163,8 @@ def test_the_command_answers_each_question(address: str, words: list[str], seen:
         (["Cart", "--format", "svg"], 2, "--format"),
         (["Cart", "--format", "dot", "--json"], 2, "different forms"),
         (["check"], 1, "shop/cart.py:10  Cart.check"),
-        (["nowhere"], 1, "no function, class or file 'nowhere'"),
-        (["--path", "main", "nowhere"], 1, "no function, class or file 'nowhere'"),
+        (["nowhere"], 1, "no function, class, constant or file 'nowhere'"),
+        (["--path", "main", "nowhere"], 1, "no function, class, constant or file 'nowhere'"),
         (["Cart", "--source", "other"], 1, "no source 'other'"),
     ],
 )

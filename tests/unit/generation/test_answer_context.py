@@ -64,7 +64,7 @@ def test_rows_that_run_nowhere_are_not_handed_out(tmp_path: Path) -> None:
     corpus.write_text("\n".join(json.dumps({"code": each}) for each in rows))
     address = f"sqlite:///{tmp_path / 'graph.db'}"
     pkg.build_graph(corpus, store=address)
-    context = find(open_graph(address), "add a and b", mode="function", top_k=3)
+    context = find(open_graph(address), "add a and b", mode="function", top_k=3, floor=False)
     assert {each.name for each in context.pieces} == {"add_all"}
     assert len(context.code) == 1
     told = " ".join(context.notes)

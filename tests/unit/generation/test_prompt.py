@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,13 @@ def make_result(text: str, *hits: Hit) -> QueryResult:
 
 def find_markers(prompt: str) -> list[str]:
     return [line for line in prompt.splitlines() if MARKERS.fullmatch(line.strip())]
+
+
+def test_where_nothing_fits_the_prompt_is_the_one_without_hits() -> None:
+    found = make_result("Bake a cake.", make_hit(1, "f()"))
+    strange = replace(found, coverage=replace(found.coverage, fits=False))
+
+    assert render_prompt(strange) == render_prompt(make_result("Bake a cake."))
 
 
 def test_a_prompt_with_helpers_numbers_hits_and_their_helpers() -> None:

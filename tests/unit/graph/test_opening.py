@@ -180,6 +180,33 @@ def test_an_older_store_asks_for_another_build_and_then_has_terms(tmp_path: Path
         assert list(store.export(vectors=True)) == lines
 
 
+def test_a_store_without_declarations_gets_them_with_the_next_build(tmp_path: Path) -> None:
+    path = tmp_path / "graph.db"
+    text = "class Shape:\n    sides = 0\n\n    def area(self):\n        return self.sides\n"
+    files, rows = {"shapes.py": f"LIMIT = 3\n\n\n{text}"}, {"one": text, "two": f"x = 1\n\n{text}"}
+    with closing(EmbeddedStore(path, create=True)) as store:
+        fill(store, files)
+        fill(store, rows, "rows", Label.ROW)
+        lines = list(store.export(vectors=True))
+    numbers = {label: sql.LABEL_NUMBERS[label] for label in (Label.CLASS, Label.CONSTANT, Label.MODULE)}
+    every = ", ".join(map(str, numbers.values()))
+    later = f"{numbers[Label.CONSTANT]}, {numbers[Label.MODULE]}"
+    change(
+        path,
+        *WITHOUT_SUMS,
+        f"DELETE FROM vector WHERE node IN (SELECT number FROM node WHERE label IN ({every}))",
+        f"""UPDATE fragment SET last_node = (SELECT max(number) FROM node
+            WHERE node.fragment = fragment.number AND label NOT IN ({later}))""",
+        f"DELETE FROM node WHERE label IN ({later})",
+    )
+    with closing(EmbeddedStore(path)) as store:
+        assert store.check() == ["2 embedded nodes without a vector", "2 fragments without terms; run pkg build again"]
+        fill(store, files)
+        fill(store, rows, "rows", Label.ROW)
+        assert list(store.export(vectors=True)) == lines
+        assert store.check() == []
+
+
 def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = export(path)
     with monkeypatch.context() as patch:

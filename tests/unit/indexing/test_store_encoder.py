@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +26,12 @@ pytestmark = pytest.mark.usefixtures("models")
 ROWS = '{"output": "import os, sys\\ndef add(a, b):\\n    if a:\\n        return a + b\\n"}\n' * 2
 
 
+DECLARED = (
+    "# How often.\nRETRIES = HOSTS = 3  # times\n\n\nclass Cart:\n    limit = 3\n    'Said.'\n\n    def add(self):\n"
+    "        class Line:\n            price = 0\n\n        return Line\n\n\nif RETRIES:\n    def f(): pass\n    f()\n"
+)
+
+
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
     (tmp_path / "rows.jsonl").write_text(ROWS)
@@ -43,10 +50,12 @@ def count_embedded(store: EmbeddedStore) -> int:
 def test_a_changed_encoder_gives_the_graph_of_a_build_from_nothing(
     tree: Path, rows: Path, store: EmbeddedStore, tmp_path: Path, old: str | None, encoder: str
 ) -> None:
+    (tree / "shop" / "conf.py").write_text(DECLARED)
+    rows.write_text(ROWS + json.dumps({"output": f"x = 1\n\n\n{DECLARED}"}) + "\n")
     build(str(rows), store, BuildOptions(old))
     build(str(tree), store)
     report = build(str(tree), store, BuildOptions(encoder))
-    assert (report.written, report.unchanged, report.reencoded) == (0, 3, count_embedded(store))
+    assert (report.written, report.unchanged, report.reencoded) == (0, 4, count_embedded(store))
     assert store.check() == []
     with closing(open_graph_at(tmp_path / "other.db")) as fresh:
         build(str(rows), fresh, BuildOptions(encoder))

@@ -215,5 +215,5 @@ def test_what_cannot_be_meant_is_a_usage_error(store: EmbeddedStore, name: str |
 
 
 def test_a_path_with_one_unknown_end_is_told(store: EmbeddedStore) -> None:
-    with pytest.raises(QueryError, match="no function, class or file 'nowhere'"):
+    with pytest.raises(QueryError, match="no function, class, constant or file 'nowhere'"):
         ask_chains(store, "main", "nowhere")

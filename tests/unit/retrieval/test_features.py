@@ -99,7 +99,8 @@ def test_a_file_or_folder_that_is_named_leads_to_its_functions(text: str) -> Non
 def test_tests_are_told_apart_unless_they_are_asked_for() -> None:
     outlines = outline("test_add", "tests/test_cart.py"), outline("add")
     assert flags(features.in_test(make_pool("add to cart", *outlines))) == [1.0, 0.0]
-    assert flags(features.in_test(make_pool("test add to cart", *outlines))) == [0.0, 0.0]
+    assert flags(features.in_test(make_pool("tests of adding to cart", *outlines))) == [0.0, 0.0]
+    assert flags(features.in_test(make_pool("test the connection of a cart", *outlines))) == [1.0, 0.0]
 
 
 def test_special_and_private_functions_are_told_apart() -> None:

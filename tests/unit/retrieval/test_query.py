@@ -61,7 +61,7 @@ def ask(store: FakeStore, text: str, **options: object) -> list[str]:
 
 
 def test_the_default_is_three_blocks_with_their_callees(store: FakeStore) -> None:
-    options = QueryOptions(path="text/*", prune="paper")
+    options = QueryOptions(path="text/*", prune="paper", declarations=False)
     result = run_query(store, FakeEncoder(), "count boring sentence in split text", options)
 
     assert len(result.hits) == 3
@@ -78,7 +78,7 @@ def test_the_default_is_three_blocks_with_their_callees(store: FakeStore) -> Non
 
 
 def test_a_function_hit_keeps_its_docstring(store: FakeStore) -> None:
-    result = run_query(store, FakeEncoder(), "feed a zebra grass", QueryOptions(mode="function"))
+    result = run_query(store, FakeEncoder(), "feed a zebra grass", QueryOptions(mode="function", declarations=False))
 
     hit = result.hits[0]
     assert hit.qualname == "Zoo.feed"
@@ -179,9 +179,11 @@ def test_equal_content_counts_once_and_is_said(store: FakeStore) -> None:
 
 
 def test_filters_narrow_by_source_path_and_kind(store: FakeStore) -> None:
-    assert ask(store, "feed a zebra", mode="function", path="copy*")[0] == "copy.py:Zoo.feed"
+    assert ask(store, "feed a zebra", mode="function", path="copy*", declarations=False)[0] == "copy.py:Zoo.feed"
     assert ask(store, "feed a zebra", source="demo", path="copy*", kind="for") == ["copy.py:count_sentences"]
-    assert ask(store, "feed a zebra", mode="function", path=["*.py", "!*/*"])[0] == "copy.py:Zoo.feed"
+    assert (
+        ask(store, "feed a zebra", mode="function", path=["*.py", "!*/*"], declarations=False)[0] == "copy.py:Zoo.feed"
+    )
 
 
 def test_tests_are_searched_alone_or_never_on_request() -> None:
@@ -206,8 +208,12 @@ def test_an_empty_question_is_refused(store: FakeStore, text: str) -> None:
 
 
 def test_a_question_without_a_known_word_is_refused_with_what_was_seen(store: FakeStore) -> None:
-    with pytest.raises(QueryError, match=r"no word of the question '\?\?\? 123' is known to the encoder 'fake'"):
+    with pytest.raises(
+        QueryError, match=r"no word of the question '\?\?\? 123' stands in the code or is known to .* 'fake'"
+    ):
         ask(store, "??? 123")
+    with pytest.raises(QueryError, match=r"no word of the question '\?\?\? 123' is known to the encoder 'fake'"):
+        ask(store, "??? 123", ranking="dense")
 
 
 def test_options_out_of_range_are_usage_errors(store: FakeStore) -> None:
@@ -228,11 +234,11 @@ def test_an_empty_graph_gives_no_hits_and_a_note() -> None:
 
 
 def test_a_filter_that_nothing_passes_gives_no_hits_and_a_note(store: FakeStore) -> None:
-    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(path="*.rst"))
+    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(tests="only"))
 
     assert result.hits == ()
     assert result.coverage.notes == (
-        "none of the 16 Block nodes passes the filter; widen source, path, kind or blocks",
+        "none of the 18 nodes that may answer passes the filter; widen source, path, tests, kind or blocks",
     )
 
 
@@ -245,7 +251,7 @@ def test_a_question_with_lone_surrogates_is_answered(store: FakeStore) -> None:
 
 
 def test_a_budget_cuts_code_and_lists_all_hits(store: FakeStore) -> None:
-    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(mode="block", top_k=10**9, budget=30, hops=0))
+    result = run_query(store, FakeEncoder(), "zebra", QueryOptions(top_k=10**9, budget=30, hops=0, declarations=False))
 
     assert (result.coverage.shown, len({(hit.path, hit.qualname) for hit in result.hits})) == (5, 5)
     assert 0 < result.coverage.without_code == sum(not hit.has_code for hit in result.hits) < len(result.hits)

@@ -51,6 +51,7 @@ def test_a_question_for_tests_is_told_by_its_words() -> None:
     assert parse_question("tests of the parser").asks_tests
     assert parse_question("where is the parser tested").asks_tests
     assert not parse_question("fastest way to parse").asks_tests
+    assert not parse_question("test whether a parser is done").asks_tests
 
 
 @pytest.mark.parametrize("text", ["how do I run my tests", "start the debugger when a test fails", "test a connection"])

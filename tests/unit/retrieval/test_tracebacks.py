@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.tracebacks import LONGEST_LINE, MOST_FRAMES, Frame, read_frames
+from pkg.retrieval.tracebacks import LONGEST_LINE, MOST_FRAMES, StackFrame, read_frames
 
 PYTHON = """\
 Traceback (most recent call last):
-  File "/home/ann/app.py", line 3, in <module>
+  File "/srv/ann/app.py", line 3, in <module>
     run()
   File "/usr/lib/python3/site-packages/shop/cart.py", line 12, in add_item
     raise ValueError
@@ -35,18 +35,18 @@ shop/cart.py:12: ValueError
         (
             PYTHON,
             [
-                Frame("/home/ann/app.py", 3, None),
-                Frame("/usr/lib/python3/site-packages/shop/cart.py", 12, "add_item"),
+                StackFrame("/srv/ann/app.py", 3, None),
+                StackFrame("/usr/lib/python3/site-packages/shop/cart.py", 12, "add_item"),
             ],
         ),
-        (IPYTHON, [Frame("~/env/lib/python3.9/site-packages/shop/cart.py", 12, "Cart.add_item")]),
-        (OLD_IPYTHON, [Frame("~/env/site-packages/shop/cart.py", 12, "add_item")]),
-        (PYTEST, [Frame("tests/test_cart.py", 5, "test_add"), Frame("shop/cart.py", 12, None)]),
-        (r'File "C:\app\shop\cart.py", line 7, in add', [Frame("C:/app/shop/cart.py", 7, "add")]),
+        (IPYTHON, [StackFrame("~/env/lib/python3.9/site-packages/shop/cart.py", 12, "Cart.add_item")]),
+        (OLD_IPYTHON, [StackFrame("~/env/site-packages/shop/cart.py", 12, "add_item")]),
+        (PYTEST, [StackFrame("tests/test_cart.py", 5, "test_add"), StackFrame("shop/cart.py", 12, None)]),
+        (r'File "C:\app\shop\cart.py", line 7, in add', [StackFrame("C:/app/shop/cart.py", 7, "add")]),
         ("the file cart.py is read in line 12", []),
     ],
 )
-def test_frames_are_read_as_python_ipython_and_pytest_write_them(text: str, frames: list[Frame]) -> None:
+def test_frames_are_read_as_python_ipython_and_pytest_write_them(text: str, frames: list[StackFrame]) -> None:
     assert read_frames(text) == frames
 
 

@@ -14,11 +14,10 @@ from pkg.retrieval.search import Found
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-BEST_FUNCTIONS = 3
-"""Functions that speak for a file. Of the issues that the ranker of long questions was trained on, each repository
-left out in turn, .67 have the right file first; with 3 as many, with the best alone .63."""
-POWER = 2
-"""Of a score, before these are added up: else five middling functions outweigh the right one (.63 of the issues)."""
+BEST_FUNCTIONS = 2
+"""Functions whose scores make that of their file. Of the issues that the ranker of long questions learned from, each
+repository left out in turn, .71 have the right file first; with the best function alone or three .69, with five .65."""
+SHOWN_FUNCTIONS = 5  # that are listed with their file
 FUNCTIONS_PER_FILE = 5  # best functions that are looked at for each file that is asked for
 LEAST_FUNCTIONS = 50  # and at least
 
@@ -43,13 +42,12 @@ def _group_files(store: GraphStore, ranked: Sequence[Ranked]) -> list[list[tuple
     for each, node in zip(ranked, store.get([each.id for each in ranked]), strict=True):
         files.setdefault((node.source, node.path), []).append((each, node))
     ordered = sorted(files.items(), key=lambda file: (-_score(each for each, _ in file[1]), file[0]))
-    return [functions[:BEST_FUNCTIONS] for _, functions in ordered]
+    return [functions[:SHOWN_FUNCTIONS] for _, functions in ordered]
 
 
 def _score(functions: Iterable[Ranked]) -> float:
     """Add up the scores of the best functions; a negative cosine counts for nothing."""
-    best = sorted((max(each.score, 0.0) for each in functions), reverse=True)[:BEST_FUNCTIONS]
-    return sum(score**POWER for score in best)
+    return sum(sorted((max(each.score, 0.0) for each in functions), reverse=True)[:BEST_FUNCTIONS])
 
 
 def _make_hits(store: GraphStore, files: Sequence[Sequence[tuple[Ranked, Node]]], k: int) -> list[Hit]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pkg.graph.path_filter import is_test
 from pkg.model import Label, Node
 from pkg.retrieval.question import Question
-from pkg.retrieval.tracebacks import Frame
+from pkg.retrieval.tracebacks import StackFrame
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -29,7 +29,7 @@ class Mentions:
 
     files: frozenset[str] = frozenset()  # that it names by their paths
     modules: frozenset[str] = frozenset()  # files of the modules that it names with dots
-    frames: tuple[tuple[Frame, str], ...] = ()  # of stack traces, outermost first, with the file of the graph
+    frames: tuple[tuple[StackFrame, str], ...] = ()  # of stack traces, outermost first, with the file of the graph
     definers: Mapping[str, float] = field(default_factory=dict)  # files of what it names: 1 for a name borne once
     functions: tuple[str, ...] = ()  # ids of the functions of rare names
 

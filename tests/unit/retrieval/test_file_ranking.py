@@ -15,7 +15,7 @@ from pkg.console.tables import query_lines, view_query
 from pkg.errors import UsageError
 from pkg.generation.prompt import render_prompt
 from pkg.model import QueryResult
-from pkg.retrieval.files import BEST_FUNCTIONS
+from pkg.retrieval.file_ranking import BEST_FUNCTIONS, SHOWN_FUNCTIONS
 from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import RANKINGS, QueryOptions
 
@@ -44,10 +44,13 @@ def test_files_come_by_falling_scores_of_their_functions(store: FakeStore, text:
         assert [each.score for each in hit.functions] == sorted((each.score for each in hit.functions), reverse=True)
 
 
-def test_no_more_functions_speak_for_a_file_than_are_counted(store: FakeStore) -> None:
-    many = make_store({"a.py": "".join(f"def add_{n}(item):\n    return {n}\n\n\n" for n in range(3 * BEST_FUNCTIONS))})
+def test_a_file_scores_as_its_best_functions_do(store: FakeStore) -> None:
+    many = make_store(
+        {"a.py": "".join(f"def add_{n}(item):\n    return {n}\n\n\n" for n in range(3 * SHOWN_FUNCTIONS))}
+    )
     (hit,) = ask(many, "add an item").hits
-    assert len(hit.functions) == BEST_FUNCTIONS
+    assert len(hit.functions) == SHOWN_FUNCTIONS
+    assert hit.score == pytest.approx(sum(each.score for each in hit.functions[:BEST_FUNCTIONS]))
 
 
 def test_k_files_are_listed_however_many_functions_the_first_ones_have() -> None:

@@ -1,0 +1,126 @@
+"""Say why a question cannot be asked, or why nothing was found: what was seen, what was expected, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from posixpath import dirname
+from typing import TYPE_CHECKING, NoReturn
+
+from pkg.errors import QueryError, shorten
+from pkg.model import Label
+from pkg.retrieval.query_options import QueryOptions, list_paths
+from pkg.retrieval.question import Question
+from pkg.retrieval.search import LABELS_OF_MODE, Found
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+SHOWN_TEXT = 60  # characters of a question that a message quotes
+SUGGESTED = 3  # paths that a message names
+
+
+def check_text(text: str) -> None:
+    """Refuse a question without any word, with a QueryError."""
+    if not text.strip():
+        raise QueryError("the question is empty; expected a few words on what the code does, or a piece of code")
+
+
+def check_known(store: GraphStore, question: Question, encoder: str, ranking: str) -> None:
+    """Refuse a question that the encoder knows no word of, such as one in another language, with a QueryError.
+
+    It is asked all the same where words of it stand in the code, but for the cosine alone.
+    """
+    if ranking != "dense" and _is_in_code(store, question):
+        return
+    is_dense = ranking == "dense"
+    known = "is known to the encoder" if is_dense else "stands in the code or is known to the encoder"
+    refuse_unknown(question.text, encoder, known)
+
+
+def refuse_unknown(text: str, encoder: str, known: str) -> NoReturn:
+    """Raise a QueryError that says of which words none is known, and to whom."""
+    raise QueryError(
+        f"no word of the question {shorten(text, SHOWN_TEXT)!r} {known} '{encoder}';"
+        " ask with names or words that the code itself may use, in the language of its comments"
+    )
+
+
+def _is_in_code(store: GraphStore, question: Question) -> bool:
+    if store.text_search(Label.FUNCTION, question.weights, 1).matches:
+        return True
+    return bool(question.files) and any(path.endswith(question.files) for path in _list_paths(store, None))
+
+
+def check_paths(store: GraphStore, options: QueryOptions, found: Found) -> None:
+    """Refuse globs that match no file, with a QueryError that names those that may be meant.
+
+    Where something was found a single glob has matched, so that nothing is read.
+    """
+    globs = [glob for glob in list_paths(options) if not glob.startswith("!")]
+    if not globs or (found.ranked and len(globs) == 1):
+        return
+    paths = _list_paths(store, options.source)
+    unmatched = [glob for glob in globs if not any(fnmatchcase(path, glob) for path in paths)]
+    if unmatched and paths:
+        near = _suggest_globs(unmatched[0], paths)
+        advice = f"nearest: {', '.join(map(repr, near))}" if near else "pkg stats lists the sources and their roots"
+        of_source = f" of source '{options.source}'" if options.source else ""
+        raise QueryError(
+            f"no file{of_source} matches the path {unmatched[0]!r}; expected a glob on the whole path below the root of"
+            f" its source, such as 'shop/*'; {advice}"
+        )
+
+
+def _list_paths(store: GraphStore, source: str | None) -> list[str]:
+    names = [each.name for each in store.sources() if source in (None, each.name)]
+    return sorted({path for name in names for path, _, _ in store.fingerprints(name)})
+
+
+def _suggest_globs(glob: str, paths: Sequence[str]) -> list[str]:
+    """Suggest globs that match something: the same one put right, else those whose letters are nearest."""
+    for meant in _put_right(glob):
+        if any(fnmatchcase(path, meant) for path in paths):
+            return [meant]
+    ends = [path for path in paths if glob.replace("\\", "/").endswith(f"/{path}")]
+    if ends:  # a path from the root of the file system
+        return sorted(ends, key=len)[-1:]
+    return get_close_matches(glob, [*paths, *_list_folders(paths)], SUGGESTED)
+
+
+def _put_right(glob: str) -> Iterator[str]:
+    plain = glob.replace("\\", "/").removeprefix("./").rstrip("/")
+    yield from (plain, f"{plain}/*", f"*/{plain}", f"*/{plain}/*", f"*{plain}*")
+    yield f"*{plain.lower()}*"
+
+
+def _list_folders(paths: Collection[str]) -> list[str]:
+    return sorted({f"{folder}/*" for path in paths if (folder := dirname(path))})
+
+
+def explain_nothing(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
+    """Say why a search found nothing; an unknown source is a QueryError. Costs nothing when there are matches."""
+    if found.ranked:
+        return ()
+    known = [source.name for source in store.sources()]
+    if options.source is not None and options.source not in known:
+        listed = ", ".join(f"'{name}'" for name in known) or "none"
+        raise QueryError(f"no source '{options.source}' in the graph (found: {listed}); name one of these, or build it")
+    if not found.searched:
+        labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
+        return (f"the graph holds no {labels} nodes; {_advise_mode(store, options.mode)}",)
+    return (
+        f"none of the {found.searched} nodes that may answer passes the filter;"
+        " widen source, path, tests, kind or blocks",
+    )
+
+
+def _advise_mode(store: GraphStore, mode: str) -> str:
+    """Name a mode whose nodes the graph has; a build, where there is none."""
+    counts = store.stats().nodes
+    for other, labels in LABELS_OF_MODE.items():
+        held = [f"{counts[label.value]:,} {label.value}" for label in labels if counts.get(label.value)]
+        if other != mode and held:
+            return f"it holds {' and '.join(held)} nodes: ask with mode '{other}'"
+    return "run: pkg build PATH"

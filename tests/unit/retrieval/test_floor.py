@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from fakes import FakeEncoder
+from graphs import make_store
+
+from pkg.model import Label, NodeFilter
+from pkg.retrieval import floor
+from pkg.retrieval.floor import (
+    FEWEST_NODES,
+    MOST_TERMS,
+    OTHER,
+    Evidence,
+    explain_misfit,
+    fits,
+    load_floors,
+    measure_evidence,
+)
+from pkg.retrieval.pool import collect_pool
+from pkg.retrieval.query import encode_question, run_query
+from pkg.retrieval.query_options import QueryOptions
+from pkg.retrieval.question import parse_question
+
+GOOD, POOR = Evidence(0.9, 1.0, 0.9, 6, False), Evidence(-0.1, 0.0, 0.0, 6, False)
+CODE = '''\
+def count_boring_sentences(text):
+    """Count the boring sentences of a text."""
+    return sum(is_boring(sentence) for sentence in text.split("."))
+
+
+def feed(zebra):
+    if zebra.hungry:
+        zebra.eat("grass")
+''' + "".join(f"\n\ndef fill_{number}():\n    return {number}\n" for number in range(FEWEST_NODES))
+
+
+@pytest.mark.parametrize("encoder", ["static", "static:0a1b2c3d", "some other encoder"])
+def test_what_is_near_and_holds_the_words_fits_and_what_does_neither_does_not(encoder: str) -> None:
+    assert (fits(GOOD, encoder), fits(POOR, encoder)) == (True, False)
+
+
+def test_what_the_question_names_fits_whatever_the_rest_tells() -> None:
+    assert fits(POOR._replace(is_named=True), "static") is True
+
+
+@pytest.mark.parametrize("evidence", [None, POOR._replace(terms=MOST_TERMS + 1)])
+def test_without_candidates_and_with_very_many_words_nothing_is_judged(evidence: Evidence | None) -> None:
+    assert fits(evidence, "static") is None
+
+
+@pytest.mark.parametrize("encoder", ["static", "some other encoder"])
+def test_what_holds_every_word_fits_however_short_the_question_is(encoder: str) -> None:
+    assert fits(Evidence(0.1, 1.0, 0.1, 1, False), encoder) is True
+    assert fits(Evidence(0.1, 0.0, 0.0, 1, False), encoder) is False
+
+
+def test_a_graph_of_a_few_nodes_is_not_judged() -> None:
+    store = make_store({"a.py": "def feed(zebra):\n    zebra.eat()\n"})
+
+    assert run_query(store, FakeEncoder(), "okapi quagga gnu", QueryOptions(mode="function")).coverage.fits is None
+
+
+def test_with_a_strange_encoder_the_cosine_does_not_count() -> None:
+    weights = dict(zip(floor.MEASURES, load_floors()[OTHER].weights, strict=True))
+
+    assert weights["cosine"] == weights["both"] == 0 < weights["held"]
+    assert load_floors()["static"].weights[0] > 0
+
+
+def test_evidence_is_the_best_of_the_candidates() -> None:
+    store, encoder, text = make_store({"a.py": CODE}), FakeEncoder(), "count boring sentences quickly"
+    query, question = encode_question(encoder, text), parse_question(text)
+    pools = [collect_pool(store, question, query, label, 3, NodeFilter()) for label in (Label.FUNCTION, Label.BLOCK)]
+
+    found = measure_evidence(pools)
+
+    assert found is not None
+    assert found.cosine == max(float(pool.dense.max()) for pool in pools)
+    assert 0.5 < found.held < 1
+    assert (found.terms, found.is_named) == (len(question.weights), False)
+    assert found.measures[3] == math.log1p(found.terms)
+
+
+def test_a_name_of_the_code_is_noticed() -> None:
+    store, encoder, text = make_store({"a.py": CODE}), FakeEncoder(), "what does count_boring_sentences do"
+    query, question = encode_question(encoder, text), parse_question(text)
+
+    found = measure_evidence([collect_pool(store, question, query, Label.FUNCTION, 3, NodeFilter())])
+
+    assert found is not None
+    assert found.is_named
+
+
+def test_an_answer_says_that_nothing_fits_and_lists_what_is_nearest() -> None:
+    store = make_store({"a.py": CODE})
+
+    result = run_query(store, FakeEncoder(), "okapi quagga gnu wonderful splendid", QueryOptions(mode="function"))
+
+    assert result.coverage.fits is False
+    assert result.coverage.notes[0].startswith("nothing fits: the best candidate holds 0% of the question's words")
+    assert result.hits
+
+
+@pytest.mark.parametrize(
+    ("options", "judged"),
+    [
+        (QueryOptions(mode="function"), True),
+        (QueryOptions(mode="function", ranking="rrf"), True),
+        (QueryOptions(mode="function", ranking="dense"), None),
+        (QueryOptions(mode="function", floor=False), None),
+    ],
+)
+def test_the_papers_ranking_and_who_says_so_judge_nothing(options: QueryOptions, judged: bool | None) -> None:
+    store = make_store({"a.py": CODE})
+
+    result = run_query(store, FakeEncoder(), "count the boring sentences of a text", options)
+
+    assert (result.coverage.fits, result.coverage.notes) == (judged, ())
+
+
+def test_a_piece_of_code_is_not_judged() -> None:
+    text = 'def bake(cake):\n    """Bake a chocolate cake."""\n'
+
+    result = run_query(make_store({"a.py": CODE}), FakeEncoder(), text, QueryOptions(mode="function"))
+
+    assert result.coverage.fits is None
+
+
+def test_the_reason_tells_both_measures() -> None:
+    assert explain_misfit(POOR).startswith("nothing fits: the best candidate holds 0%")

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fakes import FakeEncoder, FakeStore
+from graphs import make_store
+
+from pkg.errors import QueryError, UsageError
+from pkg.graph.store import StoreStats
+from pkg.model import QueryResult
+from pkg.retrieval.query import run_query
+from pkg.retrieval.query_options import QueryOptions
+
+FEED = "def feed(zebra):\n    # приветствие\n    if zebra:\n        eat(grass)\n"
+
+
+@pytest.fixture(name="store")
+def demo() -> FakeStore:
+    return make_store(
+        {"shop/cart.py": FEED, "shop/old/cart.py": FEED + "    return 1\n", "zoo.py": "def see(okapi): pass\n"}
+    )
+
+
+class Deaf(FakeEncoder):
+    """An encoder that knows no word."""
+
+    def encode_query(self, text: str) -> Any:
+        return super().encode_query(text) * 0
+
+
+def ask(store: FakeStore, text: str, encoder: FakeEncoder | None = None, **options: Any) -> QueryResult:
+    return run_query(store, encoder or FakeEncoder(), text, QueryOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("path", "nearest"),
+    [
+        ("shop", "nearest: 'shop/*'"),
+        ("./shop/", "nearest: 'shop/*'"),
+        ("cart.py", "nearest: '*/cart.py'"),
+        ("old", "nearest: '*/old/*'"),
+        ("shop\\cart.py", "nearest: 'shop/cart.py'"),
+        ("/srv/src/shop/old/cart.py", "nearest: 'shop/old/cart.py'"),
+        ("Zoo.py", "nearest: '*zoo.py*'"),
+        ("shop/crat.py", "nearest: 'shop/cart.py'"),
+        ("shpo/*", "nearest: 'shop/*'"),
+        ("*.rst", "pkg stats lists the sources and their roots"),
+    ],
+)
+def test_a_path_that_matches_nothing_is_named_with_what_may_be_meant(store: FakeStore, path: str, nearest: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        ask(store, "feed a zebra", path=path)
+
+    assert str(caught.value).startswith(f"no file matches the path {path!r}; expected a glob on the whole path below")
+    assert nearest in str(caught.value)
+
+
+def test_one_of_several_paths_that_matches_nothing_is_named(store: FakeStore) -> None:
+    with pytest.raises(QueryError, match=r"no file of source 'demo' matches the path 'zo.py'"):
+        ask(store, "feed a zebra", path=["shop/*", "zo.py"], source="demo")
+    assert len(ask(store, "feed a zebra", path=["shop/*", "zoo.py", "!nothing/*"], mode="function").hits) == 3
+
+
+@pytest.mark.parametrize("path", ["", "!", ["shop/*", ""]])
+def test_an_empty_path_is_wrong_use(store: FakeStore, path: Any) -> None:
+    with pytest.raises(UsageError, match="a path is empty"):
+        ask(store, "feed a zebra", path=path)
+
+
+def test_what_only_the_code_knows_is_found_by_its_words(store: FakeStore) -> None:
+    result = ask(store, "zebra", Deaf(), mode="function")
+
+    assert {hit.path for hit in result.hits[:2]} == {"shop/cart.py", "shop/old/cart.py"}
+    with pytest.raises(QueryError, match="no word of the question 'zebra' is known to the encoder"):
+        ask(store, "zebra", Deaf(), ranking="dense")
+
+
+def test_a_question_that_is_the_name_of_a_file_finds_what_is_in_it(store: FakeStore) -> None:
+    for encoder in (FakeEncoder(), Deaf()):
+        assert ask(store, "zoo.py", encoder, mode="function").hits[0].path == "zoo.py"
+        assert ask(store, "shop/old/cart.py", encoder, mode="function").hits[0].path == "shop/old/cart.py"
+
+
+@pytest.mark.parametrize("text", ["как испечь пирог", "如何烤蛋糕", "nowhere.py", "\x1b[31m\x00"])
+def test_a_question_of_which_nothing_is_known_is_refused_with_what_to_do(store: FakeStore, text: str) -> None:
+    with pytest.raises(QueryError, match="ask with names or words that the code itself may use, in the language of"):
+        ask(store, text, Deaf())
+
+
+class WithoutBlocks(FakeStore):
+    """A store whose blocks are gone, though it has functions."""
+
+    def stats(self) -> StoreStats:
+        return replace(super().stats(), nodes={"Source": 1, "Function": 1200})
+
+
+def test_a_graph_without_the_nodes_of_the_mode_names_a_mode_that_it_has_nodes_of() -> None:
+    (note,) = ask(WithoutBlocks(), "see an okapi").coverage.notes
+    assert note == "the graph holds no Block nodes; it holds 1,200 Function nodes: ask with mode 'function'"
+
+    (note,) = ask(FakeStore(), "see an okapi").coverage.notes
+    assert note == "the graph holds no Block nodes; run: pkg build PATH"

@@ -1,0 +1,148 @@
+"""Fit the floor of pkg query, below which nothing fits, and write its weights.
+
+    PYTHONPATH=benchmarks python training/train_floor.py --data FOLDER [--cache FOLDER] [--encoders static]
+
+The plain questions on each package are asked of that package, and of others, which cannot answer them but by chance. A
+logistic model tells the two apart by what the candidates tell (pkg.retrieval.floor); both count alike. Its offset is
+then set so that, judged by models that were fitted without their package, few of the questions that a package can
+answer lie below the floor (MISSED).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from kept_pools import collect_pools, open_kept
+from measure import make_parser, open_folder, read_options
+from plain_questions import read_package_questions
+from question_sets import Question, QuestionSet
+
+from pkg.model import Label
+from pkg.retrieval.floor import MEASURES, OTHER, WEIGHTS, Evidence, Floor, measure_evidence
+
+MISSED = 0.07
+"""Of the questions that a package can answer, the share that may be told that nothing fits: the questions of other
+packages are found ever more slowly with more of them."""
+STRANGE = 60  # questions of other packages that each package is asked, three times as many as its own
+ANSWERS = 10  # that are asked for
+LABELS = (Label.FUNCTION, Label.BLOCK)  # one floor for both
+RIDGE = 1.0  # of the standardised weights
+OF_COSINES = [MEASURES.index(name) for name in ("cosine", "both")]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the package that it is on, the one that it was asked of, and what that tells of it."""
+
+    on: str
+    of: str
+    evidence: Evidence
+
+    @property
+    def fits(self) -> bool:
+        """Tell whether the package can answer it."""
+        return self.on == self.of
+
+
+def ask_all(sets: Sequence[QuestionSet], encoder: str, cache: Path) -> list[Asked]:
+    """Ask each package its own questions and a sample of the others'."""
+    return [asked for chosen in sets for asked in _ask(chosen, sets, encoder, cache)]
+
+
+def _ask(chosen: QuestionSet, sets: Sequence[QuestionSet], encoder: str, cache: Path) -> Iterator[Asked]:
+    others = [(each.name, question) for each in sets if each is not chosen for question in each.questions]
+    drawn = np.random.default_rng(0).permutation(len(others))[:STRANGE]
+    pairs = [(chosen.name, question) for question in chosen.questions] + [others[each] for each in drawn]
+    with open_kept(chosen, encoder, cache) as graph:
+        for label in LABELS:
+            questions: list[Question] = [question for _, question in pairs]
+            for (on, _), pool in zip(pairs, collect_pools(graph, questions, label, ANSWERS), strict=True):
+                evidence = measure_evidence([pool])
+                if evidence is not None:
+                    yield Asked(on, chosen.name, evidence)
+
+
+def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> Floor:
+    """Fit the weights by Newton's method, both kinds of questions counting alike; by_words: without the cosine."""
+    measured = np.array([each.evidence.measures for each in asked])
+    if by_words:
+        measured[:, OF_COSINES] = 0.0
+    right = np.array([each.fits for each in asked], float)
+    worth = np.where(right == 1, 0.5 / right.sum(), 0.5 / (1 - right).sum()) * len(right)
+    mean, deviation = measured.mean(axis=0), np.maximum(measured.std(axis=0), 1e-9)
+    columns = np.c_[(measured - mean) / deviation, np.ones(len(right))]
+    values, ridge = np.zeros(columns.shape[1]), np.diag([RIDGE] * len(MEASURES) + [0.0])
+    for _ in range(30):
+        rate = 1 / (1 + np.exp(-columns @ values))
+        slope = columns.T @ (worth * (right - rate)) - ridge @ values
+        bend = (columns * (worth * rate * (1 - rate))[:, None]).T @ columns + ridge
+        values = values + np.linalg.solve(bend, slope)
+    weights = values[:-1] / deviation
+    if by_words:
+        weights[OF_COSINES] = 0.0
+    return Floor(tuple(weights.tolist()), float(values[-1] - weights @ mean))
+
+
+def lower_floor(asked: Sequence[Asked], by_words: bool = False) -> Floor:
+    """Fit the weights, and set the offset by questions that were judged without their package."""
+    scores = [score for each, score in judge_left_out(asked, by_words) if each.fits]
+    floor = fit_floor(asked, by_words)
+    return floor._replace(offset=floor.offset - float(np.quantile(scores, MISSED)))
+
+
+def judge_left_out(asked: Sequence[Asked], by_words: bool = False) -> Iterator[tuple[Asked, float]]:
+    """Score each question by weights that know neither the package that it was asked of nor its own questions."""
+    for package in sorted({each.of for each in asked}):
+        floor = fit_floor([each for each in asked if package not in (each.of, each.on)], by_words)
+        yield from ((each, floor.score(each.evidence)) for each in asked if each.of == package)
+
+
+def describe_left_out(asked: Sequence[Asked], by_words: bool = False) -> dict[str, float]:
+    """Tell how many questions of each kind lie below the floor when their package was left out."""
+    judged = list(judge_left_out(asked, by_words))
+    least = float(np.quantile([score for each, score in judged if each.fits], MISSED))
+    below = {kind: np.mean([score < least for each, score in judged if each.fits == kind]) for kind in (True, False)}
+    return {"missed": round(float(below[True]), 3), "found_of_other_packages": round(float(below[False]), 3)}
+
+
+def read_sets(data: Path, cache: Path) -> list[QuestionSet]:
+    """Give the plain questions on wheels: one form of each package."""
+    return [chosen for package, chosen in read_package_questions(data, cache) if not package.is_source]
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--encoders", default="static", help="encoders to fit for, with commas between them")
+    options = read_options(parser)
+    floors: dict[str, Floor] = {}
+    judged: dict[str, dict[str, float]] = {}
+    with open_folder(options.cache) as (cache, _):
+        sets = read_sets(options.data, cache)
+        for encoder in options.encoders.split(","):
+            asked = ask_all(sets, encoder, cache)
+            floors[encoder], judged[encoder] = lower_floor(asked), describe_left_out(asked)
+            if OTHER not in floors:  # the words are the same for every encoder
+                floors[OTHER], judged[OTHER] = (
+                    lower_floor(asked, by_words=True),
+                    describe_left_out(asked, by_words=True),
+                )
+    rows = {
+        name: {
+            "offset": round(floor.offset, 4),
+            "weights": {name: round(weight, 4) for name, weight in zip(MEASURES, floor.weights, strict=True)},
+        }
+        for name, floor in floors.items()
+    }
+    WEIGHTS.write_text(json.dumps({"left_out": judged, "floors": rows}, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(judged))
+
+
+if __name__ == "__main__":
+    main()
