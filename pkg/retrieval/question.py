@@ -55,7 +55,8 @@ ABBREVIATED = 0.5
 among what the searches find, and with 1, what stands in few functions outweighs the words themselves."""
 MOST_RELATED = 30  # terms of a question of which related words are looked up: a longer one says what it means itself
 _ASKS_TESTS = re.compile(
-    r"\btests? (?:for|of|that|which|cases?|suites?|methods?|functions?)\b|\b(?:unit ?|regression )tests?\b|\btested\b"
+    r"\btests? (?:for|of|cover\w*|check\w*|cases?|suites?|methods?|functions?)\b"
+    r"|\b(?:unit ?|regression )tests?\b|\btested\b"
     r"|\b(?:which|what|where are|list|show|find)(?: me)?(?: the| all)? (?:unit )?tests?\b"
     r"|\b(?:in|among|from) (?:the )?tests?\b|\btest_\w|\bTest[A-Z]\w",
 )

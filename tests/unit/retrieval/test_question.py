@@ -49,8 +49,14 @@ def test_files_and_folders_are_told_from_prose(text: str, files: tuple[str, ...]
 def test_a_question_for_tests_is_told_by_its_words() -> None:
     assert parse_question("which test covers the parser").asks_tests
     assert parse_question("tests of the parser").asks_tests
+    assert parse_question("where is the parser tested").asks_tests
     assert not parse_question("fastest way to parse").asks_tests
     assert not parse_question("test whether a parser is done").asks_tests
+
+
+@pytest.mark.parametrize("text", ["how do I run my tests", "start the debugger when a test fails", "test a connection"])
+def test_who_speaks_of_tests_does_not_ask_for_them(text: str) -> None:
+    assert not parse_question(text).asks_tests
 
 
 def test_terms_are_stems_in_their_order_and_come_once() -> None:
