@@ -45,12 +45,12 @@ class Evidence(NamedTuple):
 
 
 def measure_evidence(pools: Sequence[Pool]) -> Evidence | None:
-    """Measure what the candidates of a question tell; None where there are none.
+    """Measure what the candidates of a question tell; None where there are none, or the graph has next to nothing.
 
     Also None of a question of several lines: it is a piece of code or an issue, and the floor was learned from neither.
     """
     filled = [pool for pool in pools if pool.outlines]
-    if not filled or "\n" in filled[0].question.text.strip():
+    if sum(pool.searched for pool in filled) < FEWEST_NODES or "\n" in filled[0].question.text.strip():
         return None
     held = [divide((pool.words > 0) @ pool.rarities, pool.rarities.sum()) for pool in filled]
     return Evidence(
@@ -66,7 +66,6 @@ def fits(evidence: Evidence | None, encoder: str) -> bool | None:
     """Tell whether anything fits; None where that cannot be judged, as of a long question.
 
     What holds every word of a question fits, however short it is.
-
     encoder: the name of what made the vectors.
     """
     if evidence is None or evidence.terms > MOST_TERMS:
