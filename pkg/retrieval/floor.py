@@ -26,7 +26,6 @@ MOST_TERMS = 20
 """Of a question, to be judged: those that were learned from have 3 to 14. A longer one is an issue or a piece of code,
 which holds much that no code does."""
 ALL = 1 - 1e-9  # of the words, but for rounding
-FEWEST_NODES = 30  # of a graph, for a question to be judged: in fewer, what is rare means little
 
 
 class Evidence(NamedTuple):
@@ -45,12 +44,12 @@ class Evidence(NamedTuple):
 
 
 def measure_evidence(pools: Sequence[Pool]) -> Evidence | None:
-    """Measure what the candidates of a question tell; None where there are none, or the graph has next to nothing.
+    """Measure what the candidates of a question tell; None where there are none.
 
     Also None of a question of several lines: it is a piece of code or an issue, and the floor was learned from neither.
     """
     filled = [pool for pool in pools if pool.outlines]
-    if sum(pool.searched for pool in filled) < FEWEST_NODES or "\n" in filled[0].question.text.strip():
+    if not filled or "\n" in filled[0].question.text.strip():
         return None
     held = [divide((pool.words > 0) @ pool.rarities, pool.rarities.sum()) for pool in filled]
     return Evidence(
