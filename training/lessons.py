@@ -22,9 +22,9 @@ from pkg.retrieval.pool import Pool
 
 FURTHER = 700  # docstrings of a set that are learned from: with all of them the same is learned
 ANSWERS = 10  # that are asked for: as many as a person asks for
-PLAIN = {Label.FUNCTION: 6.0, Label.BLOCK: 3.0}
+PLAIN = {Label.FUNCTION: 9.0, Label.BLOCK: 4.0}
 """What the plain questions on all packages count together: each package alike, whatever the forms it is asked in."""
-DECLARED = {Label.FUNCTION: 1.5, Label.BLOCK: 1.0}
+DECLARED = {Label.FUNCTION: 1.5, Label.BLOCK: 0.8}
 """What the questions about constants, fields and classes count together."""
 STRANGE = 0.3
 """What questions that a package cannot answer count, beside those that it can: they teach the rate of right answers."""
@@ -109,7 +109,7 @@ def stack_lesson(lesson: Lesson, label: Label, encoder: str, cache: Path) -> Sta
     return stack_judged(list(judge_pools(lesson, label, read_pools(lesson, label, encoder, cache))))
 
 
-LEAST = {"asked_name": 1.0, "asked_scope": 0.1, "asked_file": 1.0}
+LEAST = {"asked_name": 3.0, "asked_scope": 0.1, "asked_file": 1.0}
 """Weights of what a question names, at least: about as much as the words of a name can bring together."""
 
 MOST = {"in_test": -0.05, "in_foreign": -0.05}

@@ -59,18 +59,20 @@ def is_foreign(path: str) -> bool:
     return _GENERATED.search(path) is not None or _VENDORED.search(path) is not None
 
 
-_EXAMPLE_TERMS = frozenset(map(stem_word, ("example", "demo", "sample", "tutorial", "benchmark")))
-_CLASS_TERMS = frozenset(map(stem_word, ("class", "error", "exception", "type", "object", "enum", "kind", "dataclass")))
-_CONSTANT_TERMS = frozenset(
-    map(
-        stem_word,
-        (
-            "default", "setting", "constant", "value", "variable", "option", "field", "attribute", "flag", "limit",
-            "code", "table", "list", "set", "name", "key", "number", "many", "maximum", "minimum", "which", "regex",
-        ),
-    )
-)  # fmt: skip
-_ACTION_TERMS = frozenset(map(stem_word, ("how", "do", "does", "make", "turn", "when", "happens")))
+def _stem(words: str) -> frozenset[str]:
+    return frozenset(map(stem_word, words.split()))
+
+
+HEAD = 3  # first terms of a question: mostly they say what kind of thing is wanted
+_EXAMPLE_TERMS = _stem("example demo sample tutorial benchmark")
+_ERROR_TERMS = _stem("error exception warning raised")
+_NAMES_ERROR = re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Timeout|Failure|NotFound|Exceeded)$")
+_CLASS_TERMS = _stem("class error exception type object enum kind dataclass event choice level option way")
+_CONSTANT_TERMS = _stem(
+    "default setting constant value variable option field attribute flag limit code table list set name key number many"
+    " maximum minimum which what regex pattern size kind level choice long old similar large character"
+)
+_ACTION_TERMS = _stem("how do does make turn when happens")
 _RANK_OFFSET = 10  # of reciprocal ranks: the first ten places differ much, the others little
 _TOP_OFFSET = 3  # the same for the first three
 
@@ -260,6 +262,23 @@ def constant_asked(pool: Pool) -> Scores:
     return zeros(pool) if _CONSTANT_TERMS.isdisjoint(pool.question.terms) else is_constant(pool)
 
 
+def class_headed(pool: Pool) -> Scores:
+    """Tell whether the candidate is a class, and the question begins with what classes are made for."""
+    return zeros(pool) if _CLASS_TERMS.isdisjoint(pool.question.terms[:HEAD]) else is_class(pool)
+
+
+def constant_headed(pool: Pool) -> Scores:
+    """Tell whether the candidate is a constant, and the question begins with what constants hold."""
+    return zeros(pool) if _CONSTANT_TERMS.isdisjoint(pool.question.terms[:HEAD]) else is_constant(pool)
+
+
+def error_asked(pool: Pool) -> Scores:
+    """Tell whether the candidate is a class of errors, and the question asks for one."""
+    if _ERROR_TERMS.isdisjoint(pool.question.terms):
+        return zeros(pool)
+    return is_class(pool) * map_owners(pool, lambda owner: float(_NAMES_ERROR.search(owner.name) is not None))
+
+
 def action_asked(pool: Pool) -> Scores:
     """Tell whether the candidate is no function, and the question asks how something is done."""
     if _ACTION_TERMS.isdisjoint(pool.question.terms):
@@ -293,7 +312,7 @@ _COMMON = (
     name_share, name_match, qualname_share, name_order, name_start, name_verb, name_length, name_gain,
     name_gain_unsaid, name_gain_mean, scope_cover, asked_name, asked_scope, asked_file, in_test, in_foreign,
     is_special, is_private, is_method, length, is_stub, in_example, is_class, is_module, is_constant, class_asked,
-    constant_asked, action_asked,
+    constant_asked, class_headed, constant_headed, error_asked, action_asked,
 )  # fmt: skip
 FEATURES: dict[Label, tuple[Callable[[Pool], Scores], ...]] = {
     Label.FUNCTION: _COMMON,
