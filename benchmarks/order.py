@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,16 +42,23 @@ from pkg.model import Label  # noqa: E402
 from pkg.retrieval.features import FEATURES, measure_features  # noqa: E402
 from pkg.retrieval.pool import Pool  # noqa: E402
 
+GROUPS = 10  # that the packages are left out in, each with some four: a fit costs seconds
 DEEP = 10  # places that MRR looks at
 Ranks = list[int]  # of the first right answer to each question, from 1; 0 where there is none
 
 
-def find_ranks(lesson: Lesson, label: Label, pools: Sequence[Pool], weights: Sequence[float]) -> Ranks:
-    """Order the candidates of each question as the product does, and find the first that is of a right function."""
+def find_ranks(
+    lesson: Lesson, label: Label, pools: Sequence[Pool], weights: Sequence[float], alone: bool = False
+) -> Ranks:
+    """Order the candidates of each question as the product does, and find the first that is of a right function.
+
+    alone: declarations are no candidates.
+    """
     ranks = []
     for question, pool in zip(lesson.questions, pools, strict=True):
         sums = np.round(measure_features(pool, label) @ np.array(weights), 9)
-        rows = sorted(range(len(sums)), key=lambda row: (-sums[row], pool.outlines[row].id))
+        chosen = [row for row in range(len(sums)) if not alone or pool.outlines[row].label is label]
+        rows = sorted(chosen, key=lambda row: (-sums[row], pool.outlines[row].id))
         right = find_right(pool, lesson.chosen, question, of_function=True)
         places = dict.fromkeys(pool.owners[row].content_hash for row in rows)
         first = next((pool.owners[row].content_hash for row in rows if right[row]), None)
@@ -86,28 +93,28 @@ def _ends(gold: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"/{place}" for place in gold)
 
 
-def leave_out(lessons: Sequence[Lesson], stacks: Sequence[Stack], fitted: Ranker, package: str) -> Ranker:
-    """Fit the ranker to all lessons that are not of a package, from the weights of all on."""
-    kept = [stack for lesson, stack in zip(lessons, stacks, strict=True) if lesson.package != package]
+def leave_out(lessons: Sequence[Lesson], stacks: Sequence[Stack], fitted: Ranker, packages: Collection[str]) -> Ranker:
+    """Fit the ranker to all lessons that are not of some packages, from the weights of all on."""
+    kept = [stack for lesson, stack in zip(lessons, stacks, strict=True) if lesson.package not in packages]
     return fit_stacks(kept, fitted.weights)
 
 
 def measure_label(
-    label: Label, others: Sequence[Lesson], plain: Sequence[Lesson], encoder: str, cache: Path
-) -> Iterator[tuple[str, Figures, Ranks]]:
-    """Judge each package and form of it by weights that were learned from all other packages."""
-    lessons = [each for each in (*others, *plain, *list_strange(plain)) if label in each.worth]
+    label: Label, others: Sequence[Lesson], judged: Sequence[Lesson], encoder: str, cache: Path
+) -> Iterator[tuple[str, Figures]]:
+    """Judge each package and form of it by weights that were learned from none of a few packages that it is one of."""
+    lessons = [each for each in (*others, *judged) if label in each.worth]
     stacks = [stack_lesson(each, label, encoder, cache) for each in lessons]
     fitted = fit_stacks(stacks)
-    rankers: dict[str, Ranker] = {}
-    for lesson in plain:
-        if lesson.package not in rankers:
-            ranker = leave_out(lessons, stacks, fitted, lesson.package)
-            rankers[lesson.package] = keep_bounds(ranker, label, ranker if label is Label.FUNCTION else None)
-        ranks = find_ranks(
-            lesson, label, read_pools(lesson, label, encoder, cache), rankers[lesson.package].weights.tolist()
-        )
-        yield lesson.chosen.name, describe_ranks(ranks), ranks
+    names = list(dict.fromkeys(each.package for each in judged))
+    for start in range(GROUPS):
+        group = names[start::GROUPS]
+        ranker = leave_out(lessons, stacks, fitted, group)
+        ranker = keep_bounds(ranker, label, ranker if label is Label.FUNCTION else None)
+        for lesson in judged:
+            if lesson.package in group:
+                pools = read_pools(lesson, label, encoder, cache)
+                yield lesson.name, describe_ranks(find_ranks(lesson, label, pools, ranker.weights.tolist()))
 
 
 def read_given(path: Path, label: Label) -> list[float]:
@@ -132,7 +139,7 @@ def show(system: str, form: str, summary: Figures) -> None:
     """Print one line of the table."""
     mean, spread = summary["mean"], summary["spread"]
     cells = "  ".join(f"{name} {mean[name]:.3f} ±{spread[name]:.3f}" for name in ("first", "five", "mrr"))
-    print(f"{system:24} {form:7} {cells}  found {mean['found']:.3f}  ({summary['packages']})", file=sys.stderr)
+    print(f"{system:20} {form:12} {cells}  found {mean['found']:.3f}  ({summary['packages']})", file=sys.stderr)
 
 
 def main() -> None:
@@ -143,30 +150,29 @@ def main() -> None:
     parser.add_argument("--plainly", action="store_true", help="measure BM25 beside")
     parser.add_argument("--result", default="order", help="name of the file of results")
     options = read_options(parser)
-    figures: dict[str, dict[str, Figures]] = {}
+    encoder, figures = options.encoder, dict[str, dict[str, Figures]]()
     with open_folder(options.cache) as (cache, _):
-        plain = read_plain_lessons(options.data, cache)
-        others = [*read_lessons(options.data, cache), *read_declared_lessons(cache)]
+        plain, declared = read_plain_lessons(options.data, cache), read_declared_lessons(cache)
+        others = [*read_lessons(options.data, cache), *list_strange(plain)]
         if options.plainly:
-            figures["bm25"] = {
-                each.chosen.name: describe_ranks(rank_plainly(each.chosen, options.encoder, cache)) for each in plain
-            }
+            figures["bm25"] = {each.name: describe_ranks(rank_plainly(each.chosen, encoder, cache)) for each in plain}
         for label in map(Label, options.labels.title().split(",")):
             if options.given:
                 given = read_given(options.given, label)
-                figures[f"{label.value.lower()} given"] = {
-                    each.chosen.name: describe_ranks(
-                        find_ranks(each, label, read_pools(each, label, options.encoder, cache), given)
+                figures[f"{label.value.lower()}, given"] = {
+                    each.name: describe_ranks(
+                        find_ranks(each, label, read_pools(each, label, encoder, cache), given, True)
                     )
                     for each in plain
                 }
-            figures[f"{label.value.lower()} left out"] = {
-                name: found for name, found, _ in measure_label(label, others, plain, options.encoder, cache)
-            }
+            measured = measure_label(label, others, [*plain, *declared], encoder, cache)
+            figures[f"{label.value.lower()}, left out"] = dict(measured)
     result: Figures = {}
     for system, rows in figures.items():
-        for form in ("wheel", "source"):
+        for form in ("wheel", "source", "declarations"):
             chosen = {name: row for name, row in rows.items() if name.endswith(form)}
+            if not chosen:
+                continue
             result.setdefault(system, {})[form] = {"all": summarise_packages(chosen), **chosen}
             show(system, form, result[system][form]["all"])
     write_result(options.result, result)

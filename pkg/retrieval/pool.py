@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pkg.graph.path_filter import is_test
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter, Outline
 from pkg.retrieval.pool_words import NO_ROW, list_scopes, read_words
 from pkg.retrieval.question import Question
@@ -32,6 +33,8 @@ POOL_PER_HIT = 1.5
 """Best of each search that are looked at for each answer, where these are more: with 1, up to one in a hundred fewer of
 CoSQA's development questions have theirs among 100, and with 3 no more have."""
 DECLARED = 25  # best declarations of each search that are candidates, at least: half as many as there are functions
+MOST_TESTS = 0.2  # share of tests among the candidates, where they are not asked for
+DEEPER = 3  # times as many that are looked at where there are more: a repository holds about as many tests as others
 POOL_IN_FILE = 20  # best functions or blocks of a file that the question names
 POOL_PER_FUNCTION = 10
 """Best blocks that are looked at for each of the best functions of the lexical search whose blocks are, too.
@@ -105,7 +108,7 @@ def collect_pool(
     look, worded = count_looked(k), Matches((), 0, 0, 0)
     searches, found = [], []
     if label not in DECLARATION_LABELS:
-        near, worded = store.hybrid_search(label, query, question.sought, look, where)
+        near, worded = _search_both(store, question, query, label, look, where)
         searches.append(near)
         found += [near.matches, *_search_files(store, question, query, label, where)]
         found += [worded.matches] if label is Label.FUNCTION else []
@@ -166,6 +169,34 @@ def _read_pool(
         module_dense,
         any(each.is_approximate for each in searches),
     )
+
+
+def _search_both(
+    store: GraphStore, question: Question, query: Vectors, label: Label, look: int, where: NodeFilter
+) -> tuple[Matches, Matches]:
+    """Search by the vector and by words; where tests crowd out what is asked for, look deeper and take some out."""
+    near, worded = store.hybrid_search(label, query, question.sought, look, where)
+    if question.asks_tests or where.tests is not None:
+        return near, worded
+    paths = _read_paths(store, query, (*near.matches, *worded.matches))
+    if sum(map(is_test, paths.values())) <= len(paths) * MOST_TESTS:
+        return near, worded
+    deep = store.hybrid_search(label, query, question.sought, look * DEEPER, where)
+    paths = _read_paths(store, query, (*deep[0].matches, *deep[1].matches))
+    first, second = (_hold_back_tests(each, paths, look) for each in deep)
+    return first, second
+
+
+def _read_paths(store: GraphStore, query: Vectors, matches: Sequence[Match]) -> dict[str, str]:
+    outlines = store.outlines(list(dict.fromkeys(match.id for match in matches)), query)
+    return {each.id: each.path for each in outlines.values()}
+
+
+def _hold_back_tests(found: Matches, paths: Mapping[str, str], look: int) -> Matches:
+    """Keep as many matches as are looked at of other files, and of tests the share that may be."""
+    tests = [match for match in found.matches if is_test(paths.get(match.id, ""))][: int(look * MOST_TESTS)]
+    others = [match for match in found.matches if not is_test(paths.get(match.id, ""))][: look - len(tests)]
+    return replace(found, matches=tuple(sorted((*tests, *others), key=lambda match: (-match.score, match.id))))
 
 
 def _pick_candidates(
