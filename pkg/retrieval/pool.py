@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -105,25 +105,46 @@ def collect_pool(
     with_declarations: classes, constants and modules are candidates beside the functions or blocks; with the label of
     one of these, all three are candidates alone.
     """
-    look, worded = count_looked(k), Matches((), 0, 0, 0)
-    searches, found = [], []
+    look = count_looked(k)
+    both: tuple[Matches, ...] = ()
+    declared: tuple[Matches, ...] = ()
     if label not in DECLARATION_LABELS:
-        near, worded = _search_both(store, question, query, label, look, where)
-        searches.append(near)
-        found += [near.matches, *_search_files(store, question, query, label, where)]
-        found += [worded.matches] if label is Label.FUNCTION else []
+        both = store.hybrid_search(label, query, question.sought, look, where)
     if with_declarations or label in DECLARATION_LABELS:
         count = look if label in DECLARATION_LABELS else max(k, DECLARED)
         declared = store.search_declarations(query, question.sought, count, where)
-        searches.append(declared[0])
-        found += [each.matches for each in declared]
+    named = list(_search_files(store, question, query, label, where))
+    read = partial(_read_candidates, store, query, label, where, look, (*named, *(each.matches for each in declared)))
+    candidates = read(both)
+    if both and where.tests is None and not question.asks_tests and _are_tests(candidates.owners):
+        candidates = read(_look_deeper(store, question, query, label, look, where))
+    return _read_pool(store, question, query, candidates, [each[0] for each in (both, declared) if each])
+
+
+class _Candidates(NamedTuple):
+    outlines: tuple[Outline, ...]
+    owners: tuple[Outline, ...]
+    same_content: tuple[int, ...]
+
+
+def _read_candidates(
+    store: GraphStore,
+    query: Vectors,
+    label: Label,
+    where: NodeFilter,
+    look: int,
+    others: Sequence[tuple[Match, ...]],
+    both: Sequence[Matches],
+) -> _Candidates:
+    """Read what both searches, by the vector and by words, and others have found; blocks of what words find, too."""
+    found = [*(each.matches for each in both[:1]), *others]
+    found += [each.matches for each in both[1:] if label is Label.FUNCTION]
+    functions = both[1].matches[: look // POOL_PER_FUNCTION] if both and label is Label.BLOCK else ()
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
-    functions = worded.matches[: look // POOL_PER_FUNCTION] if label is Label.BLOCK else ()
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
-    candidates = tuple(_pick_candidates(outlines, counts, label, where))
-    owners = tuple(outlines.get(each.owner, each) for each in candidates)  # a block may stand in no function
-    same = tuple(counts.get(each.id, 0) for each in candidates)
-    return _read_pool(store, question, query, candidates, owners, same, searches)
+    picked = tuple(_pick_candidates(outlines, counts, label, where))
+    owners = tuple(outlines.get(each.owner, each) for each in picked)  # a block may stand in no function
+    return _Candidates(picked, owners, tuple(counts.get(each.id, 0) for each in picked))
 
 
 def read_pool(store: GraphStore, question: Question, query: Vectors, found: Matches, counts: Mapping[str, int]) -> Pool:
@@ -132,20 +153,19 @@ def read_pool(store: GraphStore, question: Question, query: Vectors, found: Matc
     `found` tells how many nodes were searched, `counts` the candidates, with how many others each stands for.
     """
     outlines = store.outlines(list(counts), query)
-    candidates = tuple(outlines[each] for each in counts)
-    return _read_pool(store, question, query, candidates, candidates, tuple(counts.values()), [found])
+    read = tuple(outlines[each] for each in counts)
+    return _read_pool(store, question, query, _Candidates(read, read, tuple(counts.values())), [found])
 
 
 def _read_pool(
     store: GraphStore,
     question: Question,
     query: Vectors,
-    candidates: tuple[Outline, ...],
-    owners: tuple[Outline, ...],
-    same_content: tuple[int, ...],
+    candidates: _Candidates,
     searches: Sequence[Matches],
 ) -> Pool:
     """Read what candidates, and the classes and modules that they stand in, have in common with a question."""
+    owners = candidates.owners
     scopes = list(list_scopes(owners))
     around = store.outlines(sorted({each for pair in scopes for each in pair if each}), query)
     words, rows = read_words(store, (*owners, *around.values()), question)
@@ -155,12 +175,12 @@ def _read_pool(
     class_dense, module_dense = dense.reshape(-1, 2).T
     return Pool(
         question,
-        candidates,
+        candidates.outlines,
         owners,
         own.scores,
         own.rarities,
         own.abbreviated,
-        same_content,
+        candidates.same_content,
         sum(each.searched for each in searches),
         sum(each.filtered for each in searches),
         own.meant,
@@ -171,25 +191,19 @@ def _read_pool(
     )
 
 
-def _search_both(
+def _are_tests(owners: Sequence[Outline]) -> bool:
+    """Tell whether more of the candidates are tests than may be, where these are not asked for."""
+    return sum(is_test(each.path) for each in owners) > len(owners) * MOST_TESTS
+
+
+def _look_deeper(
     store: GraphStore, question: Question, query: Vectors, label: Label, look: int, where: NodeFilter
 ) -> tuple[Matches, Matches]:
-    """Search by the vector and by words; where tests crowd out what is asked for, look deeper and take some out."""
-    near, worded = store.hybrid_search(label, query, question.sought, look, where)
-    if question.asks_tests or where.tests is not None:
-        return near, worded
-    paths = _read_paths(store, query, (*near.matches, *worded.matches))
-    if sum(map(is_test, paths.values())) <= len(paths) * MOST_TESTS:
-        return near, worded
-    deep = store.hybrid_search(label, query, question.sought, look * DEEPER, where)
-    paths = _read_paths(store, query, (*deep[0].matches, *deep[1].matches))
-    first, second = (_hold_back_tests(each, paths, look) for each in deep)
-    return first, second
-
-
-def _read_paths(store: GraphStore, query: Vectors, matches: Sequence[Match]) -> dict[str, str]:
-    outlines = store.outlines(list(dict.fromkeys(match.id for match in matches)), query)
-    return {each.id: each.path for each in outlines.values()}
+    """Search by the vector and by words for more, and take out tests, which crowd out what is asked for."""
+    near, worded = store.hybrid_search(label, query, question.sought, look * DEEPER, where)
+    outlines = store.outlines(list(dict.fromkeys(match.id for match in (*near.matches, *worded.matches))), query)
+    paths = {each.id: each.path for each in outlines.values()}
+    return _hold_back_tests(near, paths, look), _hold_back_tests(worded, paths, look)
 
 
 def _hold_back_tests(found: Matches, paths: Mapping[str, str], look: int) -> Matches:

@@ -83,7 +83,7 @@ def test_a_long_question_keeps_its_frames() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_taken_apart(text: str) -> None:
-    question = parse_question(f"{text}\n\n{ISSUE}\n{text}")
+    question = parse_question(f"Title {text}\n\n{ISSUE}\n{text}")
     assert Part.TITLE in question.parts
 
 
