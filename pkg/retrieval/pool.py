@@ -34,6 +34,7 @@ POOL_PER_HIT = 1.5
 CoSQA's development questions have theirs among 100, and with 3 no more have."""
 DECLARED = 25  # best declarations of each search that are candidates, at least: half as many as there are functions
 MOST_TESTS = 0.2  # share of tests among the candidates, where they are not asked for
+SEEN = 10  # best of each search by which it is told whether there are more
 DEEPER = 3  # times as many that are looked at where there are more: a repository holds about as many tests as others
 POOL_IN_FILE = 20  # best functions or blocks of a file that the question names
 POOL_PER_FUNCTION = 10
@@ -178,7 +179,7 @@ def _search_both(
     near, worded = store.hybrid_search(label, query, question.sought, look, where)
     if question.asks_tests or where.tests is not None:
         return near, worded
-    paths = _read_paths(store, query, (*near.matches, *worded.matches))
+    paths = _read_paths(store, query, (*near.matches[:SEEN], *worded.matches[:SEEN]))
     if sum(map(is_test, paths.values())) <= len(paths) * MOST_TESTS:
         return near, worded
     deep = store.hybrid_search(label, query, question.sought, look * DEEPER, where)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,8 +76,13 @@ def _find_meant(held: npt.NDArray[np.bool_], columns: dict[str, int], question: 
 def list_scopes(owners: Sequence[Outline]) -> Iterator[tuple[str, str]]:
     """Give for each node the ids that its class and its module have, where there are any."""
     for each in owners:
-        outer, module = each.qualname.rpartition(".")[0], name_module(each.path)
+        outer = each.qualname.rpartition(".")[0]
         yield (
-            format_id(hash_key(each.source, each.path, Label.CLASS.value, outer, "0")) if outer else "",
-            format_id(hash_key(each.source, each.path, Label.MODULE.value, module, "0")),
+            _name_scope(each.source, each.path, Label.CLASS, outer) if outer else "",
+            _name_scope(each.source, each.path, Label.MODULE, name_module(each.path)),
         )
+
+
+@lru_cache(maxsize=20_000)
+def _name_scope(source: str, path: str, label: Label, name: str) -> str:
+    return format_id(hash_key(source, path, label.value, name, "0"))
