@@ -130,11 +130,12 @@ def _is_shown(question: Question, lines: dict[str, set[int]], seen: set[tuple[st
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--command", default="codegraph", help="the command of codegraph; default: codegraph")
+    parser.add_argument("--packages", default="rich,flask,httpx,librosa", help="packages, with commas between them")
     options = read_options(parser)
     figures: Figures = {}
     with open_folder(options.cache) as (cache, work):
         for package, chosen in read_package_questions(options.data, cache):
-            if not package.is_source:
+            if not package.is_source and package.name in options.packages.split(","):
                 tree = unpack_package(package, cache, work / "trees")
                 figures[chosen.name] = describe_set(options.command, chosen, tree)
     write_result("codegraph", {"version": _run([options.command, "--version"], Path()).strip(), "sets": figures})

@@ -34,6 +34,7 @@ from name_gains import learn_name_gains, write_name_gains  # noqa: E402
 from packages import fetch_package  # noqa: E402
 from pairs import make_pairs  # noqa: E402
 from question_sets import QuestionSet  # noqa: E402
+from related_words import write_related  # noqa: E402
 from scores import Scores, score_encoder  # noqa: E402
 from sources import TrainingPackage, list_packages, mine_package, read_mined  # noqa: E402
 from static_files import write_static  # noqa: E402
@@ -74,6 +75,7 @@ def main() -> None:
         )
 
     write_static(average_rows([learn(seed) for seed in SEEDS]), pairs, WEIGHTS)
+    write_related(load_word_table(), (WEIGHTS / "static.txt").read_text("utf-8").splitlines(), WEIGHTS)
     write_name_gains(learn_name_gains(pairs, names), WEIGHTS / NAME_GAINS)
     sets = [read_docstring_questions(options.cache), read_cosqa_questions(options.data)]
     scores = [

@@ -26,7 +26,6 @@ MOST_TERMS = 20
 """Of a question, to be judged: those that were learned from have 3 to 14. A longer one is an issue or a piece of code,
 which holds much that no code does."""
 ALL = 1 - 1e-9  # of the words, but for rounding
-FEWEST_NODES = 30  # of a graph, for a question to be judged: in fewer, what is rare means little
 
 
 class Evidence(NamedTuple):
@@ -66,7 +65,6 @@ def fits(evidence: Evidence | None, encoder: str) -> bool | None:
     """Tell whether anything fits; None where that cannot be judged, as of a long question.
 
     What holds every word of a question fits, however short it is.
-
     encoder: the name of what made the vectors.
     """
     if evidence is None or evidence.terms > MOST_TERMS:
