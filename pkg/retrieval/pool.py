@@ -108,12 +108,13 @@ def collect_pool(
     look = count_looked(k)
     both: tuple[Matches, ...] = ()
     declared: tuple[Matches, ...] = ()
+    named: tuple[tuple[Match, ...], ...] = ()
     if label not in DECLARATION_LABELS:
         both = store.hybrid_search(label, query, question.sought, look, where)
+        named = tuple(_search_files(store, question, query, label, where))
     if with_declarations or label in DECLARATION_LABELS:
         count = look if label in DECLARATION_LABELS else max(k, DECLARED)
         declared = store.search_declarations(query, question.sought, count, where)
-    named = list(_search_files(store, question, query, label, where))
     read = partial(_read_candidates, store, query, label, where, look, (*named, *(each.matches for each in declared)))
     candidates = read(both)
     if both and where.tests is None and not question.asks_tests and _are_tests(candidates.owners):
