@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
 
-from pkg.extract.syntax import is_string_statement, parse_piece
+from pkg.extract.syntax import is_string_statement, parse_statements
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _INDENTED_HEADER = re.compile(r"^([ \t]+)(?:@|async\b|def\b)", re.MULTILINE)
@@ -73,10 +73,7 @@ def parse_function(content: str, indent: str = "") -> Definition | None:
     Nobody may change the tree: it is remembered.
     """
     for before in dict.fromkeys((indent, "", *_INDENTED_HEADER.findall(content))):
-        module = parse_piece(content.encode("utf-8", "replace"), before.encode())
-        body = module.body if module else []
-        if before and body and isinstance(body[0], ast.If):
-            body = body[0].body
+        body = parse_statements(content.encode("utf-8", "replace"), before.encode())
         if len(body) == 1 and isinstance(body[0], Definition):
             return body[0]
     return None

@@ -59,6 +59,16 @@ def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
             return None
 
 
+def parse_statements(text: bytes, indent: bytes = b"") -> list[ast.stmt]:
+    """Give the statements of a text that parse_piece parses, without what that puts around it; else none.
+
+    Behind white space their lines count from 2 on.
+    """
+    tree = parse_piece(text, indent)
+    body = tree.body if tree else []
+    return body[0].body if indent and body and isinstance(body[0], ast.If) else body
+
+
 @lru_cache(maxsize=1000)  # helpers come again from question to question
 def find_global_names(text: bytes, indent: bytes = b"") -> frozenset[str]:
     """List the names that a text uses and does not bind itself; without a parse, every word that is no attribute."""

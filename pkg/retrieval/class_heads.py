@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pkg.extract.syntax import find_indent, parse_piece
+from pkg.extract.syntax import find_indent, parse_statements
 from pkg.model import Label, Node
 from pkg.retrieval.context import Lines
 from pkg.retrieval.folds import name_fold
@@ -62,10 +62,7 @@ def _find_folds(node: Node, with_headers: bool) -> Iterator[_Fold]:
     """List what is folded, in lines of the content from 0 on; nothing where Python does not take it."""
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
-    tree = parse_piece(content, indent)
-    if tree is None:
-        return
-    body = tree.body[0].body if indent and isinstance(tree.body[0], ast.If) else tree.body
+    body = parse_statements(content, indent)
     first = 2 if indent else 1  # the line of the first statement, by the count of the parser
     if node.label is Label.CLASS and body and isinstance(body[0], ast.ClassDef):
         body = body[0].body

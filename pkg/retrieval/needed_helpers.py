@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.extract.syntax import find_indent, is_string_statement, parse_piece
+from pkg.extract.syntax import find_indent, is_string_statement, parse_statements
 from pkg.model import Label, Node
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.folds import name_fold
@@ -216,11 +216,7 @@ def _list_decorators(node: Node) -> set[str]:
 def _parse_body(node: Node) -> list[ast.stmt]:
     """Give the statements of a function or block but for its docstring; none where Python does not take it."""
     content = node.content.encode("utf-8", "replace")
-    indent = find_indent(content, node.start_col)
-    tree = parse_piece(content, indent)
-    body = tree.body if tree is not None else []
-    if indent and body and isinstance(body[0], ast.If):  # what stood behind white space is parsed inside of one
-        body = body[0].body
+    body = parse_statements(content, find_indent(content, node.start_col))
     if node.label is Label.FUNCTION and body and isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
         body = body[0].body
     return body[1:] if body and is_string_statement(body[0]) else body
