@@ -37,13 +37,20 @@ class Head(NamedTuple):
     summary: str | None = None
 
 
-def read_heads(store: GraphStore, nodes: Sequence[Node]) -> list[Head]:
-    """Read the heads of functions and blocks, with three questions to the store for all of them."""
+def read_owners(store: GraphStore, nodes: Sequence[Node]) -> list[Node]:
+    """Read the function that each block is a block of; any other node stands for itself."""
     known = {node.id: node for node in nodes}
     owners = [find_owner(node.id, node.label, node.name) for node in nodes]
-    known |= {node.id: node for node in store.get(sorted(set(owners) - known.keys()))}
-    classes = _read_classes(store, [known[each] for each in dict.fromkeys(owners)])
-    return [make_head(known[owner], classes.get(owner)) for owner in owners]
+    missing = sorted(set(owners) - known.keys())
+    known |= {node.id: node for node in store.get(missing)} if missing else {}
+    return [known[owner] for owner in owners]
+
+
+def read_heads(store: GraphStore, nodes: Sequence[Node]) -> list[Head]:
+    """Read the heads of functions and blocks, with three questions to the store for all of them."""
+    owners = read_owners(store, nodes)
+    classes = _read_classes(store, list({owner.id: owner for owner in owners}.values()))
+    return [make_head(owner, classes.get(owner.id)) for owner in owners]
 
 
 def _read_classes(store: GraphStore, functions: Sequence[Node]) -> dict[str, Node]:

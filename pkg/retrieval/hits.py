@@ -13,12 +13,11 @@ from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
 from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.context import Lines
-from pkg.retrieval.heads import Head, read_heads
+from pkg.retrieval.heads import Head, read_heads, read_owners
 from pkg.retrieval.prune import Pruned, prune
 from pkg.retrieval.query_options import QueryOptions, prune_choice
 from pkg.retrieval.ranking import Ranked
 from pkg.retrieval.safe_cuts import Surroundings
-from pkg.units import find_owner
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
@@ -36,6 +35,7 @@ class ReadHit:
     rank: int
     match: Ranked
     unfolded: Unfolded
+    owner: Node  # the function that a block is a block of; else the node itself
     head: Head
 
 
@@ -55,9 +55,10 @@ def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
     for start in range(0, len(ranked), READ_AT_ONCE):
         some = ranked[start : start + READ_AT_ONCE]
         unfolded = store.unfold([each.id for each in some])
-        heads = read_heads(store, [each.node for each in unfolded])
-        for match, each, head in zip(some, unfolded, heads, strict=True):
-            yield ReadHit(next(ranks), match, each, head)
+        owners = read_owners(store, [each.node for each in unfolded])
+        heads = read_heads(store, owners)
+        for match, each, owner, head in zip(some, unfolded, owners, heads, strict=True):
+            yield ReadHit(next(ranks), match, each, owner, head)
 
 
 class HitOpener:
@@ -65,7 +66,7 @@ class HitOpener:
 
     def __init__(self, store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> None:
         self._headings = Headings(store.sources())
-        self._store, self._encoder, self._query, self._options = store, encoder, query, options
+        self._encoder, self._query, self._options = encoder, query, options
 
     def open(self, read: ReadHit) -> OpenedHit:
         """Make a hit with its code, pruned where that is asked for."""
@@ -74,12 +75,21 @@ class HitOpener:
             folded = fold_definitions(node, with_headers=node.label is Label.CLASS)
             hit = replace(_make_hit(read, None), pruned_content=folded.node.content)
             return OpenedHit(hit, read.unfolded, tuple(_explain(rank, match, node, None)), folded.folds)
-        pruned = self._prune(read.unfolded)
+        pruned = self._prune(read)
         return OpenedHit(_make_hit(read, pruned), read.unfolded, tuple(_explain(rank, match, node, pruned)))
 
-    def _prune(self, unfolded: Unfolded) -> Pruned | None:
-        heading = self._headings.of(unfolded.node)
-        return _prune_node(self._store, self._encoder, self._query, unfolded, heading, self._options)
+    def _prune(self, read: ReadHit) -> Pruned | None:
+        """Prune the text of a node by the chosen rule; None where none is chosen."""
+        node, choice = read.unfolded.node, prune_choice(self._options)
+        if choice == "none":
+            return None
+        content = node.content.encode("utf-8", "replace")
+        indent, heading = find_indent(content, node.start_col), self._headings.of(node)
+        cut = partial(prune, self._encoder, self._query, content, indent, heading=heading)
+        if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
+            return replace(cut(()), refused=("not pruned: the text holds bytes that are not UTF-8",))
+        around = _find_surroundings(node, read.owner) if choice == "safe" else None
+        return cut(_list_branches(read.unfolded), self._options.prune_steps, around=around)
 
 
 def list_hit(read: ReadHit) -> Hit:
@@ -87,27 +97,8 @@ def list_hit(read: ReadHit) -> Hit:
     return _make_hit(read, None)
 
 
-def _prune_node(
-    store: GraphStore, encoder: Encoder, query: Vectors, unfolded: Unfolded, heading: str, options: QueryOptions
-) -> Pruned | None:
-    """Prune the text of a node by the chosen rule; None where none is chosen."""
-    node, choice = unfolded.node, prune_choice(options)
-    if choice == "none":
-        return None
-    content = node.content.encode("utf-8", "replace")
-    indent = find_indent(content, node.start_col)
-    if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
-        whole = prune(encoder, query, content, indent, (), heading=heading)
-        return replace(whole, refused=("not pruned: the text holds bytes that are not UTF-8",))
-    around = partial(_read_surroundings, store, node) if choice == "safe" else None
-    branches, steps = _list_branches(unfolded), options.prune_steps
-    return prune(encoder, query, content, indent, branches, steps, heading=heading, around=around)
-
-
-def _read_surroundings(store: GraphStore, node: Node) -> Surroundings:
-    """Read the function that a node is or stands in; its own text where that of the function does not hold it."""
-    owner = find_owner(node.id, node.label, node.name)
-    function = node if owner == node.id else store.get([owner])[0]
+def _find_surroundings(node: Node, function: Node) -> Surroundings:
+    """Place a node in its function; an empty text where that of the function does not hold it."""
     start, text = node.start - function.start, function.content.encode("utf-8", "replace")
     content = node.content.encode("utf-8", "replace")
     if text[start : start + len(content)] != content:

@@ -9,8 +9,8 @@ what remains stands without the branch (`safe_cuts`); what it cuts is shown as a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -149,13 +149,13 @@ def prune(
     steps: int = 1,
     limit: int = MAX_BRANCHES,
     heading: str = "",
-    around: Callable[[], Surroundings] | None = None,
+    around: Surroundings | None = None,
 ) -> Pruned:
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the question.
 
     ``query`` is float32 [dimension]. ``branches`` have byte offsets into the content and lines of the unit; ``indent``
-    is the white space before the first line, ``heading`` what the text is encoded with; ``around`` reads
-    the function that the text is or stands in, for the safe rule; without it the papers' decides. What comes back
+    is the white space before the first line, ``heading`` what the text is encoded with; ``around`` is the
+    function that the text is or stands in, for the safe rule; without it the papers' decides. What comes back
     parses whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
     branch. A cut after which no statement would be left is refused: a bare signature often scores best, and helps
     nobody.
@@ -181,17 +181,14 @@ class SafeRule:
 
     text: bytes
     indent: bytes
-    around: Callable[[], Surroundings]  # asked when a cut would gain, which is seldom
+    around: Surroundings
     branches: dict[str, Nested]
-    _read: list[Surroundings] = field(default_factory=list)
 
     def find_objection(self, branch_id: str, gaps: Sequence[tuple[str, bool]]) -> str:
         """Say why a branch must stay, in words; "" where it may go as others went."""
         if not any(self._excise(branch_id).lines):
             return "other code shares its lines"
-        if not self._read:
-            self._read.append(self.around())
-        return find_objection(self._read[0], self.branches[branch_id], [self.branches[each] for each, _ in gaps])
+        return find_objection(self.around, self.branches[branch_id], [self.branches[each] for each, _ in gaps])
 
     def show(self, gaps: Sequence[tuple[str, bool]]) -> bytes:
         """Write the whole text with a fold in each gap."""

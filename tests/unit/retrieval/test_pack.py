@@ -19,7 +19,7 @@ def read_hit(rank: int, words: int) -> ReadHit:
     """Make a candidate whose text takes this many tokens; path and name take two."""
     code = " ".join(["word"] * words)
     node = Node(f"{rank:016x}", Label.FUNCTION, "s", "p", "f", "f", None, 0, 0, 1, 2, 0, code, "")
-    return ReadHit(rank, Ranked(node.id, 0.5, 0.5, ""), Unfolded(node, (), ()), Head("def f():"))
+    return ReadHit(rank, Ranked(node.id, 0.5, 0.5, ""), Unfolded(node, (), ()), node, Head("def f():"))
 
 
 def make_helper(name: str, words: int) -> Helper:

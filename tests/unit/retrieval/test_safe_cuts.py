@@ -212,7 +212,7 @@ def test_what_remains_parses_gives_as_much_and_misses_no_name(body: list[str], i
         for each in list_branches(text)
         if span.start <= each.start and each.end <= span.end
     }
-    rule = SafeRule(content, indent.encode(), lambda: Surroundings(content, indent.encode()), branches)
+    rule = SafeRule(content, indent.encode(), Surroundings(content, indent.encode()), branches)
 
     gaps: tuple[tuple[str, bool], ...] = ()
     for name, branch in branches.items():
