@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pkg.model import FunctionPlace, Hit, Label, Node
 from pkg.retrieval.deps.paths import name_unit
-from pkg.retrieval.heads import read_heads
+from pkg.retrieval.heads import Head, read_heads
+from pkg.retrieval.needed_imports import list_corpora
 from pkg.retrieval.ranking import Ranked
 from pkg.retrieval.search import Found
 
@@ -51,18 +53,21 @@ def _score(functions: Iterable[Ranked]) -> float:
 
 
 def _make_hits(store: GraphStore, files: Sequence[Sequence[tuple[Ranked, Node]]], k: int) -> list[Hit]:
-    corpora = {source.name for source in store.sources() if source.kind == "corpus"}
-    hits = []
-    for rank, functions in enumerate(files[:k], start=1):
-        first = functions[0][1]
-        label = Label.ROW if first.source in corpora else Label.FILE
-        (unit,) = store.get([name_unit(first.source, first.path, label)])
-        hits.append(_make_hit(rank, unit, functions, store))
-    return hits
+    """Make the hits of the first k files, with the same few questions to the store however many there are."""
+    corpora, chosen = list_corpora(store), files[:k]
+    units = store.get([_name_file(functions[0][1], corpora) for functions in chosen])
+    heads = iter(read_heads(store, [node for functions in chosen for _, node in functions]))
+    return [
+        _make_hit(rank, unit, functions, list(islice(heads, len(functions))))
+        for rank, (unit, functions) in enumerate(zip(units, chosen, strict=True), start=1)
+    ]
 
 
-def _make_hit(rank: int, unit: Node, functions: Sequence[tuple[Ranked, Node]], store: GraphStore) -> Hit:
-    heads = read_heads(store, [node for _, node in functions])
+def _name_file(function: Node, corpora: Collection[str]) -> str:
+    return name_unit(function.source, function.path, Label.ROW if function.source in corpora else Label.FILE)
+
+
+def _make_hit(rank: int, unit: Node, functions: Sequence[tuple[Ranked, Node]], heads: Sequence[Head]) -> Hit:
     places = tuple(
         FunctionPlace(node.id, node.qualname, node.start_line, node.end_line, each.score, head.signature, head.summary)
         for (each, node), head in zip(functions, heads, strict=True)
