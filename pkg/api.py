@@ -499,9 +499,10 @@ class Graph:
         check_shows_code(chosen.mode)
         chosen = replace(chosen, floor=chosen.floor and judge)
         functions = replace(chosen, mode="function", top_k=max(chosen.top_k, MOST_SIGNATURES), blocks="all", kind=None)
-        code, whole = (self._run_query(text, each) for each in (chosen, functions))
+        code = self._run_query(text, chosen)
         if code.coverage.fits is False:
             return code, Context(notes=(f"answered without context: {code.coverage.notes[0]}",))
+        whole = self._run_query(text, functions)
         return code, _read_again(lambda: read_context(self.store, code, whole))
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
