@@ -15,9 +15,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pkg.errors import StoreError
 from pkg.retrieval.features import asked_file, asked_name
 from pkg.retrieval.pool import Pool, divide
+from pkg.retrieval.ranking import make_weights
 
 WEIGHTS = Path(__file__).with_name("floor.json")
 MEASURES = ("cosine", "held", "both", "length")
@@ -88,16 +88,8 @@ class Floor(NamedTuple):
 def load_floors() -> dict[str, Floor]:
     """Read the weights by the name of the encoder; a StoreError where they are of other measures."""
     rows = json.loads(WEIGHTS.read_text("utf-8"))["floors"]
-    for name, row in rows.items():
-        if set(row["weights"]) != set(MEASURES):
-            raise StoreError(
-                f"{WEIGHTS.name} has weights for {', '.join(row['weights'])} of '{name}', expected"
-                f" {', '.join(MEASURES)}; install the package again, or run training/train_floor.py"
-            )
-    return {
-        name: Floor(tuple(float(row["weights"][each]) for each in MEASURES), float(row["offset"]))
-        for name, row in rows.items()
-    }
+    read = {name: make_weights(row, MEASURES, f"{WEIGHTS.name}, '{name}',") for name, row in rows.items()}
+    return {name: Floor(weights.values, weights.offset) for name, weights in read.items()}
 
 
 def explain_misfit(evidence: Evidence) -> str:

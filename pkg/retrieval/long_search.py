@@ -20,7 +20,7 @@ from pkg.retrieval.pool import Pool, Scores, read_pool, standard_deviation
 from pkg.retrieval.question import Question
 from pkg.retrieval.question_mentions import find_mentions
 from pkg.retrieval.question_parts import Part
-from pkg.retrieval.ranking import Ranked, Weights, order_weighed
+from pkg.retrieval.ranking import Ranked, Weights, make_weights, order_weighed
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
@@ -68,11 +68,19 @@ def collect_long_pool(
 
 def _read_blocks(store: GraphStore, query: Vectors, pool: Pool) -> Scores:
     """Read for each function the highest cosine of a block of it; its own where it has none."""
-    best: dict[str, float] = {}
-    for each in store.outlines([], query, [each.id for each in pool.outlines]).values():
-        if each.label is Label.BLOCK:
-            best[each.owner] = max(best.get(each.owner, -1.0), each.cosine)
-    return np.array([best.get(each.id, each.cosine) for each in pool.outlines], np.float64)
+    blocks = _group_blocks(store, query, [each.id for each in pool.outlines])
+    return np.array(
+        [max((block.cosine for block in blocks[each.id]), default=each.cosine) for each in pool.outlines], np.float64
+    )
+
+
+def _group_blocks(store: GraphStore, query: Vectors, functions: Sequence[str]) -> dict[str, list[Outline]]:
+    """Read the blocks of some functions, by the ids of these, for a query, float32 [dimension]."""
+    blocks: dict[str, list[Outline]] = {each: [] for each in functions}
+    for outline in store.outlines([], query, functions).values():
+        if outline.label is Label.BLOCK and outline.owner in blocks:
+            blocks[outline.owner].append(outline)
+    return blocks
 
 
 def _search(
@@ -103,12 +111,10 @@ def choose_blocks(
     chosen: list[Ranked] = []
     for start in range(0, len(functions), k):
         some = functions[start : start + k]
-        blocks: dict[str, list[Outline]] = {each.id: [] for each in some}
-        for outline in store.outlines([], query, list(blocks)).values():
-            if outline.label is Label.BLOCK and (kinds is None or outline.kind in kinds) and outline.owner in blocks:
-                blocks[outline.owner].append(outline)
+        blocks = _group_blocks(store, query, [each.id for each in some])
         for each in some:
-            best = min(blocks[each.id], key=lambda block: (-round(block.cosine, 9), block.id), default=None)
+            allowed = (block for block in blocks[each.id] if kinds is None or block.kind in kinds)
+            best = min(allowed, key=lambda block: (-round(block.cosine, 9), block.id), default=None)
             if best is not None:
                 chosen.append(replace(each, id=best.id, cosine=best.cosine, content_hash=best.content_hash))
         if len(chosen) >= k:
@@ -119,5 +125,4 @@ def choose_blocks(
 @lru_cache(maxsize=1)
 def load_long_weights() -> Weights:
     """Read the weights that training wrote; they must name the very features that there are."""
-    row = json.loads(WEIGHTS.read_text("utf-8"))
-    return Weights(tuple(float(row["weights"][name]) for name in FEATURES), float(row["offset"]))
+    return make_weights(json.loads(WEIGHTS.read_text("utf-8")), list(FEATURES), WEIGHTS.name)

@@ -180,15 +180,18 @@ def _logistic(sums: Scores) -> Scores:
 def load_weights() -> dict[Label, Weights]:
     """Read the weights that training wrote; they must name the very features that there are."""
     rows: dict[str, Any] = json.loads(WEIGHTS.read_text("utf-8"))
-    return {label: _read_weights(label, rows[label.value]) for label in FEATURES}
+    return {
+        label: make_weights(rows[label.value], [feature.__name__ for feature in features], WEIGHTS.name)
+        for label, features in FEATURES.items()
+    }
 
 
-def _read_weights(label: Label, row: dict[str, Any]) -> Weights:
-    names = [feature.__name__ for feature in FEATURES[label]]
+def make_weights(row: Mapping[str, Any], names: Sequence[str], file: str) -> Weights:
+    """Take the weights of features in the order of their names; a StoreError where a file has those of others."""
     if sorted(row["weights"]) != sorted(names):
         raise StoreError(
-            f"{WEIGHTS.name} has weights for {', '.join(sorted(row['weights']))}, expected {', '.join(sorted(names))};"
-            " install the package again, or train the ranker"
+            f"{file} has weights for {', '.join(sorted(row['weights']))}, expected {', '.join(sorted(names))};"
+            " install the package again, or train it as training/README.md says"
         )
     return Weights(tuple(float(row["weights"][name]) for name in names), float(row["offset"]))
 
