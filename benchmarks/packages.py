@@ -106,7 +106,7 @@ PLAIN = (
     Package("reportlab", "5.1.0", "59fdbaec5efe437095ad1d7292ec9a271c8ca2d3ec75e889c6e61400929b90df"),
     Package("simpy", "4.1.2", "43071f84b6512c9b4fcb33ef057f240ccb1d1f3b263f9b4f9229d072e310b372"),
     Package("sqlglot", "30.30.0", "06c4c212a7868c7dcff0fd0fda348dd3c5cbad40137b3083a70ecdfe22921cf9"),
-    Package("watchdog", "7.1.0", "ad6d0b473cb8cde0721692b22b30fcbea8b52102430528874b3593549888bd81"),
+    Package("watchdog", "7.1.0", "77f06d709fe5d766ec51ec07b79773f5e29a0b3c4c3d195cfc7aa1e909fa566c"),
 )  # fmt: skip
 """Those that plain questions are asked about."""
 

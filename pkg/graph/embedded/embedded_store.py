@@ -17,7 +17,7 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import find_damage, seal_head
 from pkg.graph.embedded.database_file import identify, open_database, remove_empty
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
-from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, Step
+from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, FragmentFinder, Step
 from pkg.graph.embedded.node_reading import NodeReader
 from pkg.graph.embedded.outlines import OutlineReader
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
@@ -69,9 +69,12 @@ class EmbeddedStore:
         self._reader = NodeReader(self._connection)
         self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
         self._sources: tuple[Source, ...] | None = None  # of the same
-        self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, approximate_above)
+        find_fragments = FragmentFinder(self._connection, self._get_meta).find
+        self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, find_fragments, approximate_above)
         self._outlines = OutlineReader(self._connection, self._vectors)
-        self._terms = EmbeddedTexts(self._connection, self._path, self._reader, self._get_one, self._get_meta)
+        self._terms = EmbeddedTexts(
+            self._connection, self._path, self._reader, self._get_one, self._get_meta, find_fragments
+        )
         if create:
             remove_leftovers(self._files)
 

@@ -6,7 +6,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,6 +38,9 @@ between two builds (benchmarks/results/approximate.json; beyond 3.2 million vect
 """
 
 
+KEPT_FILTERS = 16  # of a generation, each with a number for every file that passes
+
+
 class Step(NamedTuple):
     """A write by which nodes came and went while all others kept their vectors: the stamps around it."""
 
@@ -50,9 +52,14 @@ class EmbeddedVectors:
     """Open the codes of one generation, and search them."""
 
     def __init__(
-        self, connection: sqlite3.Connection, path: Path, get_meta: Callable[[str], Any], approximate_above: int
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        get_meta: Callable[[str], Any],
+        find_fragments: Callable[[NodeFilter], list[int]],
+        approximate_above: int,
     ) -> None:
-        self._connection, self._get_meta = connection, get_meta
+        self._connection, self._get_meta, self._find_fragments = connection, get_meta, find_fragments
         self.path = path.with_name(path.name + "-vectors")
         self._index: VectorIndex | None = None
         self._approximate_above = approximate_above
@@ -218,7 +225,7 @@ class EmbeddedVectors:
             row = self._connection.execute(sql.FIND_SOURCE, (where.source,)).fetchone()
             keep &= segment.columns["source"] == (row[0] if row else -1)
         if where.narrows_paths:
-            keep &= np.isin(segment.columns["fragment"], find_fragments(self._connection, where))
+            keep &= np.isin(segment.columns["fragment"], self._find_fragments(where))
         for kinds in (of_label, where.kinds):
             if kinds is not None:
                 keep &= _is_of(segment, kinds)
@@ -246,12 +253,28 @@ def _find_last(kept: Columns | None) -> int:
     return int(kept["number"].max(initial=0)) if kept is not None else 0
 
 
-def find_fragments(connection: sqlite3.Connection, where: NodeFilter) -> list[int]:
-    """List the fragments of the files and rows whose path passes a filter."""
-    if where.tests is None and len(where.paths) == 1 and not set("[!").intersection(where.paths[0]):
-        return [number for (number,) in connection.execute(sql.FRAGMENTS_AT, where.paths)]  # brackets differ there
-    passes = re.compile(make_path_pattern(where)).fullmatch
-    return [number for path, number in connection.execute(sql.FRAGMENT_PATHS) if passes(path)]
+class FragmentFinder:
+    """Finds the files and rows whose paths pass a filter; what one question has found, its next search finds again."""
+
+    def __init__(self, connection: sqlite3.Connection, get_meta: Callable[[str], Any]) -> None:
+        self._connection, self._get_meta = connection, get_meta
+        self._found: dict[NodeFilter, list[int]] = {}
+        self._stamp = ""  # of the generation that they are of
+
+    def find(self, where: NodeFilter) -> list[int]:
+        """List the fragments of the files and rows whose path passes a filter."""
+        stamp, paths = str(self._get_meta("stamp")), NodeFilter(paths=where.paths, tests=where.tests)
+        if stamp != self._stamp or len(self._found) > KEPT_FILTERS:
+            self._found, self._stamp = {}, stamp
+        if paths not in self._found:
+            self._found[paths] = self._read(paths)
+        return self._found[paths]
+
+    def _read(self, where: NodeFilter) -> list[int]:
+        if where.tests is None and len(where.paths) == 1 and not set("[!").intersection(where.paths[0]):
+            return [number for (number,) in self._connection.execute(sql.FRAGMENTS_AT, where.paths)]  # [] differ there
+        passes = re.compile(make_path_pattern(where)).fullmatch
+        return [number for path, number in self._connection.execute(sql.FRAGMENT_PATHS) if passes(path)]
 
 
 class EmbeddedTexts:
@@ -264,11 +287,12 @@ class EmbeddedTexts:
         reader: NodeReader,
         get_node: Callable[[str], Node],
         get_meta: Callable[[str], Any],
+        find_fragments: Callable[[NodeFilter], list[int]],
     ) -> None:
         self._connection = connection
         self.path = path.with_name(path.name + "-terms")
         self.read_inside = reader.read_inside
-        self.find_fragments = partial(find_fragments, connection)
+        self.find_fragments = find_fragments
         self._get_node, self._get_meta = get_node, get_meta
         self._cache = TextCache(lambda: self.path, self._list_stored)
 
