@@ -1,20 +1,22 @@
 """Measure the order of answers to plain questions, by weights that were learned without the package that is asked.
 
-    python benchmarks/order.py --data FOLDER [--cache FOLDER] [--encoder static] [--beside minilm] [--labels function]
+    python benchmarks/order.py --data FOLDER [--cache FOLDER] [--encoder static] [--packages NAMES] [--beside minilm]
 
 For each package with plain questions (benchmarks/plain_questions.py), as a wheel and, where it holds tests, as its
 source distribution: the share of questions whose first answer is right, or one of the first five, and MRR@10. Beside
 the ranker stand plain BM25 over the functions, the cosine of another encoder, and given weights. A block answers for
-its function, and a function counts once. The candidates are collected once and kept in the cache, so that a second run
-after a change of features or of training takes seconds.
+its function, and a function counts once. Weights for another encoder than the static one are learned from the packages
+that are judged, and pulled towards those of the static one. The candidates are collected once and kept in the cache, so
+that a second run after a change of features or of training takes seconds.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +38,12 @@ from lessons import (  # noqa: E402
 from measure import Figures, make_parser, open_folder, read_options, write_result  # noqa: E402
 from question_sets import QuestionSet  # noqa: E402
 from rank_baselines import PlainBM25  # noqa: E402
-from ranker_fit import Ranker, Stack, fit_stacks  # noqa: E402
+from ranker_fit import Floats, Ranker, fit_stacks  # noqa: E402
 
+from pkg.encode.registry import DEFAULT_ENCODER  # noqa: E402
 from pkg.model import Label  # noqa: E402
 from pkg.retrieval.features import FEATURES, measure_features  # noqa: E402
-from pkg.retrieval.pool import Pool  # noqa: E402
+from pkg.retrieval.pool import Pool, Scores  # noqa: E402
 
 GROUPS = 10  # that the packages are left out in, each with some four: a fit costs seconds
 DEEP = 10  # places that MRR looks at
@@ -48,22 +51,27 @@ Ranks = list[int]  # of the first right answer to each question, from 1; 0 where
 
 
 def find_ranks(
-    lesson: Lesson, label: Label, pools: Sequence[Pool], weights: Sequence[float], alone: bool = False
+    lesson: Lesson, label: Label, pools: Sequence[Pool], score: Callable[[Pool], Scores], alone: bool = False
 ) -> Ranks:
-    """Order the candidates of each question as the product does, and find the first that is of a right function.
+    """Order the candidates of each question by their scores, and find the first that is of a right function.
 
     alone: declarations are no candidates.
     """
     ranks = []
     for question, pool in zip(lesson.questions, pools, strict=True):
-        sums = np.round(measure_features(pool, label) @ np.array(weights), 9)
-        chosen = [row for row in range(len(sums)) if not alone or pool.outlines[row].label is label]
-        rows = sorted(chosen, key=lambda row: (-sums[row], pool.outlines[row].id))
+        scores = np.round(score(pool), 9)
+        chosen = [row for row in range(len(scores)) if not alone or pool.outlines[row].label is label]
+        rows = sorted(chosen, key=lambda row: (-scores[row], pool.outlines[row].id))
         right = find_right(pool, lesson.chosen, question, of_function=True)
         places = dict.fromkeys(pool.owners[row].content_hash for row in rows)
         first = next((pool.owners[row].content_hash for row in rows if right[row]), None)
         ranks.append(0 if first is None else list(places).index(first) + 1)
     return ranks
+
+
+def weigh(label: Label, weights: Sequence[float]) -> Callable[[Pool], Scores]:
+    """Score candidates as the product does, by weights [features]."""
+    return lambda pool: measure_features(pool, label) @ np.array(weights)
 
 
 def describe_ranks(ranks: Ranks) -> Figures:
@@ -93,33 +101,52 @@ def _ends(gold: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"/{place}" for place in gold)
 
 
-def leave_out(lessons: Sequence[Lesson], stacks: Sequence[Stack], fitted: Ranker, packages: Collection[str]) -> Ranker:
-    """Fit the ranker to all lessons that are not of some packages, from the weights of all on."""
-    kept = [stack for lesson, stack in zip(lessons, stacks, strict=True) if lesson.package not in packages]
-    return fit_stacks(kept, fitted.weights)
+class Learner:
+    """Fits rankers of a label, each without the lessons of the packages that it is judged by."""
+
+    def __init__(
+        self, lessons: Sequence[Lesson], label: Label, encoder: str, cache: Path, prior: Learner | None = None
+    ) -> None:
+        """Learn corrections of what another learner fits, where one is given."""
+        self._lessons = [each for each in lessons if label in each.worth]
+        self._stacks = [stack_lesson(each, label, encoder, cache) for each in self._lessons]
+        self._label, self._prior = label, prior
+        self._start: Floats | None = None
+        self._start = self.fit(()).weights
+
+    def fit(self, packages: Collection[str]) -> Ranker:
+        """Fit the ranker to all lessons that are not of some packages, from the weights of all on."""
+        kept = [stack for each, stack in zip(self._lessons, self._stacks, strict=True) if each.package not in packages]
+        ranker = fit_stacks(kept, self._start, self._prior.fit(packages).weights if self._prior else None)
+        return keep_bounds(ranker, self._label, ranker if self._label is Label.FUNCTION else None)
 
 
 def measure_label(
-    label: Label, others: Sequence[Lesson], judged: Sequence[Lesson], encoder: str, cache: Path
+    learner: Learner, label: Label, judged: Sequence[Lesson], encoder: str, cache: Path
 ) -> Iterator[tuple[str, Figures]]:
     """Judge each package and form of it by weights that were learned from none of a few packages that it is one of."""
-    lessons = [each for each in (*others, *judged) if label in each.worth]
-    stacks = [stack_lesson(each, label, encoder, cache) for each in lessons]
-    fitted = fit_stacks(stacks)
     names = list(dict.fromkeys(each.package for each in judged))
     for start in range(GROUPS):
         group = names[start::GROUPS]
-        ranker = leave_out(lessons, stacks, fitted, group)
-        ranker = keep_bounds(ranker, label, ranker if label is Label.FUNCTION else None)
-        for lesson in judged:
-            if lesson.package in group:
-                pools = read_pools(lesson, label, encoder, cache)
-                yield lesson.name, describe_ranks(find_ranks(lesson, label, pools, ranker.weights.tolist()))
+        if group:
+            weights = learner.fit(group).weights.tolist()
+            for lesson in judged:
+                if lesson.package in group:
+                    pools = read_pools(lesson, label, encoder, cache)
+                    yield lesson.name, describe_ranks(find_ranks(lesson, label, pools, weigh(label, weights)))
+
+
+def measure_packages(
+    lessons: Sequence[Lesson], score: Callable[[Pool], Scores], label: Label, encoder: str, cache: Path
+) -> dict[str, Figures]:
+    """Judge one way to score what is no declaration on each package and form of it."""
+    pools = ((each, read_pools(each, label, encoder, cache)) for each in lessons)
+    return {each.name: describe_ranks(find_ranks(each, label, of_lesson, score, True)) for each, of_lesson in pools}
 
 
 def read_given(path: Path, label: Label) -> list[float]:
-    """Read weights that were given; a feature that they do not know counts nothing."""
-    weights = json.loads(path.read_text(encoding="utf-8"))[label.value]["weights"]
+    """Read weights for static vectors that were given; a feature that they do not know counts nothing."""
+    weights = json.loads(path.read_text(encoding="utf-8"))[DEFAULT_ENCODER][label.value]["weights"]
     return [float(weights.get(feature.__name__, 0.0)) for feature in FEATURES[label]]
 
 
@@ -142,31 +169,45 @@ def show(system: str, form: str, summary: Figures) -> None:
     print(f"{system:20} {form:12} {cells}  found {mean['found']:.3f}  ({summary['packages']})", file=sys.stderr)
 
 
+def measure(options: argparse.Namespace, cache: Path) -> dict[str, dict[str, Figures]]:
+    """Measure each system that is asked for: the figures of each package and form of it."""
+    encoder, figures = options.encoder, dict[str, dict[str, Figures]]()
+    plain, declared = read_plain_lessons(options.data, cache), read_declared_lessons(cache)
+    everything = [*read_lessons(options.data, cache), *list_strange(plain), *plain, *declared]
+    judged = [*plain, *declared]
+    if options.packages:
+        judged = [each for each in plain if each.package in options.packages.split(",") and each.name.endswith("wheel")]
+    if options.plainly:
+        ranks = ((each.name, rank_plainly(each.chosen, encoder, cache)) for each in judged if each not in declared)
+        figures["bm25"] = {name: describe_ranks(of_package) for name, of_package in ranks}
+    if options.beside:
+        figures[f"cosine of {options.beside}"] = measure_packages(
+            judged, lambda pool: pool.dense, Label.FUNCTION, options.beside, cache
+        )
+    for label in map(Label, options.labels.title().split(",")):
+        name = label.value.lower()
+        if options.given:
+            score = weigh(label, read_given(options.given, label))
+            figures[f"{name}, given"] = measure_packages(judged, score, label, encoder, cache)
+        learner = Learner(everything, label, DEFAULT_ENCODER, cache)
+        if encoder != DEFAULT_ENCODER:
+            learner = Learner([*judged, *list_strange(judged)], label, encoder, cache, learner)
+        figures[f"{name}, left out"] = dict(measure_label(learner, label, judged, encoder, cache))
+    return figures
+
+
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--encoder", default="static", help="encoder of the graphs")
+    parser.add_argument("--encoder", default=DEFAULT_ENCODER, help="encoder of the graphs")
+    parser.add_argument("--packages", help="packages that are judged, as wheels, with commas between; default: all")
     parser.add_argument("--labels", default="function,block", help="what is ranked, with commas between")
     parser.add_argument("--given", type=Path, help="file of weights that are measured beside")
     parser.add_argument("--plainly", action="store_true", help="measure BM25 beside")
+    parser.add_argument("--beside", metavar="ENCODER", help="measure functions in the order of this encoder's cosines")
     parser.add_argument("--result", default="order", help="name of the file of results")
     options = read_options(parser)
-    encoder, figures = options.encoder, dict[str, dict[str, Figures]]()
     with open_folder(options.cache) as (cache, _):
-        plain, declared = read_plain_lessons(options.data, cache), read_declared_lessons(cache)
-        others = [*read_lessons(options.data, cache), *list_strange(plain)]
-        if options.plainly:
-            figures["bm25"] = {each.name: describe_ranks(rank_plainly(each.chosen, encoder, cache)) for each in plain}
-        for label in map(Label, options.labels.title().split(",")):
-            if options.given:
-                given = read_given(options.given, label)
-                figures[f"{label.value.lower()}, given"] = {
-                    each.name: describe_ranks(
-                        find_ranks(each, label, read_pools(each, label, encoder, cache), given, True)
-                    )
-                    for each in plain
-                }
-            measured = measure_label(label, others, [*plain, *declared], encoder, cache)
-            figures[f"{label.value.lower()}, left out"] = dict(measured)
+        figures = measure(options, cache)
     result: Figures = {}
     for system, rows in figures.items():
         for form in ("wheel", "source", "declarations"):

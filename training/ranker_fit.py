@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-DECAY = 0.01  # pull of every weight towards 0, in standard deviations of its feature; .003 to .1 score alike
+DECAY = (
+    0.01  # pull of every weight towards 0 or a prior one, in standard deviations of its feature; .003 to .1 score alike
+)
 STEPS, NEAR = 30, 1e-3  # of the fit of the weights: it ends where no weight moves by more, in the same unit
 LOWEST = -50.0  # of a sum, beside the highest of its question: a share that is less than nothing is none
 
@@ -70,9 +72,12 @@ def fit_ranker(judged: Sequence[Judged]) -> Ranker:
     return fit_stacks([stack_judged(judged)])
 
 
-def fit_stacks(stacks: Sequence[Stack], start: Floats | None = None) -> Ranker:
-    """Fit weights and offset to all questions of some stacks, from other weights [features] on where there are any."""
-    weights = _fit_weights([each.answered for each in stacks if each.right.any()], start)
+def fit_stacks(stacks: Sequence[Stack], start: Floats | None = None, prior: Floats | None = None) -> Ranker:
+    """Fit weights and offset to all questions of some stacks, from other weights [features] on where there are any.
+
+    prior: weights [features] that the questions only correct, where these are few.
+    """
+    weights = _fit_weights([each.answered for each in stacks if each.right.any()], start, prior)
     return Ranker(*fit_offset(stacks, weights))
 
 
@@ -91,19 +96,22 @@ def _list_firsts(stack: Stack, weights: Floats) -> tuple[Floats, Floats, Floats]
     return sums[first], stack.right[first].astype(np.float64), stack.worth
 
 
-def _fit_weights(stacks: Sequence[Stack], start: Floats | None) -> Floats:
+def _fit_weights(stacks: Sequence[Stack], start: Floats | None, prior: Floats | None) -> Floats:
     """Raise the softmax share of the right candidates of each question, by Newton's method with halved steps.
+
+    Every weight is pulled towards the prior one, or 0.
 
     The curve is that of the shares of all candidates alone, which is never less than the true one.
     """
     size = stacks[0].features.shape[1]
     total, spread = sum(float(each.worth.sum()) for each in stacks), _measure_spread(stacks)
-    weights = np.zeros(size) if start is None else start
+    prior = np.zeros(size) if prior is None else prior
+    weights = prior if start is None else start
 
     def measure(tried: Floats) -> tuple[float, Floats, Floats]:
         losses, slopes, curves = zip(*(_measure_slope(each, tried) for each in stacks), strict=True)
-        pull = DECAY * spread * tried
-        return sum(losses) / total + pull @ tried / 2, sum(slopes) / total + pull, sum(curves) / total
+        pull = DECAY * spread * (tried - prior)
+        return sum(losses) / total + pull @ (tried - prior) / 2, sum(slopes) / total + pull, sum(curves) / total
 
     loss, slope, curve = measure(weights)
     for _ in range(STEPS):

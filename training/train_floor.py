@@ -23,7 +23,8 @@ from plain_questions import read_package_questions
 from question_sets import Question, QuestionSet
 
 from pkg.model import Label
-from pkg.retrieval.floor import MEASURES, OTHER, WEIGHTS, Evidence, Floor, measure_evidence
+from pkg.retrieval.floor import MEASURES, WEIGHTS, Evidence, Floor, measure_evidence
+from pkg.retrieval.ranking import OTHER
 
 MISSED = 0.07
 """Of the questions that a package can answer, the share that may be told that nothing fits: the questions of other

@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 from pkg.retrieval.features import asked_file, asked_name
 from pkg.retrieval.pool import Pool, divide
-from pkg.retrieval.ranking import make_weights
+from pkg.retrieval.ranking import choose_row, make_weights
 
 WEIGHTS = Path(__file__).with_name("floor.json")
 MEASURES = ("cosine", "held", "both", "length")
-OTHER = "other"  # encoders that nothing was learned for
 MOST_TERMS = 20
 """Of a question, to be judged: those that were learned from have 3 to 14. A longer one is an issue or a piece of code,
 which holds much that no code does."""
@@ -69,7 +68,8 @@ def fits(evidence: Evidence | None, encoder: str) -> bool | None:
     """
     if evidence is None or evidence.terms > MOST_TERMS:
         return None
-    weights = load_floors().get(encoder.partition(":")[0]) or load_floors()[OTHER]
+    floors = load_floors()
+    weights = floors[choose_row(floors, encoder)]
     return evidence.is_named or evidence.held >= ALL or weights.score(evidence) >= 0
 
 

@@ -53,7 +53,7 @@ _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD
 ABBREVIATED = 0.5
 """Weight of what may abbreviate a word of the question: with .3 to .7, as many of the development questions have theirs
 among what the searches find, and with 1, what stands in few functions outweighs the words themselves."""
-MOST_RELATED = 30  # terms of a question of which related words are looked up: a longer one says what it means itself
+MOST_RELATED = 20  # terms of a question of which related words are looked up: a longer one says what it means itself
 _ASKS_TESTS = re.compile(
     r"\btests? (?:for|of|cover\w*|check\w*|cases?|suites?|methods?|functions?)\b"
     r"|\b(?:unit ?|regression )tests?\b|\btested\b"

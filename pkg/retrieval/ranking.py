@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from pkg.encode.headings import Headings
+from pkg.encode.registry import DEFAULT_ENCODER
 from pkg.errors import StoreError
 from pkg.model import Label
 from pkg.retrieval.features import FEATURES, measure_features
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 WEIGHTS = Path(__file__).with_name("ranker.json")
+OTHER = "other"  # encoders that nothing was learned for
 RANK_OFFSET = 60  # of reciprocal rank fusion, as in the paper that proposed it (Cormack et al., 2009)
 _DIGITS = 9  # scores that differ behind these are equal: cosines of two stores agree to ten
 
@@ -59,14 +61,14 @@ class Weights:
 
 
 def rank_linear(
-    pool: Pool, label: Label, k: int, weights: Weights | None = None, by_function: bool = False
+    pool: Pool, label: Label, k: int, encoder: str = DEFAULT_ENCODER, by_function: bool = False
 ) -> list[Ranked]:
     """Give the k candidates of a pool with the highest weighted sum of features, best first, ties by id.
 
-    by_function: the best block of a function stands for all of them.
+    encoder: the name of what made the vectors. by_function: the best block of a function stands for all of them.
     """
     label = label if label in FEATURES else Label.FUNCTION  # declarations alone are ranked as they are beside functions
-    weights = weights or load_weights()[label]
+    weights = load_weights(encoder)[label]
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
     slope = _measure_slope(dict(zip(names, weights.values, strict=False)), pool)
@@ -176,14 +178,31 @@ def _logistic(sums: Scores) -> Scores:
     return squeezed
 
 
+def load_weights(encoder: str) -> dict[Label, Weights]:
+    """Read the weights that training wrote for vectors of an encoder; they must name the very features that there are.
+
+    The encoders that nothing was learned for have those of minilm, a model of a few layers as most of them are.
+    """
+    rows = _load_rows()
+    return rows[choose_row(rows, encoder)]
+
+
 @lru_cache(maxsize=1)
-def load_weights() -> dict[Label, Weights]:
-    """Read the weights that training wrote; they must name the very features that there are."""
+def _load_rows() -> dict[str, dict[Label, Weights]]:
     rows: dict[str, Any] = json.loads(WEIGHTS.read_text("utf-8"))
     return {
-        label: make_weights(rows[label.value], [feature.__name__ for feature in features], WEIGHTS.name)
-        for label, features in FEATURES.items()
+        name: {
+            label: make_weights(row[label.value], [feature.__name__ for feature in features], WEIGHTS.name)
+            for label, features in FEATURES.items()
+        }
+        for name, row in rows.items()
     }
+
+
+def choose_row(names: Container[str], encoder: str) -> str:
+    """Choose among the encoders that something was learned for: the one of that name, or OTHER."""
+    kind = encoder.partition(":")[0]
+    return kind if kind in names else OTHER
 
 
 def make_weights(row: Mapping[str, Any], names: Sequence[str], file: str) -> Weights:

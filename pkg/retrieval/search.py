@@ -102,7 +102,7 @@ def _find_fused(
     by_function: bool,
     with_declarations: bool,
 ) -> Found:
-    labels, depth = LABELS_OF_MODE[mode], k
+    labels, depth, (encoder, _) = LABELS_OF_MODE[mode], k, store.encoder()
     if mode == "declaration":
         labels = labels[:1]  # the three are searched as one
     while True:
@@ -113,7 +113,7 @@ def _find_fused(
             for label in labels
         ]
         lists = [
-            rank_linear(pool, label, k, by_function=by_function)
+            rank_linear(pool, label, k, encoder, by_function)
             if ranking == "linear"
             else rank_reciprocal(pool, k, by_function)
             for pool, label in zip(pools, labels, strict=True)

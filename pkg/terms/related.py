@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pkg.trained import WEIGHTS
 
 FILE, WORDS = "related.npy", "related.txt"
-MOST = 16
+MOST = 6
 """Words that are kept for each: the nearest. Those behind them are related to everything."""
 
 FULL = 255  # likeness of a word to itself, as a byte

@@ -10,7 +10,6 @@ from pkg.model import Label, NodeFilter
 from pkg.retrieval import floor
 from pkg.retrieval.floor import (
     MOST_TERMS,
-    OTHER,
     Evidence,
     explain_misfit,
     fits,
@@ -21,6 +20,7 @@ from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.query import encode_question, run_query
 from pkg.retrieval.query_options import QueryOptions
 from pkg.retrieval.question import parse_question
+from pkg.retrieval.ranking import OTHER
 
 GOOD, POOR = Evidence(0.9, 1.0, 0.9, 6, False), Evidence(-0.1, 0.0, 0.0, 6, False)
 CODE = '''\

@@ -16,7 +16,7 @@ from pkg.retrieval import ranking
 from pkg.retrieval.features import FEATURES
 from pkg.retrieval.pool import Pool
 from pkg.retrieval.question import parse_question
-from pkg.retrieval.ranking import Ranked, load_weights, merge_ranked, rank_linear, rank_reciprocal
+from pkg.retrieval.ranking import OTHER, Ranked, load_weights, merge_ranked, rank_linear, rank_reciprocal
 
 COSINES = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=30)
 
@@ -87,17 +87,27 @@ def test_merging_folds_a_block_and_a_function_of_equal_content() -> None:
 def test_the_weights_that_are_shipped_name_every_feature() -> None:
     rows = json.loads(ranking.WEIGHTS.read_text("utf-8"))
     for label, features in FEATURES.items():
-        assert set(rows[label.value]["weights"]) == {feature.__name__ for feature in features}
-        assert len(load_weights()[label].values) == len(features)
+        for name, row in rows.items():
+            assert set(row[label.value]["weights"]) == {feature.__name__ for feature in features}
+            assert len(load_weights(name)[label].values) == len(features)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "row"), [("static:1f", "static"), ("minilm", OTHER), ("openai:NAME@URL", OTHER), ("", OTHER)]
+)
+def test_encoders_that_nothing_was_learned_for_share_weights(encoder: str, row: str) -> None:
+    assert load_weights(encoder) == load_weights(row)
+    assert (load_weights(encoder) == load_weights("static")) == (row == "static")
 
 
 def test_weights_of_other_features_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rows = json.loads(ranking.WEIGHTS.read_text("utf-8"))
-    rows["Function"]["weights"]["colour"] = rows["Function"]["weights"].pop("dense")
+    weights = rows[OTHER]["Function"]["weights"]
+    weights["colour"] = weights.pop("dense")
     broken = tmp_path / "ranker.json"
     broken.write_text(json.dumps(rows), "utf-8")
     monkeypatch.setattr(ranking, "WEIGHTS", broken)
-    load_weights.cache_clear()
+    ranking._load_rows.cache_clear()
     with pytest.raises(StoreError, match=r"colour.*expected.*dense"):
-        load_weights()
-    load_weights.cache_clear()
+        load_weights("static")
+    ranking._load_rows.cache_clear()
