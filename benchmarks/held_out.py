@@ -28,6 +28,7 @@ FIRST = 5  # hits that are looked at
 SYSTEMS: dict[str, Callable[[Graph, str], tuple[Hit, ...]]] = {
     "blocks": lambda graph, text: graph.query(text, top_k=FIRST, prune="none", hops=0).hits,
     "functions": lambda graph, text: graph.query(text, mode="function", top_k=FIRST, prune="none", hops=0).hits,
+    "declarations": lambda graph, text: graph.query(text, mode="declaration", top_k=FIRST, hops=0).hits,
     "cosine alone": lambda graph, text: graph.query(text, mode="function", ranking="dense", top_k=FIRST, hops=0).hits,
 }
 Ranks: TypeAlias = dict[str, list[int]]  # of the first right hit for each question, by system; 0 where there is none
