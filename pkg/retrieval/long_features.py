@@ -6,7 +6,6 @@ candidates: so parts add up, whatever their lengths.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -67,7 +66,6 @@ def _is_framed(mentions: Mentions, owner: Outline) -> float:
     return FRAME_OFFSET / (FRAME_OFFSET + min(steps)) if steps else 0.0
 
 
-_ASIDE = re.compile(r"(?:^|/)(?:docs?|documentation|examples?|demos?|samples|tutorials?|benchmarks?|asv_bench)/")
 FRAME_OFFSET = 3  # calls before the last one at which a frame counts half: mostly one of the last three is at fault
 
 FEATURES: dict[str, Measure] = {
@@ -85,7 +83,7 @@ FEATURES: dict[str, Measure] = {
     "definer": _look(lambda mentions, owner: mentions.definers.get(owner.path, 0.0)),
     "framed": _look(_is_framed),
     "prose_name": _ask(Part.PROSE, features.asked_name),
-    "is_aside": _look(lambda mentions, owner: float(_ASIDE.search(owner.path) is not None)),
+    "is_aside": _look(lambda mentions, owner: float(features.is_example(owner.path))),
     "is_special": _ask_whole(features.is_special),
     "is_private": _ask_whole(features.is_private),
     "length": _ask_whole(features.length),
