@@ -24,7 +24,7 @@ from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.model import NodeFilter
 from pkg.retrieval.file_ranking import find_files
-from pkg.retrieval.long_search import encode_parts
+from pkg.retrieval.long.long_search import encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import Found, find_nodes

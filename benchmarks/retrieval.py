@@ -38,7 +38,7 @@ from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.graph.store import GraphStore
 from pkg.model import BLOCK_KINDS, Label, Match, Node, NodeFilter
-from pkg.retrieval.long_search import encode_parts
+from pkg.retrieval.long.long_search import encode_parts
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import find_nodes

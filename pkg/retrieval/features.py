@@ -40,7 +40,9 @@ from pkg.retrieval.pool import (
 )
 from pkg.terms.words import stem_word
 
-_EXAMPLE = re.compile(r"(?:^|/)(?:docs?|documentation|doc_src|examples?|demos?|samples?|tutorials?|benchmarks?|asv_bench)/")
+_EXAMPLE = re.compile(
+    r"(?:^|/)(?:docs?|documentation|doc_src|examples?|demos?|samples?|tutorials?|benchmarks?|asv_bench)/"
+)
 _GENERATED = re.compile(r"_pb2(?:_grpc)?\.py$|(?:^|/)_?generated/|_generated\.py$|(?:^|/)(?:lex|yacc|parse)tab\.py$")
 _VENDORED = re.compile(r"(?:^|/)_?(?:vendor|vendored|third_party|thirdparty|extern)/")
 

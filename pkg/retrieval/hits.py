@@ -14,10 +14,10 @@ from pkg.model import Hit, Label, Nested, Node, Unfolded
 from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.context import Lines
 from pkg.retrieval.heads import Head, read_heads, read_owners
-from pkg.retrieval.prune import Pruned, prune
+from pkg.retrieval.pruning.prune import Pruned, prune
+from pkg.retrieval.pruning.safe_cuts import Surroundings
 from pkg.retrieval.query_options import QueryOptions, prune_choice
 from pkg.retrieval.ranking import Ranked
-from pkg.retrieval.safe_cuts import Surroundings
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors

@@ -14,12 +14,12 @@ from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.floor import explain_misfit, fits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
-from pkg.retrieval.long_search import encode_parts
+from pkg.retrieval.long.long_search import encode_parts
+from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import MOST_TEXT, Question, parse_question
-from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
 from pkg.retrieval.refusals import check_known, check_paths, check_text, explain_nothing, refuse_unknown
 from pkg.retrieval.search import Found, find_nodes

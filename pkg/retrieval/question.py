@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 
-from pkg.retrieval.question_parts import Part, is_long, read_parts
-from pkg.retrieval.tracebacks import StackFrame, read_frames
+from pkg.retrieval.long.question_parts import Part, is_long, read_parts
+from pkg.retrieval.long.tracebacks import StackFrame, read_frames
 from pkg.terms.related import Related, find_related
 from pkg.terms.term_weights import weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter
 from pkg.retrieval.floor import Evidence, measure_evidence
-from pkg.retrieval.long_search import choose_blocks, collect_long_pool, rank_long
+from pkg.retrieval.long.long_search import choose_blocks, collect_long_pool, rank_long
+from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
-from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import Ranked, fold_functions, merge_ranked, rank_linear, rank_reciprocal
 
 if TYPE_CHECKING:

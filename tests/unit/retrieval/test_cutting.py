@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.prune import excise
+from pkg.retrieval.pruning.prune import excise
 
 
 def cut(text: str, block: str, indent: str = "") -> tuple[bytes, bytes]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pkg.encode.encoder import Vectors
 from pkg.extract.python import extract_unit
 from pkg.model import Function, Nested
-from pkg.retrieval.prune import Pruned, prune
+from pkg.retrieval.pruning.prune import Pruned, prune
 
 ENCODER = FakeEncoder()
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from graphs import make_store
 
+from pkg.retrieval.long.question_mentions import MOST_BEARERS, PathIndex, find_mentions
 from pkg.retrieval.question import parse_question
-from pkg.retrieval.question_mentions import MOST_BEARERS, PathIndex, find_mentions
 
 PATHS = ["shop/cart.py", "shop/stock/cart.py", "shop/__init__.py", "setup.py"]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pkg.retrieval.long.question_parts import Part, is_long, read_parts
 from pkg.retrieval.question import MOST_TEXT, parse_question
-from pkg.retrieval.question_parts import Part, is_long, read_parts
 
 ISSUE = """\
 Cart.add_item loses the price

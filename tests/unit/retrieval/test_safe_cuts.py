@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
 from pkg.model import Function, Nested
-from pkg.retrieval.prune import SafeRule
-from pkg.retrieval.safe_cuts import Surroundings, find_objection
+from pkg.retrieval.pruning.prune import SafeRule
+from pkg.retrieval.pruning.safe_cuts import Surroundings, find_objection
 
 
 def list_branches(text: bytes) -> list[Nested]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.tracebacks import LONGEST_LINE, MOST_FRAMES, StackFrame, read_frames
+from pkg.retrieval.long.tracebacks import LONGEST_LINE, MOST_FRAMES, StackFrame, read_frames
 
 PYTHON = """\
 Traceback (most recent call last):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from pkg.graph.path_filter import is_test
 from pkg.model import Label, Node
+from pkg.retrieval.long.tracebacks import StackFrame
 from pkg.retrieval.question import Question
-from pkg.retrieval.tracebacks import StackFrame
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

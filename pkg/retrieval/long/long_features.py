@@ -13,9 +13,9 @@ import numpy as np
 
 from pkg.model import Outline
 from pkg.retrieval import features, name_features
+from pkg.retrieval.long.question_mentions import Mentions
+from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.pool import Pool, Scores, map_owners, standardise
-from pkg.retrieval.question_mentions import Mentions
-from pkg.retrieval.question_parts import Part
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from pkg.extract.syntax import is_string_statement, parse_piece
 from pkg.model import Nested
-from pkg.retrieval.branch_effects import (
+from pkg.retrieval.pruning.branch_effects import (
     Definition,
     Effects,
     Loop,
@@ -50,7 +50,7 @@ def find_objection(around: Surroundings, branch: Nested, gone: Sequence[Nested] 
     """
     tree = parse_piece(around.text, around.indent)
     if tree is None:
-        from pkg.retrieval.loose_cuts import find_loose_objection
+        from pkg.retrieval.pruning.loose_cuts import find_loose_objection
 
         return find_loose_objection(around.text, around.start + branch.start)
     statements = _find_statements(around)

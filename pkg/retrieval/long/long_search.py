@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pkg.model import Label, Match, NodeFilter, Outline
-from pkg.retrieval.long_features import FEATURES, LongPool, measure_long
+from pkg.retrieval.long.long_features import FEATURES, LongPool, measure_long
+from pkg.retrieval.long.question_mentions import find_mentions
+from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.pool import Pool, Scores, read_pool, standard_deviation
 from pkg.retrieval.question import Question
-from pkg.retrieval.question_mentions import find_mentions
-from pkg.retrieval.question_parts import Part
 from pkg.retrieval.ranking import Ranked, Weights, make_weights, order_weighed
 
 if TYPE_CHECKING:

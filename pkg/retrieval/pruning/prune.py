@@ -19,7 +19,7 @@ from pkg.encode.encoder import Encoder, Vectors, encode_without
 from pkg.extract.syntax import is_hollow, is_python, is_python_like
 from pkg.model import Cut, Nested
 from pkg.retrieval.folds import Gap, fold_gaps
-from pkg.retrieval.safe_cuts import Surroundings, find_objection
+from pkg.retrieval.pruning.safe_cuts import Surroundings, find_objection
 
 _NO_CODE = re.compile(rb"[ \t\f]*(#[^\n]*)?\r?\n?\Z")  # a blank line or a comment, or the end of one
 _HEADER = re.compile(rb":[ \t]*(#[^\n]*)?\r?\n?\Z")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pkg.retrieval.branch_effects import is_harmless
+from pkg.retrieval.pruning.branch_effects import is_harmless
 
 if TYPE_CHECKING:
     from tree_sitter import Node
