@@ -37,7 +37,7 @@ from pkg.console.options import (
     store_options,
     verify_options,
 )
-from pkg.console.settings import SETTINGS, decode_option, is_by_default, is_by_file
+from pkg.console.settings import SETTINGS, decode_option, decode_options, is_by_default, is_by_file
 from pkg.console.streams import (
     OUTPUT_FAULTS,
     choose_ask,
@@ -372,19 +372,20 @@ def deps(
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
 
 
-@main.command(epilog="Example:  pkg rerank answers.jsonl   or   sample-answers | pkg rerank - > ranked.jsonl")
-@click.argument("path", metavar="FILE", callback=decode_option)
+@main.command(epilog='Example:  pkg rerank answers.jsonl   or   pkg rerank a.py b.py --query "add(1, 2) returns 3"')
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=decode_options)
 @rerank_options
 @json_option
-def rerank(path: str, as_json: bool, **options: Any) -> None:
+def rerank(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Choose the best of several answers to each query of FILE, and say why.
 
-    FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Candidates run in a sandbox, and
-    count by the examples that the query shows, by their agreement with each other, and by their likeness to the query.
+    FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Files of another kind, such as
+    a.py and b.py, are the candidates themselves, for one --query. Candidates run in a sandbox, and count by the
+    examples that the query shows, by their agreement with each other, and by their likeness to the query.
     """
     from pkg.console.rerank_command import run_rerank
 
-    run_rerank(path, as_json, options)
+    run_rerank(paths, as_json, options)
 
 
 def run() -> NoReturn:

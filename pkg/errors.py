@@ -156,6 +156,11 @@ class MissingExtraError(PkgError):
         )
 
 
+def count_things(number: int, thing: str) -> str:
+    """Say how many of a thing there are, in words for people: 1 file, 2,000 files."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def shorten(text: str, longest: int) -> str:
     """Cut a text at a number of characters, and show that it was cut."""
     return text if len(text) <= longest else text[: longest - 3] + "..."

@@ -72,8 +72,8 @@ def _listen(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], None]]]:
     choose = choose_ask()
     ask = cache(choose) if choose else None  # the store may be opened several times; a password is asked for once
     with closing(ProgressBar()) as bar:
-        progress, follow = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
-        yield Listener(progress, follow, say, Consent(is_agreed), ask), bar.close
+        heard = {"progress": bar.read, "index_progress": bar.watch, "enter": bar.enter} if sys.stderr.isatty() else {}
+        yield Listener(say=say, agree=Consent(is_agreed), ask=ask, **heard), bar.close
 
 
 def _show(report: BuildReport, store: str, as_json: bool, listener: Listener) -> None:

@@ -502,6 +502,12 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 rerank_options = combine(
     click.option(
+        "--query",
+        callback=decode_option,
+        metavar="TEXT",
+        help="What the files that are the candidates answer; - reads it from standard input.",
+    ),
+    click.option(
         "--stages",
         callback=lambda ctx, parameter, value: value and tuple(word.strip() for word in value.split(",")),
         metavar="A,B",

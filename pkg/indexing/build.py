@@ -128,12 +128,14 @@ def write_units(
     with clock.stage("store"):
         session.remove_unseen()
         writer.flush()
+    options.enter("naming functions")
     with clock.stage("names"):
         _put_names(writer, found.source.name, encoder)
     session.skipped += cut.describe(found.source.name)
     forget_encoder(encoder, plan.size)  # resolution needs much memory of its own
     with clock.stage("resolve"):
         if session.has_changed and is_resolved:
+            options.enter("resolving calls and imports")
             from pkg.indexing.resolution import put_links
 
             session.skipped += put_links(store, writer, found.source.name, session.change(), records)
