@@ -37,7 +37,14 @@ from pkg.console.options import (
     store_options,
     verify_options,
 )
-from pkg.console.settings import SETTINGS, decode_option, decode_options, is_by_default, is_by_file
+from pkg.console.settings import (
+    SETTINGS,
+    decode_option,
+    decode_options,
+    is_by_default,
+    is_by_file,
+    name_origin,
+)
 from pkg.console.streams import (
     OUTPUT_FAULTS,
     choose_ask,
@@ -49,7 +56,7 @@ from pkg.console.streams import (
     show,
     show_controls,
 )
-from pkg.errors import PkgError, UsageError
+from pkg.errors import BuildInterrupted, PkgError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -62,6 +69,12 @@ _KEPT = {
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
 """What is left of a command that was interrupted."""
+
+
+def _tell_kept(interrupt: KeyboardInterrupt, command: str) -> str:
+    if isinstance(interrupt, BuildInterrupted):
+        return "; the graph is as the build has left it" if interrupt.is_stored else "; the graph is as it was before"
+    return _KEPT.get(command, "")
 
 
 class _Group(click.Group):
@@ -90,8 +103,11 @@ class _Group(click.Group):
                 raise
             click.echo(f"pkg: {show_controls(str(fault))}", err=True)
             ctx.exit(2 if isinstance(fault, UsageError) else 1)
-        except KeyboardInterrupt:
-            click.echo(f"pkg: interrupted{_KEPT.get(str(ctx.invoked_subcommand), '')}", err=True)
+        except click.BadParameter as fault:
+            fault.param_hint = name_origin(fault) or fault.param_hint
+            raise
+        except KeyboardInterrupt as interrupt:
+            click.echo(f"pkg: interrupted{_tell_kept(interrupt, str(ctx.invoked_subcommand))}", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader of a pipe has seen enough
             discard_output()

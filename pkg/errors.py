@@ -42,6 +42,14 @@ class PkgError(Exception):
     """Stand for any failure that PKG foresees."""
 
 
+class BuildInterrupted(KeyboardInterrupt):
+    """Say that a build was interrupted, and whether the graph holds what it built."""
+
+    def __init__(self, is_stored: bool) -> None:
+        super().__init__()
+        self.is_stored = is_stored
+
+
 class UsageError(PkgError):
     """Say that the call itself is wrong."""
 
