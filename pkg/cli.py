@@ -373,12 +373,12 @@ def deps(
     from pkg.api import open_graph
     from pkg.console import trees
 
-    if as_json and form not in (None, "json"):
+    if form not in (None, "json") and as_json and not is_by_default(click.get_current_context(), "as_json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     question, name, end = choose_question(name, ends, options)
     with open_graph(store, ask=choose_ask()) as graph:
         answer = graph.deps(name, question=question, to=end, **options)
-    if as_json or form in (None, "json"):
+    if form in (None, "json"):
         emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":
         show(trees.view_deps(answer))
