@@ -32,14 +32,14 @@ install: $(VENV)/dev.stamp ## install PKG and its tools, pinned, in .venv
 
 try: export PKG_STORE := sqlite:///$(abspath $(VENV))/try.db
 try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
-	$(BIN)/pkg build "$$($(BIN)/python -c 'import rich; print(rich.__path__[0])')" --source rich
-	$(BIN)/pkg build pkg --source pkg
+	$(BIN)/pkg build "$$($(BIN)/python -c 'import rich; print(rich.__path__[0])')" --source rich --no-json
+	$(BIN)/pkg build pkg --source pkg --no-json
 	@echo; echo 'Expected: $(ANSWER_1)'
-	$(BIN)/pkg query '$(QUESTION_1)' --source rich --top-k 1
+	$(BIN)/pkg query '$(QUESTION_1)' --source rich --top-k 1 --no-json
 	@echo; echo 'Expected: $(ANSWER_2)'
-	$(BIN)/pkg query '$(QUESTION_2)' --source rich --top-k 1
+	$(BIN)/pkg query '$(QUESTION_2)' --source rich --top-k 1 --no-json
 	@echo; echo 'Expected: $(ANSWER_3)'
-	$(BIN)/pkg query '$(QUESTION_3)' --source pkg --top-k 1
+	$(BIN)/pkg query '$(QUESTION_3)' --source pkg --top-k 1 --no-json
 
 test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at a time
 	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile

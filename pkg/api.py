@@ -66,6 +66,7 @@ class Listener:
     say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
     agree: Callable[[str], bool] | None = None  # asked, with an estimate, before code is sent to a service
     ask: Ask | None = None
+    enter: Callable[[str], None] = lambda stage: None  # told what a build does when all is read, as it begins
 
 
 NOBODY = Listener()
@@ -569,7 +570,7 @@ def _read_again(read: Callable[[], Found]) -> Found:
 
 
 def _build_options(encoder: str | None, jobs: int, listener: Listener) -> BuildOptions:
-    return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree)
+    return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree, listener.enter)
 
 
 def _enhance_options(

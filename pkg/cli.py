@@ -37,7 +37,14 @@ from pkg.console.options import (
     store_options,
     verify_options,
 )
-from pkg.console.settings import SETTINGS, decode_option, is_by_default, is_by_file
+from pkg.console.settings import (
+    SETTINGS,
+    decode_option,
+    decode_options,
+    is_by_default,
+    is_by_file,
+    name_origin,
+)
 from pkg.console.streams import (
     OUTPUT_FAULTS,
     choose_ask,
@@ -49,7 +56,7 @@ from pkg.console.streams import (
     show,
     show_controls,
 )
-from pkg.errors import PkgError, UsageError
+from pkg.errors import BuildInterrupted, PkgError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -62,6 +69,12 @@ _KEPT = {
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
 """What is left of a command that was interrupted."""
+
+
+def _tell_kept(interrupt: KeyboardInterrupt, command: str) -> str:
+    if isinstance(interrupt, BuildInterrupted):
+        return "; the graph is as the build has left it" if interrupt.is_stored else "; the graph is as it was before"
+    return _KEPT.get(command, "")
 
 
 class _Group(click.Group):
@@ -90,8 +103,11 @@ class _Group(click.Group):
                 raise
             click.echo(f"pkg: {show_controls(str(fault))}", err=True)
             ctx.exit(2 if isinstance(fault, UsageError) else 1)
-        except KeyboardInterrupt:
-            click.echo(f"pkg: interrupted{_KEPT.get(str(ctx.invoked_subcommand), '')}", err=True)
+        except click.BadParameter as fault:
+            fault.param_hint = name_origin(fault) or fault.param_hint
+            raise
+        except KeyboardInterrupt as interrupt:
+            click.echo(f"pkg: interrupted{_tell_kept(interrupt, str(ctx.invoked_subcommand))}", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader of a pipe has seen enough
             discard_output()
@@ -357,12 +373,12 @@ def deps(
     from pkg.api import open_graph
     from pkg.console import trees
 
-    if as_json and form not in (None, "json"):
+    if form not in (None, "json") and as_json and not is_by_default(click.get_current_context(), "as_json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     question, name, end = choose_question(name, ends, options)
     with open_graph(store, ask=choose_ask()) as graph:
         answer = graph.deps(name, question=question, to=end, **options)
-    if as_json or form in (None, "json"):
+    if form in (None, "json"):
         emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":
         show(trees.view_deps(answer))
@@ -372,19 +388,20 @@ def deps(
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
 
 
-@main.command(epilog="Example:  pkg rerank answers.jsonl   or   sample-answers | pkg rerank - > ranked.jsonl")
-@click.argument("path", metavar="FILE", callback=decode_option)
+@main.command(epilog='Example:  pkg rerank answers.jsonl   or   pkg rerank a.py b.py --query "add(1, 2) returns 3"')
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=decode_options)
 @rerank_options
 @json_option
-def rerank(path: str, as_json: bool, **options: Any) -> None:
+def rerank(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Choose the best of several answers to each query of FILE, and say why.
 
-    FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Candidates run in a sandbox, and
-    count by the examples that the query shows, by their agreement with each other, and by their likeness to the query.
+    FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Files of another kind, such as
+    a.py and b.py, are the candidates themselves, for one --query. Candidates run in a sandbox, and count by the
+    examples that the query shows, by their agreement with each other, and by their likeness to the query.
     """
     from pkg.console.rerank_command import run_rerank
 
-    run_rerank(path, as_json, options)
+    run_rerank(paths, as_json, options)
 
 
 def run() -> NoReturn:

@@ -42,6 +42,14 @@ class PkgError(Exception):
     """Stand for any failure that PKG foresees."""
 
 
+class BuildInterrupted(KeyboardInterrupt):
+    """Say that a build was interrupted, and whether the graph holds what it built."""
+
+    def __init__(self, is_stored: bool) -> None:
+        super().__init__()
+        self.is_stored = is_stored
+
+
 class UsageError(PkgError):
     """Say that the call itself is wrong."""
 
@@ -154,6 +162,11 @@ class MissingExtraError(PkgError):
             f"{purpose} needs the package '{package}', which is not installed;"
             f" run: pip install 'programming-knowledge-graph[{extra}]'"
         )
+
+
+def count_things(number: int, thing: str) -> str:
+    """Say how many of a thing there are, in words for people: 1 file, 2,000 files."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def shorten(text: str, longest: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +73,10 @@ def _listen(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], None]]]:
     choose = choose_ask()
     ask = cache(choose) if choose else None  # the store may be opened several times; a password is asked for once
     with closing(ProgressBar()) as bar:
-        progress, follow = (bar.read, bar.watch) if sys.stderr.isatty() else (None, None)
-        yield Listener(progress, follow, say, Consent(is_agreed), ask), bar.close
+        listener = Listener(say=say, agree=Consent(is_agreed), ask=ask)
+        if sys.stderr.isatty():
+            listener = replace(listener, progress=bar.read, index_progress=bar.watch, enter=bar.enter)
+        yield listener, bar.close
 
 
 def _show(report: BuildReport, store: str, as_json: bool, listener: Listener) -> None:

@@ -15,7 +15,7 @@ from pkg.api import Listener, enhance_graph, estimate_enhancement, list_failures
 from pkg.console import enhance_tables
 from pkg.console.options import ENHANCE_NAMES, open_output
 from pkg.console.progress import Consent, ProgressBar, say
-from pkg.console.settings import check_settings
+from pkg.console.settings import check_settings, is_by_default
 from pkg.console.streams import choose_ask, emit, show_controls
 from pkg.errors import UsageError
 from pkg.model import Docstring, Skip
@@ -75,7 +75,7 @@ class _Command:
     def write(self) -> None:
         """Write docstrings and store them; each is told in a pipe as soon as it is there."""
         self._check_model()
-        reports = self._run(_tell if self._as_json or not sys.stdout.isatty() else None)
+        reports = self._run(_tell if self._as_json else None)
         lines = map(enhance_tables.report_line, reports)
         emit(self._as_json, lines, lambda: (part for each in reports for part in enhance_tables.view_report(each)))
 
@@ -160,7 +160,7 @@ class _Command:
 
     def _show(self, patches: Iterator[FilePatch | Skip]) -> None:
         for each in patches:
-            if self._as_json:
+            if self._as_json and not is_by_default(click.get_current_context(), "as_json"):  # a pipe takes a diff
                 emit(True, [enhance_tables.patch_line(each)], tuple)
             elif isinstance(each, Skip):
                 say(f"left out {each}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.console.streams import style_words
 from pkg.console.tables import SHOWN_SKIPS, make_table
 from pkg.enhance.writer import Failure
+from pkg.errors import count_things
 from pkg.graph.texts import describe_docstring
 from pkg.model import Skip
 
@@ -40,16 +41,16 @@ def report_line(report: EnhanceReport) -> dict[str, Any]:
 
 def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
     """Tell in a few lines what a run did."""
-    more = f", which {report.functions:,} functions have" if report.functions != report.written else ""
+    more = f", for {count_things(report.functions, 'function')}" if report.functions != report.written else ""
     yield style_words(
-        f"{report.source}: {report.written:,} docstrings of {report.model} stored{more},"
+        f"{report.source}: {count_things(report.written, 'docstring')} of {report.model} stored{more},"
         f" {report.asked:,} written now, {len(report.failed):,} failed"
     )
     yield style_words(
-        f"  {report.human:,} functions have one of a person, {report.documented:,} had one of a model", "dim"
+        f"  with one of a person: {report.human:,}, with one of a model before: {report.documented:,}", "dim"
     )
     if report.stopped:
-        yield style_words(f"  {report.left:,} functions left when {report.stopped} was reached")
+        yield style_words(f"  {count_things(report.left, 'function')} left when {report.stopped} was reached")
     for skip in report.failed[:SHOWN_SKIPS]:
         yield style_words(f"  failed: {skip}", "yellow")
     if len(report.failed) > SHOWN_SKIPS:
@@ -61,7 +62,7 @@ def describe_usage(report: EnhanceReport) -> str:
     usage = report.usage
     tokens = f"{usage.prompt_tokens:,} tokens read and {usage.completion_tokens:,} written"
     cost = "" if report.cost is None else f", {report.cost:,.4f} at this price"
-    return f"{report.model}: {usage.requests:,} requests, {tokens}, {report.seconds:,.1f} seconds{cost}"
+    return f"{report.model}: {count_things(usage.requests, 'request')}, {tokens}, {report.seconds:,.1f} seconds{cost}"
 
 
 def estimate_line(estimate: EnhanceEstimate) -> dict[str, Any]:
@@ -113,6 +114,7 @@ def patch_line(patch: FilePatch | Skip) -> dict[str, Any]:
 
 def view_patch(file: str, files: int, docstrings: int, skipped: Sequence[Skip]) -> Iterator[RenderableType]:
     """Tell what a patch holds, and how it is applied."""
-    yield style_words(f"{docstrings:,} docstrings in {files:,} files; put them in with: git apply {file}")
+    counts = f"{count_things(docstrings, 'docstring')} in {count_things(files, 'file')}"
+    yield style_words(f"{counts}; put them in with: git apply {file}")
     for skip in skipped:
         yield style_words(f"  left out {skip}", "yellow")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import wraps
@@ -402,8 +403,14 @@ ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "p
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json."""
-    return click.option("--json", "as_json", is_flag=True, help="Write JSON lines even to a terminal.")(command)
+    """Add --json and --no-json: a command gets what was asked for, else JSON lines where nobody watches."""
+    return click.option(
+        "--json/--no-json",
+        "as_json",
+        default=None,
+        callback=lambda ctx, parameter, value: not sys.stdout.isatty() if value is None else value,
+        help="Write JSON lines, or a view for people; default: JSON lines unless to a terminal.",
+    )(command)
 
 
 def name_database(address: str, database: str) -> str:
@@ -501,6 +508,12 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 rerank_options = combine(
+    click.option(
+        "--query",
+        callback=decode_option,
+        metavar="TEXT",
+        help="What the files that are the candidates answer; - reads it from standard input.",
+    ),
     click.option(
         "--stages",
         callback=lambda ctx, parameter, value: value and tuple(word.strip() for word in value.split(",")),

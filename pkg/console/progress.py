@@ -27,6 +27,12 @@ class ProgressBar:
         bar = self._switch("reading", DownloadColumn(), TimeElapsedColumn())
         bar.update(bar.task_ids[0], completed=done, total=total or None)
 
+    def enter(self, stage: str) -> None:
+        """Show what is being done, and for how long already, where nobody knows how much there is to do."""
+        from rich.progress import TimeElapsedColumn
+
+        self._switch(stage, TimeElapsedColumn())
+
     def watch(self, index: str, percent: float) -> None:
         """Show how much of a server's index is filled."""
         from rich.progress import TaskProgressColumn, TimeElapsedColumn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,19 @@ from pkg.api import rank_tasks
 from pkg.console.progress import ProgressBar
 from pkg.console.streams import emit, show_controls, style_words
 from pkg.console.tables import make_table
-from pkg.errors import InputError, PathError, UsageError, shorten
+from pkg.errors import InputError, PathError, UsageError, count_things, shorten
 from pkg.extract.records import is_corpus
 from pkg.model import Skip
-from pkg.rerank.candidates import STAGES, Ranked, Ranking, RerankOptions, check_stages, paper_options
+from pkg.rerank.candidates import (
+    STAGES,
+    Candidate,
+    Ranked,
+    Ranking,
+    RerankOptions,
+    Task,
+    check_stages,
+    paper_options,
+)
 from pkg.rerank.tasks import (
     ORACLE,
     Item,
@@ -58,7 +67,8 @@ def _say_head(ranking: Ranking) -> Text:
     name = f"{ranking.id}: " if ranking.id is not None else ""
     line = style_words(f"{name}chosen {ranking.chosen}", "bold")
     wanted = f" for {ranking.entry}" if ranking.entry else ""
-    counts = f"{len(ranking.examples)} examples in the query{wanted}, {ranking.inputs} calls compared"
+    examples, calls = count_things(len(ranking.examples), "example"), count_things(ranking.inputs, "call")
+    counts = f"{examples} in the query{wanted}, {calls} compared"
     line.append(f"  {show_controls(counts)}, sandbox {ranking.sandbox or 'none, nothing was run'}", "dim")
     if ranking.fallback:
         line.append("  fallback: every candidate was dropped", "red")
@@ -74,7 +84,7 @@ def _make_table(ranking: Ranking) -> Table:
     rows = []
     for each in sorted(ranking.candidates, key=lambda ranked: places[ranked.id]):
         scores = [_say_score(_find_score(each, name)) for name in shown]
-        cells = (str(each.rank), str(each.id), str(each.votes), *scores, _say_reason(each))
+        cells = (str(each.rank), str(each.id), str(each.votes), *scores, shorten(each.why, LONGEST))
         rows.append([style_words(cell, "dim" if each.dropped else "") for cell in cells])
     return make_table(("rank", "candidate", "votes", *shown, "why"), rows, right=numbers)
 
@@ -87,30 +97,19 @@ def _say_score(score: float | None) -> str:
     return "" if score is None else f"{score:.3f}"
 
 
-def _say_reason(ranked: Ranked) -> str:
-    """Say why a candidate stands where it stands: what dropped it, what it repeats, or what it failed."""
-    if ranked.same_as is not None:
-        return f"the same as {ranked.same_as}"
-    if ranked.dropped is not None:
-        return shorten(f"dropped by {ranked.dropped}: {ranked.reason}", LONGEST)
-    told = [each for each in ranked.verdicts if each.stage in ("oracle", "examples") and not each.passed]
-    return shorten(told[0].reason if told else ranked.reason, LONGEST)
-
-
 Keyed = tuple[str, Item]
 Rank = Callable[[Iterable[Item]], Iterator[Outcome]]
 
 
-def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Rank the tasks of a file; an InputError when not one of them could be ranked, a PathError if it is not read."""
-    out, oracle_path = given.pop("resume"), given.pop("oracle_tests")
+def run_rerank(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> None:
+    """Rank the tasks of a file, or files as the candidates of one task.
+
+    An InputError when not one task could be ranked, a PathError for what is not read.
+    """
+    out, oracle_path, query = given.pop("resume"), given.pop("oracle_tests"), given.pop("query")
     options = make_options(given)
-    if not is_corpus(path):
-        raise PathError(
-            f"{path} is not read; expected JSON lines in a file .jsonl or .json (also .gz), or - for a pipe"
-        )
     oracle = read_oracle(oracle_path) if oracle_path is not None else None
-    keyed = ((name_item(item, options, oracle is not None), item) for item in read_tasks(path))
+    keyed = ((name_item(item, options, oracle is not None), item) for item in _read_items(paths, query))
     rank = partial(rank_tasks, options=options, oracle=oracle)
     with closing(ProgressBar()) as bar:
         # A view on the screen is progress of its own.
@@ -122,6 +121,29 @@ def run_rerank(path: str, as_json: bool, given: dict[str, Any]) -> None:
             lines = (outcome_line(each, is_oracle=oracle is not None) for each in outcomes)
             emit(as_json, lines, lambda: _view_all(outcomes))
     counts.close()
+
+
+def _read_items(paths: Sequence[str], query: str | None) -> Iterable[Item]:
+    """Read the tasks of a file, or make one of files that are candidates, whose names are their ids."""
+    corpora = [path for path in paths if is_corpus(path)]
+    if not corpora:
+        asked = sys.stdin.buffer.read().decode("utf-8", "replace") if query == "-" else query or ""
+        return [Task(asked, tuple(Candidate(path, _read_text(path)) for path in dict.fromkeys(paths)))]
+    if len(paths) > 1:
+        raise UsageError(f"{corpora[0]} holds tasks of its own; give it alone, or files that each hold one answer")
+    if query is not None:
+        raise UsageError(f"--query is for files that each hold one answer; the tasks of {paths[0]} have their own")
+    return read_tasks(paths[0])
+
+
+def _read_text(path: str) -> str:
+    try:
+        return Path(path).read_bytes().decode("utf-8", "replace")
+    except OSError as fault:
+        raise PathError(
+            f"cannot read {path}: {fault.strerror}; expected files that each hold one answer, such as a.py, JSON lines"
+            " in a file .jsonl or .json (also .gz), or - for a pipe"
+        ) from None
 
 
 def make_options(given: dict[str, Any]) -> RerankOptions:

@@ -109,6 +109,18 @@ def is_by_default(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
+def name_origin(fault: click.BadParameter) -> str | None:
+    """Name the variable or the settings file that a wrong value of an option came from; None where it was typed."""
+    if fault.ctx is None or fault.param is None or fault.param.name is None:
+        return None
+    origin = fault.ctx.get_parameter_source(fault.param.name)
+    if origin is click.core.ParameterSource.ENVIRONMENT:
+        return f"the variable {fault.param.envvar}"
+    if origin is click.core.ParameterSource.DEFAULT_MAP:
+        return f"the setting '{fault.param.name}' in {find_settings(Path.cwd())}"
+    return None
+
+
 def _find_own_settings(roots: Iterable[str]) -> Path | None:
     """Find the settings file of the current folder, if it is a part of one of these repositories."""
     file = find_settings(Path.cwd())

@@ -114,8 +114,8 @@ def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
 
 
 def emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Iterable[RenderableType]]) -> None:
-    """Write JSON lines into a pipe or when asked to, and a view for a person into a terminal."""
-    if as_json or not sys.stdout.isatty():
+    """Write JSON lines, or a view for a person."""
+    if as_json:
         is_seen = sys.stdout.isatty()
         for line in lines:
             written = json.dumps(line, ensure_ascii=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.console.streams import show_controls, style_words
 from pkg.console.tables import make_table
+from pkg.errors import count_things
 from pkg.retrieval.deps.answer import (
     Affected,
     Answer,
@@ -201,7 +202,7 @@ def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
             branch.add(_say_place(place))
         yield from draw_branches(tree)
     counts = f"{answer.imports:,} cycles of imports, {answer.calls:,} of calls"
-    yield style_words(f"{counts}; {answer.recursive:,} functions call themselves")
+    yield style_words(f"{counts}; functions that call themselves: {answer.recursive:,}")
     yield from _view_end(answer.left_out, answer.coverage)
 
 
@@ -226,7 +227,7 @@ def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
         totals.append((kind, "", f"{number:,}"))
         totals += [("", name, f"{count:,}") for category, name, count in answer.artifact_types if category == kind]
     yield make_table(("import", "artifact", "type", "category", "target"), records)
-    yield style_words(f"{answer.total:,} imports in {answer.files:,} files")
+    yield style_words(f"{count_things(answer.total, 'import')} in {count_things(answer.files, 'file')}")
     yield make_table(("", "", ""), totals)
     yield from _view_end(answer.left_out, answer.coverage)
 

@@ -19,17 +19,19 @@ _MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def decode_source(raw: bytes) -> tuple[bytes, str | None]:
-    """Give a source as UTF-8, and what it was read as when it was something else; an unknown coding changes nothing."""
+    """Give a source as UTF-8, and what is to be told of how it was read; an unknown coding changes nothing."""
     if raw.startswith(_MARKS):
         return raw.decode("utf-16", "replace").encode("utf-8"), _describe("UTF-16")
-    cookie = None if raw.isascii() else _COOKIE.match(raw)
-    if cookie is None or _is_utf_8(raw):
+    if raw.isascii() or _is_utf_8(raw):
         return raw, None
+    cookie = _COOKIE.match(raw)
+    if cookie is None:
+        return raw, "not UTF-8, and no coding is declared; letters that are not are replaced"
     coding = cookie.group(1).decode("ascii", "replace")
     try:
         return raw.decode(coding).encode("utf-8"), _describe(coding)
     except (LookupError, ValueError):
-        return raw, None
+        return raw, f"not UTF-8, and not {coding} as it declares; letters that are not are replaced"
 
 
 def _is_utf_8(raw: bytes) -> bool:

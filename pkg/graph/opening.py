@@ -38,6 +38,11 @@ def open_store(
             f"unknown store address '{conceal_address(address)}'; expected sqlite:///path/to/graph.db or"
             " neo4j://host[:port][/database]"
         )
+    if "?" in Path(path).name:
+        raise UsageError(
+            f"store address '{conceal_address(address)}' holds options; expected the path of a file alone, such as"
+            f" {FILE_SCHEME}{path.partition('?')[0]}"
+        )
     if holds_log_in(address):
         raise UsageError(
             f"store address '{conceal_address(address)}' holds a user or password; a file has none, and a server's are"

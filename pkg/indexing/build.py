@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pkg.errors import PathError, StoreError, UsageError
+from pkg.errors import BuildInterrupted, PathError, StoreError, UsageError
 from pkg.indexing.build_plan import (
     DEFAULT_OPTIONS,
     BuildOptions,
@@ -43,14 +43,18 @@ def build(
 ) -> BuildReport:
     """Build or update the graph of a repository, an archive, a git revision or a corpus (docs/papers.md, 9.1).
 
-    Raises InputError, StoreError or UsageError; the store then holds what it held before.
+    Raises InputError, StoreError or UsageError; the store then holds what it held before. A Ctrl-C is a
+    BuildInterrupted, which tells what it holds.
     """
     from pkg.indexing.inputs import find_input
 
-    clock = StageClock()
-    with clock.stage("discover"):
-        found = find_input(path, source, field, max_file_size, follow_links)
-    return build_input(found, store, options, clock)
+    clock, before = StageClock(), store.generation()
+    try:
+        with clock.stage("discover"):
+            found = find_input(path, source, field, max_file_size, follow_links)
+        return build_input(found, store, options, clock)
+    except KeyboardInterrupt as interrupt:
+        raise BuildInterrupted(store.generation() != before) from interrupt
 
 
 def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_OPTIONS) -> list[BuildReport]:
@@ -128,12 +132,14 @@ def write_units(
     with clock.stage("store"):
         session.remove_unseen()
         writer.flush()
+    options.enter("naming functions")
     with clock.stage("names"):
         _put_names(writer, found.source.name, encoder)
     session.skipped += cut.describe(found.source.name)
     forget_encoder(encoder, plan.size)  # resolution needs much memory of its own
     with clock.stage("resolve"):
         if session.has_changed and is_resolved:
+            options.enter("resolving calls and imports")
             from pkg.indexing.resolution import put_links
 
             session.skipped += put_links(store, writer, found.source.name, session.change(), records)

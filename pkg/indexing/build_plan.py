@@ -71,6 +71,7 @@ class BuildOptions:
     progress: Progress | None = None
     say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
     agree: Callable[[str], bool] | None = None  # asked before code is sent to a service; nothing is sent without it
+    enter: Callable[[str], None] = lambda stage: None  # told each stage behind the reading when it begins
 
 
 DEFAULT_OPTIONS = BuildOptions()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.enhance.batch import write_all
 from pkg.enhance.writer import Failure
+from pkg.errors import count_things
 from pkg.indexing.enhancement_budget import Budget
 from pkg.services import estimate_tokens
 
@@ -40,7 +41,7 @@ class EnhanceEstimate:
         """Say in one sentence what it is about."""
         tokens = f"about {self.prompt_tokens:,} tokens to read and {self.completion_tokens:,} to write"
         cost = "" if self.cost is None else f", at a price of {self.cost:,.2f}"
-        return f"{self.codes:,} functions, {tokens}{cost}"
+        return f"{count_things(self.codes, 'function')}, {tokens}{cost}"
 
 
 def estimate_by_size(model: str, sources: Sequence[Undocumented], budget: Budget) -> EnhanceEstimate:

@@ -14,7 +14,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from typing import TypeAlias
 
 import numpy as np
@@ -164,6 +164,7 @@ def prepare_in_processes(
     source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int, docstrings: Docstrings = NO_DOCSTRINGS
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield what Preparer.prepare gives for each batch, in their order; an InputError when a worker process dies."""
+    others = active_children()
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder, dict(docstrings)))
     try:
         yield from map_ahead(partial(_submit, pool), batches, workers)
@@ -172,6 +173,11 @@ def prepare_in_processes(
             "a worker process died (out of memory, or a script without the __main__ guard that multiprocessing needs);"
             " run again with --jobs 1"
         ) from fault
+    except BaseException:  # an interrupt, or the reader has failed: nobody takes what the workers still do
+        for worker in active_children():
+            if worker not in others:
+                worker.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pkg.errors import UsageError, shorten
+from pkg.errors import UsageError, count_things, shorten
 from pkg.models.text_model import Usage
 
 _MILLION = 1_000_000
@@ -47,7 +47,7 @@ def read_price(environment: Mapping[str, str] = os.environ) -> Price | None:
 
 def render_usage(usage: Usage, model: str, price: Price | None = None) -> str:
     """Say what was used in one line."""
-    line = f"{model}: {usage.requests:,} request{'' if usage.requests == 1 else 's'},"
+    line = f"{model}: {count_things(usage.requests, 'request')},"
     line += f" {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {usage.seconds:,.1f} seconds"
     if price is None:
         return line

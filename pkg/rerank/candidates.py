@@ -106,6 +106,16 @@ class Ranked:
     extra: Mapping[str, Any] = field(default_factory=dict)
     is_cut: bool = False  # the answer broke off, and its broken end is left out
 
+    @property
+    def why(self) -> str:
+        """Say why the candidate stands where it stands: what dropped it, what it repeats, or what each stage found."""
+        if self.same_as is not None:
+            return f"the same as {self.same_as}"
+        if self.dropped is not None:
+            return f"dropped by {self.dropped}: {self.reason}"
+        told = [each.reason for each in self.verdicts if each.stage in TOLD_STAGES and each.reason]
+        return "; ".join([*told, *([self.reason] if self.reason else [])])
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -139,6 +149,9 @@ STAGES: tuple[StageName, ...] = get_args(StageName)
 
 PAPER_STAGES: tuple[StageName, ...] = ("syntax", "smoke", "similarity")
 """P-23, P-24 and P-25."""
+
+TOLD_STAGES = ("oracle", "examples", "behaviour")
+"""Stages whose findings tell why a candidate that was not dropped stands where it stands."""
 
 NEEDS_SANDBOX = frozenset(("smoke", "examples", "behaviour", "oracle"))
 

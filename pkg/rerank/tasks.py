@@ -188,6 +188,7 @@ def _candidate_line(ranked: Ranked) -> dict[str, Any]:
         "same_as": ranked.same_as,
         "dropped": ranked.dropped,
         "reason": ranked.reason,
+        "why": ranked.why,
         "is_cut": ranked.is_cut,
         "similarity": ranked.similarity,
         "stages": [_verdict_line(each) for each in ranked.verdicts],

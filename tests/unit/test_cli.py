@@ -517,3 +517,13 @@ def test_ctrl_c_that_comes_in_a_callback_of_python_ends_the_command_all_the_same
     result = run("build", str(repository), "--store", store)
     assert result.exit_code == 130, result.stderr
     assert result.stderr.startswith("pkg: interrupted; the graph is whole")
+
+
+def test_a_pipe_takes_the_view_for_people_where_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def find_price(cart):\n    return cart.price\n")
+    store = f"sqlite:///{tmp_path}/graph.db"
+    built = CliRunner().invoke(main, ["build", str(tmp_path / "a.py"), "--store", store, "--no-json"])
+    assert built.stdout.startswith("a: 1 read")
+    asked = CliRunner().invoke(main, ["query", "find the price of a cart", "--store", store, "--no-json"])
+    assert "1. a.py:" in asked.stdout
+    assert json.loads(CliRunner().invoke(main, ["stats", "--store", store]).stdout)["type"] == "stats"

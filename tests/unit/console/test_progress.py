@@ -26,9 +26,10 @@ def read_plain(capsys: pytest.CaptureFixture[str]) -> str:
 def test_reading_and_then_indexing_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with closing(ProgressBar()) as bar:
         bar.read(1_000, 2_000)
+        bar.enter("resolving calls and imports")
         bar.watch("pkg_block_vector", 40.0)
     text = read_plain(capsys)
-    assert text.index("1.0/2.0 kB") < text.index("indexing pkg_block_vector")
+    assert text.index("1.0/2.0 kB") < text.index("resolving calls") < text.index("indexing pkg_block_vector")
     assert " 40%" in text
 
 

@@ -113,8 +113,31 @@ def test_wrong_use_is_told(tmp_path: Path, arguments: list[str], message: str) -
     assert message in result.stderr
 
 
+def test_files_of_answers_are_candidates(tmp_path: Path) -> None:
+    for name, sign in (("a.py", "-"), ("b.py", "+"), ("c.py", "+")):
+        (tmp_path / name).write_text(f"def add(a, b):\n    return a {sign} b\n")
+    files = [str(tmp_path / name) for name in ("a.py", "b.py", "c.py")]
+    (line,) = read(run(*files, "--query", "add(1, 2) returns 3").stdout)
+    assert line["chosen"] == files[1]
+    why = {each["id"]: each["why"] for each in line["candidates"]}
+    assert why[files[0]].startswith("0 of 1 hold; add(1, 2) == 3: got -1")
+    assert why[files[1]].startswith("1 of 1 hold")
+    assert why[files[2]] == f"the same as {files[1]}"
+    (line,) = read(run(*files, "--query", "-", given="add(1, 2) returns -1").stdout)
+    assert line["chosen"] == files[0]
+
+
+def test_files_of_answers_and_of_tasks_are_not_mixed(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def add(a, b):\n    return a + b\n")
+    tasks = write(tmp_path / "t.jsonl", ADD)
+    mixed, asked = run(str(tmp_path / "a.py"), tasks), run(tasks, "--query", "add")
+    assert (mixed.exit_code, asked.exit_code) == (2, 2)
+    assert "holds tasks of its own" in mixed.stderr
+    assert "--query is for files that each hold one answer" in asked.stderr
+
+
 def test_what_is_no_file_of_tasks_is_told(tmp_path: Path) -> None:
-    assert "is not read; expected JSON lines" in run(str(tmp_path / "t.txt")).stderr
+    assert "expected files that each hold one answer" in run(str(tmp_path / "t.txt")).stderr
     assert "cannot read" in run(str(tmp_path / "none.jsonl")).stderr
     missing = run(write(tmp_path / "t.jsonl", ADD), "--resume", str(tmp_path / "no" / "out.jsonl"))
     assert "cannot write" in missing.stderr

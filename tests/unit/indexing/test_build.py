@@ -219,6 +219,16 @@ def test_progress_counts_the_bytes_that_were_read(tree: Path, store: EmbeddedSto
     assert seen[-1] == (size, size)
 
 
+def test_what_follows_the_reading_is_told_when_it_begins(tree: Path, store: EmbeddedStore) -> None:
+    told: list[object] = []
+    options = BuildOptions(progress=lambda done, total: told.append(done == total), enter=told.append)
+    build(str(tree), store, options)
+    assert told[-3:] == [True, "naming functions", "resolving calls and imports"]
+    told.clear()
+    build(str(tree), store, options)
+    assert told == []
+
+
 def test_stages_name_where_the_time_went(tree: Path, store: EmbeddedStore) -> None:
     report = build(str(tree), store)
     assert set(report.stages) == {"discover", "extract", "encode", "store", "names", "resolve"}
