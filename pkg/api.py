@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
+    from pkg.retrieval.explore import Exploration
     from pkg.retrieval.query_options import (
         BlockChoice,
         HelperChoice,
@@ -421,6 +422,25 @@ class Graph:
                 return run_query(self.store, self._load_encoder(), text, options)
 
         return _read_again(ask)
+
+    def explore(
+        self,
+        text: str,
+        *,
+        budget: int = 1500,
+        source: str | None = None,
+        path: str | Sequence[str] | None = None,
+        tests: TestChoice = "auto",
+    ) -> Exploration:
+        """Find the code that matters to a text and how it hangs together, within a budget of tokens (0: no limit).
+
+        What each option means stands at pkg.retrieval.explore_options. Raises QueryError where nothing can be asked.
+        """
+        from pkg.retrieval.explore import explore
+        from pkg.retrieval.explore_options import ExploreOptions
+
+        options = ExploreOptions(budget, source, path, tests)
+        return _read_again(lambda: explore(self.store, self._load_encoder(), text, options))
 
     def deps(
         self,

@@ -28,6 +28,7 @@ from pkg.console.options import (
     choose_question,
     deps_options,
     enhance_options,
+    explore_options,
     export_options,
     generate_options,
     json_option,
@@ -213,6 +214,27 @@ def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, a
             emit(as_json, tables.query_lines(result, explain), lambda: tables.view_query(result, explain))
     if exit_code and not (fits and result.hits):
         sys.exit(NOTHING_FOUND)
+
+
+@main.command(epilog='Example:  pkg explore "how is the width of a table column decided"')
+@click.argument("text", callback=decode_option)
+@store_options
+@explore_options
+@json_option
+def explore(text: str, store: str, as_json: bool, **options: Any) -> None:
+    """Show how something works: the code that matters to TEXT, and how it hangs together.
+
+    Functions, classes and constants with their places, the calls between them, who calls them and what they use, in one
+    text within a budget of tokens; - reads TEXT from standard input.
+    """
+    from pkg.api import open_graph
+    from pkg.console import explore_view
+
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    with open_graph(store, ask=choose_ask()) as graph:
+        found = graph.explore(text, budget=options.pop("tokens"), **options)
+    emit(as_json, explore_view.explore_lines(found), lambda: explore_view.view_exploration(found))
 
 
 @main.command(epilog="Example:  pkg enhance --model gguf:coder.gguf --limit 200   or   pkg enhance --model template")

@@ -31,6 +31,7 @@ from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
+from pkg.retrieval.explore_options import ExploreOptions
 from pkg.retrieval.query_options import (
     BLOCK_CHOICES,
     HELPER_CHOICES,
@@ -45,7 +46,8 @@ _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://ho
 Default: your data folder."""
 _DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE sets it too. Default: the server's own."
 
-QUERY, DEPS, GENERATE = QueryOptions(), DepsOptions(), GenerateOptions()  # whose defaults are those of the commands
+# Whose defaults are those of the commands.
+QUERY, DEPS, GENERATE, EXPLORE = QueryOptions(), DepsOptions(), GenerateOptions(), ExploreOptions()
 
 
 _ENHANCE = (
@@ -123,6 +125,24 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
         ctx.params["prune"] = "none"
 
 
+where_options = combine(
+    click.option(
+        "--path",
+        multiple=True,
+        callback=decode_options,
+        metavar="GLOB",
+        help="Search only files whose path matches, such as 'shop/*'; '!shop/old*' leaves files out. May be given"
+        " several times: the last one that matches decides.",
+    ),
+    setting(
+        "--tests",
+        type=click.Choice(TEST_CHOICES),
+        default=QUERY.tests,
+        help="Hold tests back unless TEXT asks for them, search tests alone, or never.",
+    ),
+)
+"""Which files a question is put to."""
+
 query_options = combine(
     setting(
         "--mode",
@@ -156,20 +176,7 @@ query_options = combine(
         help="Find classes, constants and modules beside functions and blocks, or do not.",
     ),
     source_setting(help="Search one source only."),
-    click.option(
-        "--path",
-        multiple=True,
-        callback=decode_options,
-        metavar="GLOB",
-        help="Search only files whose path matches, such as 'shop/*'; '!shop/old*' leaves files out. May be given"
-        " several times: the last one that matches decides.",
-    ),
-    setting(
-        "--tests",
-        type=click.Choice(TEST_CHOICES),
-        default=QUERY.tests,
-        help="Hold tests back unless TEXT asks for them, search tests alone, or never.",
-    ),
+    where_options,
     click.option("--kind", type=click.Choice(BLOCK_KINDS), help="Search one kind of block."),
     setting(
         "--budget",
@@ -310,6 +317,20 @@ deps_options = combine(
     ),
 )
 """The options of `pkg deps`, but for the store."""
+
+explore_options = combine(
+    click.option(
+        "--budget",
+        "tokens",
+        type=click.IntRange(0),
+        default=EXPLORE.budget,
+        show_default=True,
+        help="Tokens of all that is shown; 0 for no limit.",
+    ),
+    source_setting(help="Look in one source only."),
+    where_options,
+)
+"""The options of `pkg explore`, but for the store."""
 
 export_options = combine(
     click.option("--vectors", is_flag=True, help="Write the vectors too."),

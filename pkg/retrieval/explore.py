@@ -1,0 +1,289 @@
+"""Answer how something works: the few functions that matter, the calls between them, who calls them, what they touch.
+
+What a question finds stands first; what lies on the way between two of these comes along (P-06). A budget of tokens
+decides how much of each is shown: its code, or its header with the first sentence of its docstring (A-10).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import dedent
+from typing import TYPE_CHECKING, Literal
+
+from pkg.errors import shorten
+from pkg.graph.path_filter import is_test
+from pkg.model import DECLARATION_LABELS, Edge, Label, Node, RelationType, is_bound
+from pkg.retrieval.class_heads import fold_definitions
+from pkg.retrieval.deps.answer import Place, make_place
+from pkg.retrieval.explore_options import DEFAULT_OPTIONS, ExploreOptions
+from pkg.retrieval.heads import make_head
+from pkg.retrieval.needed_helpers import fold_docstring
+from pkg.retrieval.query import run_query
+from pkg.retrieval.query_options import QueryOptions, check_least
+from pkg.retrieval.token_count import count_tokens
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import GraphStore
+
+FOUND = 20  # hits that are looked at
+BETWEEN = 3  # functions on the way from one of them to another
+LEAST_SHARE = 0.2  # of the best hit's score that another one must have to be shown with its code
+FIRST_SHARE = 0.4  # of the budget that the code of the first piece may take
+REST_SHARE = 0.2
+"""Of what is left, what the code of each other piece may take. With .6 and .5, a tenth fewer plain questions have a
+right function among what is shown; with less, fewer have its code."""
+LINES_SHARE = 0.25  # of the budget that calls, callers and uses may take
+LONGEST_HEAD = 100  # characters: a signature of fifteen parameters is not read
+MOST_LEFT_OUT = 5  # of what is over the budget, those that are named
+NAMED = 3  # callers, and uses, of a piece that are named
+_CONSTANT = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]+\b|\b[A-Z]{4,}\b")
+
+Role = Literal["hit", "between"]
+Form = Literal["code", "head"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One definition as it is shown."""
+
+    place: Place
+    end_line: int
+    role: Role
+    form: Form
+    content: str
+    summary: str | None = None  # the first sentence of its docstring, where the content does not say it
+    score: float | None = None  # of a hit
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A call, or a use, from one place to another, and the first line where it stands in the file of the start."""
+
+    start: Place
+    end: Place
+    line: int
+    confidence: str = "certain"
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What a question found: pieces in the order of reading, and how they hang together."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+    calls: tuple[Tie, ...]  # between pieces
+    callers: tuple[Tie, ...]  # from elsewhere to a piece
+    uses: tuple[Tie, ...]  # from a piece to a class, constant or further function
+    left_out: tuple[Place, ...]  # found, and over the budget
+    fits: bool | None  # whether anything fits; None where that cannot be judged
+    notes: tuple[str, ...] = ()
+    tokens: int = 0  # of the pieces and lines
+
+
+def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_OPTIONS) -> Exploration:
+    """Find what a question is about and how it hangs together; a QueryError where nothing can be asked."""
+    check_least("budget", options.budget, 0)
+    asked = QueryOptions(
+        mode="function", top_k=FOUND, prune="none", helpers="none", budget=0,
+        source=options.source, path=options.path, tests=options.tests,
+    )  # fmt: skip
+    with store.snapshot():
+        result = run_query(store, encoder, text, asked)
+        scores = {hit.id: hit.score for hit in result.hits}
+        found = store.get(list(scores))
+        edges = _read_calls(store, found)
+        pack = _Pack(options.budget)
+        pack.take(found, _find_between(store, found, edges), scores)
+        ties = _Ties(store, edges, {node.id for node in pack.nodes})
+        uses = [*ties.list_uses(), *_find_constants(store, pack.nodes)]
+    lines = pack.take_lines(ties.list_inside(), ties.list_callers(), uses)
+    coverage = result.coverage
+    return Exploration(text, tuple(pack.pieces), *lines, tuple(pack.left_out), coverage.fits, coverage.notes, pack.used)
+
+
+def _read_calls(store: GraphStore, found: Sequence[Node]) -> list[Edge]:
+    """Read the bound calls from and to what was found, each pair once."""
+    ids = [node.id for node in found if node.label in (Label.FUNCTION, Label.CLASS)]
+    edges = store.neighbours(ids, (RelationType.CALLS,), "both", 1) if ids else []
+    pairs: dict[tuple[str, str], Edge] = {}
+    for edge in sorted(edges, key=lambda each: (each.line or 0, each.start, each.end)):
+        if is_bound(edge.confidence) and edge.start != edge.end:
+            pairs.setdefault((edge.start, edge.end), edge)
+    return list(pairs.values())
+
+
+def _find_between(store: GraphStore, found: Sequence[Node], ties: Iterable[Edge]) -> list[Node]:
+    """Find functions that one hit calls and that call another: the steps that a reader would miss."""
+    ranks = {node.id: rank for rank, node in enumerate(found)}
+    called: dict[str, list[int]] = {}
+    calling: dict[str, list[int]] = {}
+    for edge in ties:
+        if edge.start in ranks and edge.end not in ranks:
+            called.setdefault(edge.end, []).append(ranks[edge.start])
+        if edge.end in ranks and edge.start not in ranks:
+            calling.setdefault(edge.start, []).append(ranks[edge.end])
+    best = {
+        each: min(before + after for before in called[each] for after in calling[each] if before != after)
+        for each in called.keys() & calling.keys()
+        if len({*called[each], *calling[each]}) > 1
+    }
+    return store.get(sorted(best, key=lambda each: (best[each], each))[:BETWEEN])
+
+
+@dataclass(slots=True)
+class _Pack:
+    """What is shown so far of a budget of tokens; 0 has no limit."""
+
+    budget: int
+    used: int = 0
+    pieces: list[Piece] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)  # of the pieces
+    left_out: list[Place] = field(default_factory=list)
+
+    def take(self, found: Sequence[Node], between: Sequence[Node], scores: Mapping[str, float]) -> None:
+        """Take hits in their order, each followed by nothing but what fits, and then the steps between."""
+        best = max(scores.values(), default=0.0)
+        for node in (*found, *between):
+            score = scores.get(node.id)
+            with_code = score is None or score >= best * LEAST_SHARE
+            piece = self._make(node, score, with_code)
+            if piece is None:
+                self.left_out.append(make_place(node))
+                continue
+            self.pieces.append(piece)
+            self.nodes.append(node)
+            self.used += measure_piece(piece)
+
+    def _make(self, node: Node, score: float | None, with_code: bool) -> Piece | None:
+        """Show the code of a node where there is room, else its head; None where that does not fit either."""
+        room = int(self.budget * (1 - LINES_SHARE)) - self.used
+        share = int(self.budget * FIRST_SHARE) if not self.pieces else int(room * REST_SHARE)
+        role: Role = "between" if score is None else "hit"
+        for form, content in _list_forms(node):
+            if form == "code" and not with_code:
+                continue
+            told = make_head(node).summary if form == "head" else None
+            piece = Piece(make_place(node), node.end_line, role, form, content, told, score)
+            size = measure_piece(piece)
+            if not self.budget or size <= (share if form == "code" else room):
+                return piece
+        return None
+
+    def take_lines(
+        self, calls: Iterable[Tie], callers: Iterable[Tie], uses: Iterable[Tie]
+    ) -> tuple[tuple[Tie, ...], tuple[Tie, ...], tuple[Tie, ...]]:
+        """Keep of each kind of lines, in turn, those that fit."""
+        return self._keep(calls), self._keep(callers), self._keep(uses)
+
+    def _keep(self, ties: Iterable[Tie]) -> tuple[Tie, ...]:
+        kept = []
+        for tie in ties:
+            size = count_tokens(write_tie(tie))
+            if not self.budget or self.used + size <= self.budget:
+                self.used += size
+                kept.append(tie)
+        return tuple(kept)
+
+
+def _list_forms(node: Node) -> Iterator[tuple[Form, str]]:
+    """Give the ways to show a node, the fullest first."""
+    shown = node
+    if node.label is Label.FUNCTION:
+        shown = fold_docstring(node) or node
+    elif node.label in (Label.CLASS, Label.MODULE):
+        shown = fold_definitions(node, with_headers=node.label is Label.CLASS).node
+    yield "code", dedent(" " * node.start_col + shown.content)
+    head = make_head(node).signature or node.content.split("\n", 1)[0]
+    yield "head", shorten(" ".join(head.split()).replace("( ", "(").replace(", )", ")"), LONGEST_HEAD)
+
+
+def measure_piece(piece: Piece) -> int:
+    """Count the tokens of a piece with its line of provenance."""
+    return count_tokens(write_piece(piece))
+
+
+def write_piece(piece: Piece) -> str:
+    """Write a piece as text: its place, then what is shown of it."""
+    place = piece.place
+    step = "" if piece.role == "hit" else "  (a step between)"
+    lines = [f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{step}", piece.content]
+    return "\n".join(lines if piece.summary is None else [*lines, f"    {piece.summary}"])
+
+
+def write_tie(tie: Tie) -> str:
+    """Write a call or use as a line of text."""
+    unsure = "" if tie.confidence == "certain" else f"  ({tie.confidence})"
+    start, end = f"{tie.start.path}:{tie.line}", f"{tie.end.path}:{tie.end.line}"
+    return f"{tie.start.qualname} ({start}) -> {tie.end.qualname} ({end}){unsure}"
+
+
+class _Ties:
+    """The calls at the pieces that are shown, by their ids: between them, from elsewhere, and to elsewhere."""
+
+    def __init__(self, store: GraphStore, edges: Sequence[Edge], shown: Collection[str]) -> None:
+        self._edges, self._shown = edges, shown
+        ids = sorted({each for edge in edges for each in (edge.start, edge.end)})
+        self._nodes = {node.id: node for node in store.get(ids)}
+
+    def list_inside(self) -> list[Tie]:
+        """List the calls from piece to piece."""
+        return [self._name(edge) for edge in self._edges if edge.start in self._shown and edge.end in self._shown]
+
+    def list_callers(self) -> list[Tie]:
+        """List who calls the pieces from elsewhere, tests last, a few of each."""
+        edges = [edge for edge in self._edges if edge.end in self._shown and edge.start not in self._shown]
+        edges.sort(key=lambda edge: is_test(self._nodes[edge.start].path))
+        return [self._name(edge) for edge in _take_some(edges, lambda edge: edge.end)]
+
+    def list_uses(self) -> list[Tie]:
+        """List which classes and functions elsewhere the pieces call, classes first, a few of each."""
+        edges = [edge for edge in self._edges if edge.start in self._shown and edge.end not in self._shown]
+        edges.sort(key=lambda edge: self._nodes[edge.end].label is not Label.CLASS)
+        return [self._name(edge) for edge in _take_some(edges, lambda edge: edge.start)]
+
+    def _name(self, edge: Edge) -> Tie:
+        start, end = make_place(self._nodes[edge.start]), make_place(self._nodes[edge.end])
+        return Tie(start, end, edge.line or start.line, edge.confidence or "certain")
+
+
+def _take_some(edges: Iterable[Edge], name: Callable[[Edge], str]) -> Iterator[Edge]:
+    """Take the first edges of each name."""
+    counts: Counter[str] = Counter()
+    for edge in edges:
+        counts[name(edge)] += 1
+        if counts[name(edge)] <= NAMED:
+            yield edge
+
+
+def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Tie]:
+    """Find the constants of the same source whose names the pieces bear, where only one can be meant."""
+    for node in nodes:
+        if node.label in DECLARATION_LABELS:
+            continue
+        names = list(dict.fromkeys(_CONSTANT.findall(node.content)))
+        defined: dict[str, list[Node]] = {}
+        for each in store.find_names(names, node.source) if names else ():
+            if each.label is Label.CONSTANT:
+                defined.setdefault(each.name, []).append(each)
+        for name in names[:NAMED]:
+            own = [each for each in defined.get(name, ()) if each.path == node.path] or defined.get(name, [])
+            if len(own) == 1:
+                line = node.start_line + node.content[: node.content.index(name)].count("\n")
+                yield Tie(make_place(node), make_place(own[0]), line, "likely")
+
+
+def write_exploration(found: Exploration) -> str:
+    """Write an exploration as one text."""
+    parts = [write_piece(piece) for piece in found.pieces]
+    for title, ties in (("Calls between them:", found.calls), ("Called by:", found.callers), ("Uses:", found.uses)):
+        if ties:
+            parts.append("\n".join([title, *(f"  {write_tie(tie)}" for tie in ties)]))
+    if found.left_out:
+        names = [f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MOST_LEFT_OUT]]
+        more = len(found.left_out) - len(names)
+        parts.append(f"Over the budget: {', '.join(names)}" + (f" and {more} more" if more else ""))
+    return "\n\n".join(parts)

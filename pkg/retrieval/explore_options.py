@@ -1,0 +1,21 @@
+"""What may be asked of an exploration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pkg.retrieval.query_options import TestChoice
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreOptions:
+    """The settings of one exploration."""
+
+    budget: int = 1500  # tokens of all of it; 0 for no limit
+    source: str | None = None
+    path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
+    tests: TestChoice = "auto"
+
+
+DEFAULT_OPTIONS = ExploreOptions()
