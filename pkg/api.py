@@ -383,11 +383,13 @@ class Graph:
         tests: TestChoice = "auto",
         declarations: bool = True,
         floor: bool = True,
+        fresh: bool = False,
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
 
-        What each option means stands at pkg.QueryOptions. Raises QueryError where nothing can be asked, UsageError
-        for options that cannot be meant together.
+        What each option means stands at pkg.QueryOptions; with fresh the graph is brought up to date before, as refresh
+        does. Files that have changed since the build stand in coverage.stale. Raises QueryError where nothing can be
+        asked, UsageError for options that cannot be meant together.
         """
         from pkg.retrieval.query_options import QueryOptions
 
@@ -410,7 +412,19 @@ class Graph:
             declarations=declarations,
             floor=floor,
         )
+        if fresh:
+            self.refresh(source)
         return self._run_query(text, options)
+
+    def refresh(self, source: str | None = None, *, listener: Listener = NOBODY) -> list[BuildReport | Skip]:
+        """Bring all sources up to date with what they were built from, or the one named; only what changed is read.
+
+        Each is read as it was read before. A Skip says why one cannot be, such as a folder that is gone; the graph
+        keeps what it holds of it. Raises UsageError for an unknown source, StoreError where nothing can be written.
+        """
+        from pkg.indexing.refresh import refresh
+
+        return refresh(self.store, source, _build_options(None, 1, listener))
 
     def _run_query(self, text: str, options: QueryOptions) -> QueryResult:
         from pkg.retrieval.query import run_query
@@ -431,15 +445,19 @@ class Graph:
         depth: int | None = None,
         direction: Direction = "both",
         limit: int = 200,
+        fresh: bool = False,
     ) -> Answer:
         """Tell what depends on what, or who reads a constant; what each option means stands at pkg.DepsOptions.
 
         name: path:line, a path, a dotted module, a qualified or a bare name of a function, class, constant or field.
+        fresh: bring the graph up to date before, as refresh does; else coverage.stale lists files that have changed.
         Raises QueryError for a name that the graph does not know, UsageError for options that do not fit together.
         """
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_deps
 
+        if fresh:
+            self.refresh(source)
         options = DepsOptions(question, to, source, depth, direction, limit)
         return _read_again(lambda: run_deps(self.store, name, options))
 

@@ -161,7 +161,16 @@ def build(
 @query_options
 @generate_options
 @json_option
-def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, as_json: bool, **options: Any) -> None:
+def query(
+    text: str,
+    store: str,
+    fresh: bool,
+    explain: bool,
+    prompt: bool,
+    exit_code: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input.
 
     With --generate a text model writes an answer. Where TEXT shows examples, such as asserts or a session of doctest,
@@ -169,6 +178,7 @@ def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, a
     """
     from pkg.api import open_graph
     from pkg.console import tables
+    from pkg.console.freshness_notes import refresh_graph, say_stale
     from pkg.console.generate_command import run_generate, split_options
     from pkg.retrieval.query_options import PROMPT_HITS
 
@@ -183,10 +193,13 @@ def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, a
     if asked is not None:
         if exit_code:
             raise UsageError("--exit-code is about what is found, and --generate writes an answer whatever that is")
-        run_generate(text, store, options, asked, as_json)
+        run_generate(text, store, options, asked, as_json, fresh)
         return
     with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, options["source"])
         result = graph.query(text, **options)
+        say_stale(result.coverage.stale)
         fits = result.coverage.fits is not False
         if prompt:
             answer = graph.prompt(result)
@@ -346,7 +359,13 @@ def completion(shell: str) -> None:
 @deps_options
 @json_option
 def deps(
-    name: str | None, store: str, ends: tuple[str, str] | None, form: str | None, as_json: bool, **options: Any
+    name: str | None,
+    store: str,
+    fresh: bool,
+    ends: tuple[str, str] | None,
+    form: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, readers.
 
@@ -356,12 +375,16 @@ def deps(
     """
     from pkg.api import open_graph
     from pkg.console import trees
+    from pkg.console.freshness_notes import refresh_graph, say_stale
 
     if as_json and form not in (None, "json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     question, name, end = choose_question(name, ends, options)
     with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, options["source"])
         answer = graph.deps(name, question=question, to=end, **options)
+        say_stale(answer.coverage.stale)
     if as_json or form in (None, "json"):
         emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":

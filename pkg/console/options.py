@@ -116,6 +116,12 @@ enhance_options = combine(
 """The options of `pkg enhance`, but for the store."""
 
 
+fresh_option = click.option(
+    "--fresh", is_flag=True, help="Bring the graph up to date first: build again what changed since the last build."
+)
+"""Whether to build before an answer."""
+
+
 def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Let --no-prune mean --prune none."""
     if value:
@@ -216,6 +222,7 @@ query_options = combine(
         default=QUERY.floor,
         help="Say when nothing fits (default), and keep it out of prompts; or do not judge.",
     ),
+    fresh_option,
     click.option("--exit-code", is_flag=True, help="End with exit code 3 when nothing is found, or nothing fits."),
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
     click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
@@ -279,6 +286,7 @@ generate_options = combine(
 
 deps_options = combine(
     source_setting(help="Look in one source only."),
+    fresh_option,
     click.option(
         "--depth",
         type=click.IntRange(0),

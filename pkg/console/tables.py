@@ -72,6 +72,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
             **({"functions": [asdict(place) for place in hit.functions]} if hit.functions else {}),
+            "is_stale": hit.is_stale,
         }
     coverage = {"type": "coverage", **asdict(result.coverage)}
     yield coverage | ({"explain": list(result.explain)} if explain else {})
@@ -115,7 +116,7 @@ def _view_title(hit: Hit) -> RenderableType:
     others = f", {hit.same_function} more of its blocks" if hit.same_function else ""
     return (
         f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
-        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}{others}[/]"
+        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}{others}[/]" + ("  [yellow]stale[/]" if hit.is_stale else "")
     )
 
 
