@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
+    from pkg.retrieval.outline import CodeOutline
     from pkg.retrieval.query_options import (
         BlockChoice,
         HelperChoice,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         RankingMethod,
         TestChoice,
     )
+    from pkg.retrieval.show import Shown
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -460,6 +462,37 @@ class Graph:
             self.refresh(source)
         options = DepsOptions(question, to, source, depth, direction, limit)
         return _read_again(lambda: run_deps(self.store, name, options))
+
+    def show(self, name: str, *, source: str | None = None, limit: int = 10, fresh: bool = False) -> Shown:
+        """Show the source of a function, class, constant or file, with what it says of itself, its callers and callees.
+
+        name: as deps takes it. limit: links of one kind; 0 for no limit. fresh: bring the graph up to date before, as
+        refresh does. Raises QueryError for a name that the graph does not know, or that may mean several things.
+        """
+        from pkg.retrieval.show import run_show
+
+        if fresh:
+            self.refresh(source)
+        return _read_again(lambda: run_show(self.store, name, source, limit))
+
+    def outline(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: str | None = None,
+        budget: int = 2000,
+        fresh: bool = False,
+    ) -> CodeOutline:
+        """Outline a file or a folder by its classes and functions, or a whole source by what is central in it.
+
+        budget: tokens that what is shown may take; 0 for no limit. fresh: bring the graph up to date before, as refresh
+        does. Raises QueryError for a path that is not there, and without one where there are several sources.
+        """
+        from pkg.retrieval.outline import run_outline
+
+        if fresh:
+            self.refresh(source)
+        return _read_again(lambda: run_outline(self.store, None if path is None else os.fspath(path), source, budget))
 
     def trace(self, command: str, *, source: str | None = None) -> TraceReport:
         """Run a command in the current folder, and compare the calls that it makes with those of the graph.

@@ -32,8 +32,10 @@ from pkg.console.options import (
     generate_options,
     json_option,
     open_output,
+    outline_options,
     query_options,
     rerank_options,
+    show_options,
     store_options,
     verify_options,
 )
@@ -46,7 +48,6 @@ from pkg.console.streams import (
     keep_interrupts,
     plain_warnings,
     prepare_streams,
-    show,
     show_controls,
 )
 from pkg.errors import PkgError, UsageError
@@ -374,7 +375,7 @@ def deps(
     many of the call sites in reach are bound.
     """
     from pkg.api import open_graph
-    from pkg.console import trees
+    from pkg.console import streams, trees
     from pkg.console.freshness_notes import refresh_graph, say_stale
 
     if as_json and form not in (None, "json"):
@@ -388,11 +389,55 @@ def deps(
     if as_json or form in (None, "json"):
         emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":
-        show(trees.view_deps(answer))
+        streams.show(trees.view_deps(answer))
     else:
         from pkg.console.drawings import draw_deps
 
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
+
+
+@main.command(epilog="Example:  pkg show Cart.total   or   pkg show shop/cart.py:12 --limit 0")
+@click.argument("name", callback=decode_option)
+@store_options
+@show_options
+@json_option
+def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_json: bool) -> None:
+    """Show the source of NAME with its place, signature and docstring, and in short what calls it and what it calls.
+
+    NAME is what pkg deps takes: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
+    """
+    from pkg.api import open_graph
+    from pkg.console import code_views
+    from pkg.console.freshness_notes import refresh_graph, say_stale
+
+    with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, source)
+        shown = graph.show(name, source=source, limit=limit)
+        say_stale(shown.links.coverage.stale)
+    emit(as_json, code_views.show_lines(shown), lambda: code_views.view_show(shown))
+
+
+@main.command(epilog="Example:  pkg outline   or   pkg outline shop/cart.py   or   pkg outline shop --budget 500")
+@click.argument("path", required=False, callback=decode_option)
+@store_options
+@outline_options
+@json_option
+def outline(path: str | None, store: str, fresh: bool, source: str | None, budget: int, as_json: bool) -> None:
+    """Outline PATH: the files, classes and functions of a file or folder, or of all of a source without PATH.
+
+    What the most other files import comes first, and of each file what is called most, within a budget of tokens.
+    """
+    from pkg.api import open_graph
+    from pkg.console import code_views
+    from pkg.console.freshness_notes import refresh_graph, say_stale
+
+    with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, source)
+        found = graph.outline(path, source=source, budget=budget)
+        say_stale(found.stale)
+    emit(as_json, code_views.outline_lines(found), lambda: code_views.view_outline(found))
 
 
 @main.command(epilog="Example:  pkg rerank answers.jsonl   or   sample-answers | pkg rerank - > ranked.jsonl")

@@ -29,11 +29,12 @@ from pkg.errors import PathError, UsageError, conceal_address
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
-from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
+from pkg.retrieval.deps.answer import DIRECTIONS, SHOWN_LINKS, DepsOptions, QuestionKind
 from pkg.retrieval.query_options import (
     BLOCK_CHOICES,
     HELPER_CHOICES,
     MODES,
+    OUTLINE_BUDGET,
     PRUNE_CHOICES,
     RANKINGS,
     TEST_CHOICES,
@@ -317,6 +318,28 @@ deps_options = combine(
     ),
 )
 """The options of `pkg deps`, but for the store."""
+
+show_options = combine(
+    source_setting(help="Look in one source only."),
+    fresh_option,
+    click.option(
+        "--limit", type=click.IntRange(0), default=SHOWN_LINKS, show_default=True, help="Links of one kind; 0 for all."
+    ),
+)
+"""The options of `pkg show`, but for the store."""
+
+outline_options = combine(
+    source_setting(help="Outline this source."),
+    fresh_option,
+    click.option(
+        "--budget",
+        type=click.IntRange(0),
+        default=OUTLINE_BUDGET,
+        show_default=True,
+        help="Tokens that the outline may take; 0 for no limit.",
+    ),
+)
+"""The options of `pkg outline`, but for the store."""
 
 export_options = combine(
     click.option("--vectors", is_flag=True, help="Write the vectors too."),

@@ -143,19 +143,34 @@ def _view_code(hit: Hit) -> Text:
 
 
 def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool) -> Text:
-    """Highlight code with line numbers, with a fold in the place of each cut."""
+    """Highlight the first lines of code with their numbers, with a fold in the place of each cut."""
+    lines = _highlight(content)
+    view = _join_numbered(_number_lines(lines[:SHOWN_LINES], first, cuts, has_folds))
+    if len(lines) > SHOWN_LINES:
+        view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
+    return view
+
+
+def number_code(content: str, first: int) -> Text:
+    """Highlight all lines of code with their numbers."""
+    return _join_numbered(enumerate(_highlight(content), first))
+
+
+def _highlight(content: str) -> list[Text]:
     from rich.syntax import Syntax
-    from rich.text import Text
 
     from pkg.generation.aligned_code import align_code
 
     text = show_controls(align_code(content))
-    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
-    lines, view = code.split("\n"), Text()
-    for number, line in _number_lines(lines[:SHOWN_LINES], first, cuts, has_folds):
+    return list(Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text).split("\n"))
+
+
+def _join_numbered(lines: Iterable[tuple[int, Text]]) -> Text:
+    from rich.text import Text
+
+    view = Text()
+    for number, line in lines:
         view.append(f"{number:>6} ", "dim").append_text(line).append("\n")
-    if len(lines) > SHOWN_LINES:
-        view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
     return view
 
 

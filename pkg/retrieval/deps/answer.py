@@ -19,6 +19,8 @@ LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
 
+SHOWN_LINKS = 10  # of a relation beside a definition that is shown: who wants all of them asks for the dependencies
+
 _WITH_NAME = ("links", "path", "impact")
 
 
