@@ -3,9 +3,11 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -237,6 +239,24 @@ def test_what_an_export_brought_is_compared_by_content(folder: Path, store: str,
     (folder / "shop" / "part_2.py").write_text("# other\n")
     with pkg.open_graph(copy) as graph:
         assert list_stale(graph.deps(question="imports").coverage.stale) == {"shop/part_2.py": "changed"}
+
+
+def test_a_store_that_was_brought_to_a_newer_form_is_compared_too(folder: Path, store: str) -> None:
+    with closing(sqlite3.connect(store.removeprefix("sqlite:///"))) as connection, connection:
+        connection.execute("UPDATE unit SET fingerprint = NULL")  # so that the next build reads every file
+    (folder / "shop" / "part_2.py").write_text("# other\n")
+    with pkg.open_graph(store) as graph:
+        assert list_stale(graph.deps(question="imports").coverage.stale) == {"shop/part_2.py": "changed"}
+
+
+def test_what_is_no_file_any_more_is_told(folder: Path, graph: pkg.Graph) -> None:
+    for number in (1, 2, 3):
+        (folder / "shop" / f"part_{number}.py").unlink()
+    (folder / "shop" / "part_1.py").mkdir()
+    (folder / "shop" / "part_2.py").symlink_to("part_2.py")  # leads to itself
+    os.mkfifo(folder / "shop" / "part_3.py")  # who opens it would wait
+    stale = list_stale(graph.deps(question="imports").coverage.stale)
+    assert stale == {"shop/part_1.py": "changed", "shop/part_2.py": "unreadable", "shop/part_3.py": "changed"}
 
 
 def test_names_that_do_not_print_are_found_on_disk(tmp_path: Path) -> None:
