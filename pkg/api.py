@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
-    from pkg.retrieval.outline import CodeOutline
+    from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.query_options import (
         BlockChoice,
         HelperChoice,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from pkg.console.streams import show_controls, style_words
 from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
 from pkg.console.trees import deps_lines, view_deps
-from pkg.retrieval.outline import count_things, say_definition, say_file, say_folder
+from pkg.retrieval.outline_answer import count_things, say_definition, say_file, say_folder
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.retrieval.outline import CodeOutline
+    from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.show import Definition, Shown
 
 

@@ -12,12 +12,21 @@ from dataclasses import dataclass, field, replace
 from posixpath import commonpath, dirname, join
 from typing import TYPE_CHECKING
 
-from pkg.model import Label, Node, RelationType, Stale, is_bound
+from pkg.model import Edge, Label, Node, RelationType, is_bound
 from pkg.retrieval.deps.neighbours import join_imports
 from pkg.retrieval.deps.paths import name_unit
 from pkg.retrieval.freshness import StaleMarks, find_stale
 from pkg.retrieval.heads import find_header, find_text, summarise
 from pkg.retrieval.import_centrality import ImportGraph
+from pkg.retrieval.outline_answer import (
+    CodeOutline,
+    DefinitionOutline,
+    FileOutline,
+    FolderOutline,
+    say_definition,
+    say_file,
+    say_folder,
+)
 from pkg.retrieval.outline_scope import Scope, find_scope
 from pkg.retrieval.query_options import OUTLINE_BUDGET, check_least
 from pkg.retrieval.token_count import count_tokens
@@ -32,69 +41,6 @@ FOLDER_PART = 4  # of the budget at most a quarter for folders
 SHOWN_TARGETS = 3  # folders that a folder imports from
 
 _DEFINITIONS = (Label.CLASS, Label.FUNCTION)
-
-
-@dataclass(frozen=True, slots=True)
-class DefinitionOutline:
-    """A class or function by its header, in a file."""
-
-    id: str
-    label: str
-    qualname: str
-    start_line: int
-    end_line: int
-    signature: str  # on one line
-    summary: str | None  # first sentence of its docstring, in the outline of a file alone
-    callers: int  # functions, classes and modules that call it, certainly or likely
-
-
-@dataclass(frozen=True, slots=True)
-class FileOutline:
-    """A file, how central it is, and those of its definitions that are shown, in the order of the text."""
-
-    path: str
-    centrality: float  # all files of the source together have 1
-    importers: int  # files that import it, or anything of it
-    imports: int  # files of the source that it imports
-    total: int  # definitions that it has, without those inside of functions
-    summary: str | None  # first sentence of its docstring
-    definitions: tuple[DefinitionOutline, ...] = ()
-    is_stale: bool = False  # whether it is not what the graph was built from any more
-
-
-@dataclass(frozen=True, slots=True)
-class FolderOutline:
-    """A folder, how central its files are together, and the folders that they import from, most first."""
-
-    path: str
-    files: int
-    centrality: float
-    imports: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CodeOutline:
-    """The folders and files of a source, or of a part of it, the most central first, within a budget."""
-
-    source: str
-    path: str  # "" for all of the source
-    folders: tuple[FolderOutline, ...]
-    files: tuple[FileOutline, ...]
-    total_files: int
-    total_definitions: int
-    tokens: int  # of what is shown, by a rule of thumb
-    budget: int
-    stale: tuple[Stale, ...] = ()
-
-    @property
-    def left_out_files(self) -> int:
-        """Count the files that the budget had no room for."""
-        return self.total_files - len(self.files)
-
-    @property
-    def left_out_definitions(self) -> int:
-        """Count the definitions that the budget had no room for."""
-        return self.total_definitions - sum(len(each.definitions) for each in self.files)
 
 
 def run_outline(
@@ -122,9 +68,9 @@ class _Code:
     """What the outlines of a source are made of."""
 
     imports: ImportGraph
-    definitions: dict[str, list[Node]] = field(default_factory=lambda: defaultdict(list))  # by path, as in the text
-    callers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # by id of what they call
-    summaries: dict[str, str] = field(default_factory=dict)  # by path
+    definitions: dict[str, list[Node]]  # by path, in the order of the text
+    callers: dict[str, set[str]]  # by id of what they call
+    summaries: dict[str, str]  # by path
 
 
 def _read_code(store: GraphStore, scope: Scope) -> _Code:
@@ -134,18 +80,30 @@ def _read_code(store: GraphStore, scope: Scope) -> _Code:
     paths = {node.id: node.path for node in nodes} | {name_unit(scope.source, path): path for path in scope.all_files}
     steps = join_imports(edge for edge in edges if edge.type is not RelationType.CALLS)
     pairs = {(paths[step.start], paths[step.end]) for step in steps if step.start in paths and step.end in paths}
-    code = _Code(ImportGraph(scope.all_files, pairs))
+    return _Code(ImportGraph(scope.all_files, pairs), _sort_definitions(nodes), _list_callers(edges), _summarise(nodes))
+
+
+def _list_callers(edges: Iterable[Edge]) -> dict[str, set[str]]:
+    callers: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         if edge.type is RelationType.CALLS and is_bound(edge.confidence) and edge.start != edge.end:
-            code.callers[edge.end].add(edge.start)
+            callers[edge.end].add(edge.start)
+    return callers
+
+
+def _summarise(nodes: Iterable[Node]) -> dict[str, str]:
+    """Give the first sentence of the docstring of each file that has one."""
+    docstrings = ((node.path, find_text(node, "docstring")) for node in nodes if node.label is Label.MODULE)
+    return {path: summarise(docstring) for path, docstring in docstrings if docstring}
+
+
+def _sort_definitions(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    """Sort the definitions of each file, without those inside of functions."""
+    by_path: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
-        docstring = find_text(node, "docstring")
         if node.label is not Label.MODULE:
-            code.definitions[node.path].append(node)
-        elif docstring:
-            code.summaries[node.path] = summarise(docstring)
-    code.definitions = {path: _drop_local(found) for path, found in code.definitions.items()}
-    return code
+            by_path[node.path].append(node)
+    return {path: _drop_local(found) for path, found in by_path.items()}
 
 
 def _drop_local(nodes: Iterable[Node]) -> list[Node]:
@@ -284,27 +242,3 @@ def _name_folders(paths: Sequence[str]) -> dict[str, str]:
         first, separator, _ = path.removeprefix(f"{common}/").partition("/")
         names[path] = join(common, first) if separator else common or "."
     return names
-
-
-def say_folder(folder: FolderOutline) -> str:
-    """Write the line of a folder."""
-    imports = f"; imports {', '.join(folder.imports)}" if folder.imports else ""
-    return f"{folder.path}/  {count_things(folder.files, 'file')}{imports}"
-
-
-def say_file(file: FileOutline) -> str:
-    """Write the line of a file."""
-    importers = f"  imported by {count_things(file.importers, 'file')}" if file.importers else ""
-    return f"{file.path}{importers}" + (f"  {file.summary}" if file.summary else "")
-
-
-def say_definition(definition: DefinitionOutline) -> str:
-    """Write the line of a definition, further to the right the more classes are around it."""
-    indent = "  " * (1 + definition.qualname.count("."))
-    summary = f"  {definition.summary}" if definition.summary else ""
-    return f"{indent}{definition.start_line}: {definition.signature}{summary}"
-
-
-def count_things(count: int, name: str) -> str:
-    """Write a number of things."""
-    return f"{count:,} {name}" + ("" if count == 1 else "s")

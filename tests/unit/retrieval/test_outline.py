@@ -12,7 +12,7 @@ import pkg
 from pkg.cli import main
 from pkg.errors import QueryError, UsageError
 from pkg.retrieval.import_centrality import ImportGraph
-from pkg.retrieval.outline import CodeOutline, say_definition, say_file, say_folder
+from pkg.retrieval.outline_answer import CodeOutline, say_definition, say_file, say_folder
 from pkg.retrieval.token_count import count_tokens
 
 CORE = '''"""What all of the shop needs. And more."""
