@@ -28,7 +28,7 @@ from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
 from pkg.graph.verify import Difference, Verification
 from pkg.indexing.report import BuildReport
-from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip
+from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip, Stale
 from pkg.rerank.candidates import Candidate, Ranked, Ranking, RerankOptions, Task, Verdict
 from pkg.retrieval.deps.answer import Answer, DepsOptions, Link, Place
 from pkg.retrieval.query_options import QueryOptions
@@ -58,6 +58,7 @@ __all__ = [
     "Ranking",
     "RerankOptions",
     "Skip",
+    "Stale",
     "StoreStats",
     "Task",
     "Verdict",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
     from pkg.retrieval.explore import Exploration
+    from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.query_options import (
         BlockChoice,
         HelperChoice,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         RankingMethod,
         TestChoice,
     )
+    from pkg.retrieval.show import Shown
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -385,11 +387,13 @@ class Graph:
         tests: TestChoice = "auto",
         declarations: bool = True,
         floor: bool = True,
+        fresh: bool = False,
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
 
-        What each option means stands at pkg.QueryOptions. Raises QueryError where nothing can be asked, UsageError
-        for options that cannot be meant together.
+        What each option means stands at pkg.QueryOptions; with fresh the graph is brought up to date before, as refresh
+        does. Files that have changed since the build stand in coverage.stale. Raises QueryError where nothing can be
+        asked, UsageError for options that cannot be meant together.
         """
         from pkg.retrieval.query_options import QueryOptions
 
@@ -412,7 +416,19 @@ class Graph:
             declarations=declarations,
             floor=floor,
         )
+        if fresh:
+            self.refresh(source)
         return self._run_query(text, options)
+
+    def refresh(self, source: str | None = None, *, listener: Listener = NOBODY) -> list[BuildReport | Skip]:
+        """Bring all sources up to date with what they were built from, or the one named; only what changed is read.
+
+        Each is read as it was read before. A Skip says why one cannot be, such as a folder that is gone; the graph
+        keeps what it holds of it. Raises UsageError for an unknown source, StoreError where nothing can be written.
+        """
+        from pkg.indexing.refresh import refresh
+
+        return refresh(self.store, source, _build_options(None, 1, listener))
 
     def _run_query(self, text: str, options: QueryOptions) -> QueryResult:
         from pkg.retrieval.query import run_query
@@ -452,17 +468,52 @@ class Graph:
         depth: int | None = None,
         direction: Direction = "both",
         limit: int = 200,
+        fresh: bool = False,
     ) -> Answer:
         """Tell what depends on what, or who reads a constant; what each option means stands at pkg.DepsOptions.
 
         name: path:line, a path, a dotted module, a qualified or a bare name of a function, class, constant or field.
+        fresh: bring the graph up to date before, as refresh does; else coverage.stale lists files that have changed.
         Raises QueryError for a name that the graph does not know, UsageError for options that do not fit together.
         """
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_deps
 
+        if fresh:
+            self.refresh(source)
         options = DepsOptions(question, to, source, depth, direction, limit)
         return _read_again(lambda: run_deps(self.store, name, options))
+
+    def show(self, name: str, *, source: str | None = None, limit: int = 10, fresh: bool = False) -> Shown:
+        """Show the source of a function, class, constant or file, with what it says of itself, its callers and callees.
+
+        name: as deps takes it. limit: links of one kind; 0 for no limit. fresh: bring the graph up to date before, as
+        refresh does. Raises QueryError for a name that the graph does not know, or that may mean several things.
+        """
+        from pkg.retrieval.show import run_show
+
+        if fresh:
+            self.refresh(source)
+        return _read_again(lambda: run_show(self.store, name, source, limit))
+
+    def outline(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: str | None = None,
+        budget: int = 2000,
+        fresh: bool = False,
+    ) -> CodeOutline:
+        """Outline a file or a folder by its classes and functions, or a whole source by what is central in it.
+
+        budget: tokens that what is shown may take; 0 for no limit. fresh: bring the graph up to date before, as refresh
+        does. Raises QueryError for a path that is not there, and without one where there are several sources.
+        """
+        from pkg.retrieval.outline import run_outline
+
+        if fresh:
+            self.refresh(source)
+        return _read_again(lambda: run_outline(self.store, None if path is None else os.fspath(path), source, budget))
 
     def trace(self, command: str, *, source: str | None = None) -> TraceReport:
         """Run a command in the current folder, and compare the calls that it makes with those of the graph.

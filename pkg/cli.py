@@ -33,8 +33,10 @@ from pkg.console.options import (
     generate_options,
     json_option,
     open_output,
+    outline_options,
     query_options,
     rerank_options,
+    show_options,
     store_options,
     verify_options,
 )
@@ -54,7 +56,6 @@ from pkg.console.streams import (
     keep_interrupts,
     plain_warnings,
     prepare_streams,
-    show,
     show_controls,
 )
 from pkg.errors import BuildInterrupted, PkgError, UsageError
@@ -178,7 +179,16 @@ def build(
 @query_options
 @generate_options
 @json_option
-def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, as_json: bool, **options: Any) -> None:
+def query(
+    text: str,
+    store: str,
+    fresh: bool,
+    explain: bool,
+    prompt: bool,
+    exit_code: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Find the code that helps with TEXT; - reads the question from standard input.
 
     With --generate a text model writes an answer. Where TEXT shows examples, such as asserts or a session of doctest,
@@ -186,6 +196,7 @@ def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, a
     """
     from pkg.api import open_graph
     from pkg.console import tables
+    from pkg.console.freshness_notes import refresh_graph, say_stale
     from pkg.console.generate_command import run_generate, split_options
     from pkg.retrieval.query_options import PROMPT_HITS
 
@@ -200,10 +211,13 @@ def query(text: str, store: str, explain: bool, prompt: bool, exit_code: bool, a
     if asked is not None:
         if exit_code:
             raise UsageError("--exit-code is about what is found, and --generate writes an answer whatever that is")
-        run_generate(text, store, options, asked, as_json)
+        run_generate(text, store, options, asked, as_json, fresh)
         return
     with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, options["source"])
         result = graph.query(text, **options)
+        say_stale(result.coverage.stale)
         fits = result.coverage.fits is not False
         if prompt:
             answer = graph.prompt(result)
@@ -384,7 +398,13 @@ def completion(shell: str) -> None:
 @deps_options
 @json_option
 def deps(
-    name: str | None, store: str, ends: tuple[str, str] | None, form: str | None, as_json: bool, **options: Any
+    name: str | None,
+    store: str,
+    fresh: bool,
+    ends: tuple[str, str] | None,
+    form: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, readers.
 
@@ -393,21 +413,69 @@ def deps(
     many of the call sites in reach are bound.
     """
     from pkg.api import open_graph
-    from pkg.console import trees
+    from pkg.console import streams, trees
+    from pkg.console.freshness_notes import refresh_graph, say_stale
 
     if form not in (None, "json") and as_json and not is_by_default(click.get_current_context(), "as_json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     question, name, end = choose_question(name, ends, options)
     with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, options["source"])
         answer = graph.deps(name, question=question, to=end, **options)
+        say_stale(answer.coverage.stale)
     if form in (None, "json"):
         emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":
-        show(trees.view_deps(answer))
+        streams.show(trees.view_deps(answer))
     else:
         from pkg.console.drawings import draw_deps
 
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
+
+
+@main.command(epilog="Example:  pkg show Cart.total   or   pkg show shop/cart.py:12 --limit 0")
+@click.argument("name", callback=decode_option)
+@store_options
+@show_options
+@json_option
+def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_json: bool) -> None:
+    """Show the source of NAME with its place, signature and docstring, and in short what calls it and what it calls.
+
+    NAME is what pkg deps takes: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
+    """
+    from pkg.api import open_graph
+    from pkg.console import code_views
+    from pkg.console.freshness_notes import refresh_graph, say_stale
+
+    with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, source)
+        shown = graph.show(name, source=source, limit=limit)
+        say_stale(shown.links.coverage.stale)
+    emit(as_json, code_views.show_lines(shown), lambda: code_views.view_show(shown))
+
+
+@main.command(epilog="Example:  pkg outline   or   pkg outline shop/cart.py   or   pkg outline shop --budget 500")
+@click.argument("path", required=False, callback=decode_option)
+@store_options
+@outline_options
+@json_option
+def outline(path: str | None, store: str, fresh: bool, source: str | None, budget: int, as_json: bool) -> None:
+    """Outline PATH: the files, classes and functions of a file or folder, or of all of a source without PATH.
+
+    What the most other files import comes first, and of each file what is called most, within a budget of tokens.
+    """
+    from pkg.api import open_graph
+    from pkg.console import code_views
+    from pkg.console.freshness_notes import refresh_graph, say_stale
+
+    with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, source)
+        found = graph.outline(path, source=source, budget=budget)
+        say_stale(found.stale)
+    emit(as_json, code_views.outline_lines(found), lambda: code_views.view_outline(found))
 
 
 @main.command(epilog='Example:  pkg rerank answers.jsonl   or   pkg rerank a.py b.py --query "add(1, 2) returns 3"')

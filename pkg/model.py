@@ -356,6 +356,16 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Stale:
+    """A file of an answer that is not what the graph was built from any more; without a path all of its source is."""
+
+    source: str
+    root: str
+    path: str
+    state: str  # changed, gone or unreadable
+
+
+@dataclass(frozen=True, slots=True)
 class Helper:
     """Code added because a hit calls it (P-06), or because it calls the hit, with the reason for the choice."""
 
@@ -369,6 +379,7 @@ class Helper:
     imports: tuple[str, ...] = ()  # statements of its module whose names it uses
     role: str = "callee"  # or caller; wrapped, where a hit does nothing but call it
     is_folded: bool = False  # whether lines of it are folded: of its docstring, or all of its body
+    is_stale: bool = False  # whether its file is not what the graph was built from any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,6 +427,7 @@ class Hit:
     has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
     same_function: int = 0  # other good blocks of its function that were folded into this one
     functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, of which the first make its score
+    is_stale: bool = False  # whether its file is not what the graph was built from any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +446,7 @@ class Coverage:
     without_code: int = 0  # hits whose code the budget had no room for
     same_function: int = 0  # blocks that were folded into a better one of their function
     fits: bool | None = None  # whether anything fits the question; None where that was not judged
+    stale: tuple[Stale, ...] = ()  # files of the hits that are not what the graph was built from any more
 
 
 @dataclass(frozen=True, slots=True)

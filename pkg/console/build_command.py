@@ -36,7 +36,7 @@ def run_build(
         from pkg.console.enhance_command import check_model
 
         check_model(enhancement, [path])
-    with _listen(options.pop("yes")) as (listener, close_bar):
+    with listen_to_build(options.pop("yes")) as (listener, close_bar):
         if remove:
             reports = [remove_source(decode_word(path), store=store, ask=listener.ask)]
         elif from_export:
@@ -56,7 +56,7 @@ def run_build(
 
 def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
     """Build now and after each change; each round that changes anything is shown."""
-    with _listen(options.pop("yes")) as (listener, close_bar):
+    with listen_to_build(options.pop("yes")) as (listener, close_bar):
 
         def say_fault(fault: PkgError) -> None:
             close_bar()
@@ -68,7 +68,7 @@ def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[st
 
 
 @contextmanager
-def _listen(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], None]]]:
+def listen_to_build(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], None]]]:
     """Give who listens to a build at this terminal, and what takes the bar of progress away."""
     choose = choose_ask()
     ask = cache(choose) if choose else None  # the store may be opened several times; a password is asked for once

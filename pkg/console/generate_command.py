@@ -59,9 +59,12 @@ def _refuse_alone() -> None:
         raise UsageError(f"{option.opts[0]} is about an answer; give --generate as well")
 
 
-def run_generate(text: str, store: str, query: dict[str, Any], asked: dict[str, Any], as_json: bool) -> None:
+def run_generate(
+    text: str, store: str, query: dict[str, Any], asked: dict[str, Any], as_json: bool, fresh: bool = False
+) -> None:
     """Write the answer to a question; decisions and usage go to standard error."""
     from pkg.api import generate_answer, open_graph
+    from pkg.console.freshness_notes import refresh_graph, say_stale
     from pkg.generation.generate_options import GenerateOptions
     from pkg.models.usage import read_price, render_usage
     from pkg.retrieval.query_options import QueryOptions
@@ -76,7 +79,11 @@ def run_generate(text: str, store: str, query: dict[str, Any], asked: dict[str, 
     else:
         with open_graph(store, ask=choose_ask()) as graph:
             _check_model(model, by_file, [source.root for source in graph.store.sources()])
+            if fresh:
+                refresh_graph(graph, query["source"])
             answer = graph.generate(text, model, options, query=QueryOptions(**query), listen=echo, say=_say)
+    if answer.result is not None:
+        say_stale(answer.result.coverage.stale)
     if trace is not None:
         _write_trace(Path(trace), answer)
     emit(as_json, answer_lines(answer), lambda: view_answer(answer, is_told=echo is not None and echo.has_written))

@@ -30,12 +30,13 @@ from pkg.errors import PathError, UsageError, conceal_address
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
-from pkg.retrieval.deps.answer import DIRECTIONS, DepsOptions, QuestionKind
+from pkg.retrieval.deps.answer import DIRECTIONS, SHOWN_LINKS, DepsOptions, QuestionKind
 from pkg.retrieval.explore_options import ExploreOptions
 from pkg.retrieval.query_options import (
     BLOCK_CHOICES,
     HELPER_CHOICES,
     MODES,
+    OUTLINE_BUDGET,
     PRUNE_CHOICES,
     RANKINGS,
     TEST_CHOICES,
@@ -117,6 +118,12 @@ enhance_options = combine(
     ),
 )
 """The options of `pkg enhance`, but for the store."""
+
+
+fresh_option = click.option(
+    "--fresh", is_flag=True, help="Bring the graph up to date first: build again what changed since the last build."
+)
+"""Whether to build before an answer."""
 
 
 def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -224,6 +231,7 @@ query_options = combine(
         default=QUERY.floor,
         help="Say when nothing fits (default), and keep it out of prompts; or do not judge.",
     ),
+    fresh_option,
     click.option("--exit-code", is_flag=True, help="End with exit code 3 when nothing is found, or nothing fits."),
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
     click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
@@ -287,6 +295,7 @@ generate_options = combine(
 
 deps_options = combine(
     source_setting(help="Look in one source only."),
+    fresh_option,
     click.option(
         "--depth",
         type=click.IntRange(0),
@@ -331,6 +340,28 @@ explore_options = combine(
     where_options,
 )
 """The options of `pkg explore`, but for the store."""
+
+show_options = combine(
+    source_setting(help="Look in one source only."),
+    fresh_option,
+    click.option(
+        "--limit", type=click.IntRange(0), default=SHOWN_LINKS, show_default=True, help="Links of one kind; 0 for all."
+    ),
+)
+"""The options of `pkg show`, but for the store."""
+
+outline_options = combine(
+    source_setting(help="Outline this source."),
+    fresh_option,
+    click.option(
+        "--budget",
+        type=click.IntRange(0),
+        default=OUTLINE_BUDGET,
+        show_default=True,
+        help="Tokens that the outline may take; 0 for no limit.",
+    ),
+)
+"""The options of `pkg outline`, but for the store."""
 
 export_options = combine(
     click.option("--vectors", is_flag=True, help="Write the vectors too."),

@@ -72,6 +72,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
             "pruned": [asdict(cut) for cut in hit.pruned],
             "helpers": [asdict(helper) for helper in hit.helpers],
             **({"functions": [asdict(place) for place in hit.functions]} if hit.functions else {}),
+            "is_stale": hit.is_stale,
         }
     coverage = {"type": "coverage", **asdict(result.coverage)}
     yield coverage | ({"explain": list(result.explain)} if explain else {})
@@ -115,7 +116,7 @@ def _view_title(hit: Hit) -> RenderableType:
     others = f", {hit.same_function} more of its blocks" if hit.same_function else ""
     return (
         f"[bold]{hit.rank}. {_escape(hit.path)}:{hit.start_line}[/]  {kind}[bold cyan]{_escape(hit.qualname)}[/]"
-        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}{others}[/]"
+        f"  [green]{scores}[/]  [dim]{_escape(hit.source)}{others}[/]" + ("  [yellow]stale[/]" if hit.is_stale else "")
     )
 
 
@@ -142,19 +143,34 @@ def _view_code(hit: Hit) -> Text:
 
 
 def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool) -> Text:
-    """Highlight code with line numbers, with a fold in the place of each cut."""
+    """Highlight the first lines of code with their numbers, with a fold in the place of each cut."""
+    lines = _highlight(content)
+    view = _join_numbered(_number_lines(lines[:SHOWN_LINES], first, cuts, has_folds))
+    if len(lines) > SHOWN_LINES:
+        view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
+    return view
+
+
+def number_code(content: str, first: int) -> Text:
+    """Highlight all lines of code with their numbers."""
+    return _join_numbered(enumerate(_highlight(content), first))
+
+
+def _highlight(content: str) -> list[Text]:
     from rich.syntax import Syntax
-    from rich.text import Text
 
     from pkg.generation.aligned_code import align_code
 
     text = show_controls(align_code(content))
-    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
-    lines, view = code.split("\n"), Text()
-    for number, line in _number_lines(lines[:SHOWN_LINES], first, cuts, has_folds):
+    return list(Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text).split("\n"))
+
+
+def _join_numbered(lines: Iterable[tuple[int, Text]]) -> Text:
+    from rich.text import Text
+
+    view = Text()
+    for number, line in lines:
         view.append(f"{number:>6} ", "dim").append_text(line).append("\n")
-    if len(lines) > SHOWN_LINES:
-        view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
     return view
 
 

@@ -300,4 +300,4 @@ def _say_place(place: Place) -> Text:
     line = style_words(show_controls(f"{place.path}:{place.line}" if place.line else place.path), "bold")
     if place.qualname != place.path:
         line.append(("  " if place.path else f"{place.label.lower()} ") + show_controls(place.qualname), "cyan")
-    return line
+    return line.append("  stale", "yellow") if place.is_stale else line

@@ -299,6 +299,11 @@ def looks_minified(text: bytes) -> bool:
     return len(head) > _MEAN_LINE * (head.count(b"\n") + head.count(b"\r") + 1)
 
 
+def is_archive(path: str) -> bool:
+    """Tell whether a path is a file that holds others."""
+    return path.lower().endswith(ARCHIVE_SUFFIXES) and os.path.isfile(path)
+
+
 def _discover_file(path: str, max_file_size: int) -> Discovery:
     from pkg.extract.files import find_obstacle, make_entry
 
@@ -323,12 +328,19 @@ def _discover_file(path: str, max_file_size: int) -> Discovery:
 
 
 def _discover_revision(path: str, max_file_size: int, follow_links: bool) -> Discovery:
-    """Read PATH@REVISION, where PATH ends at the first @ that follows a folder's name."""
+    parts = split_revision(path)
+    if parts is None:
+        raise PathError(f"no such file or folder: {print_path(path)}; {_EXPECTED}")
+    from pkg.extract.revisions import discover_revision
+
+    return discover_revision(*parts, max_file_size, follow_links)
+
+
+def split_revision(path: str) -> tuple[str, str] | None:
+    """Split PATH@REVISION at the first @ that follows the path of a folder; None where there is no such folder."""
     at = path.find("@")
     while at >= 0:
         if os.path.isdir(path[:at]):
-            from pkg.extract.revisions import discover_revision
-
-            return discover_revision(path[:at], path[at + 1 :], max_file_size, follow_links)
+            return path[:at], path[at + 1 :]
         at = path.find("@", at + 1)
-    raise PathError(f"no such file or folder: {print_path(path)}; {_EXPECTED}")
+    return None

@@ -100,6 +100,22 @@ def print_path(path: str) -> str:
     return "".join(map(_print_character, path))
 
 
+_PRINTED = re.compile(r"\\(?:(\\)|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+
+
+def restore_path(printed: str) -> str:
+    """Give the path that print_path has spelled so."""
+    return _PRINTED.sub(_restore_character, printed) if "\\" in printed else printed
+
+
+def _restore_character(found: re.Match[str]) -> str:
+    backslash, byte, short, long = found.groups()
+    if byte:
+        code = int(byte, 16)
+        return chr(code if code < 0x80 else code + 0xDC00)
+    return backslash or chr(int(short or long, 16))
+
+
 def _print_character(character: str) -> str:
     if character == "\\":
         return "\\\\"

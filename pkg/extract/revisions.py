@@ -60,10 +60,18 @@ def resolve_commit(folder: str, revision: str) -> str:
             f"{print_path(folder)}@{print_path(revision)}: git cannot read this folder ({complaint});"
             " expected a git work tree or a bare repository"
         )
-    raise PathError(
-        f"{print_path(folder)} has no revision '{print_path(revision)}'; expected a branch, tag or commit;"
-        f" list them with: git -C {print_path(folder)} log --oneline --all"
-    )
+    shown = print_path(folder)
+    lacking = f"{shown} has no revision '{print_path(revision)}'"
+    if _is_shallow(folder):
+        raise PathError(
+            f"{lacking}: it is a shallow clone, which holds only a part of its history; fetch the rest, then build"
+            f" again: git -C {shown} fetch --unshallow --tags"
+        )
+    raise PathError(f"{lacking}; expected a branch, tag or commit; list them with: git -C {shown} log --oneline --all")
+
+
+def _is_shallow(folder: str) -> bool:
+    return _run_git(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
 
 def list_tree(folder: str, commit: str) -> Iterator[Object]:

@@ -125,8 +125,8 @@ class GraphStore(Protocol):
     def generation(self) -> int:
         """Count the writes that have ended; 0 for a store that holds nothing."""
 
-    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
-        """Give (path, fingerprint, content hash) of every unit of a source."""
+    def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source, or of those at some paths."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Read one generation in the block: it is held still, or StoreChangedError at the end says that it is gone."""

@@ -27,6 +27,7 @@ from pkg.indexing.report import BuildReport, CutCount, StageClock
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input
+    from pkg.model import Source
 
 NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
 
@@ -177,8 +178,20 @@ def _check_source(store: GraphStore, found: Input) -> None:
     if known is None and found.entries == ():
         first = f"; {len(found.skipped)} left out, such as {found.skipped[0]}" if found.skipped else ""
         raise PathError(f"no Python files in {source.root} (expected at least one .py file{first})")
-    if known is not None and (known.root, known.kind) != (source.root, source.kind):
+    is_moved = known is not None and (known.root, known.kind) != (source.root, source.kind)
+    if known is not None and is_moved and not _is_revision_of_same(known, source):
         raise StoreError(
             f"source '{source.name}' in {store.address} was built from {known.root}, not from {source.root};"
             f" name this one with --source, or remove the other with: pkg build --remove {source.name}"
         )
+
+
+def _is_revision_of_same(one: Source, other: Source) -> bool:
+    """Tell whether two sources are revisions of one folder: the same source then moves from one to the other."""
+    from pkg.extract.discovery import split_revision
+    from pkg.extract.files import restore_path
+
+    if one.revision is None or other.revision is None:
+        return False
+    first, second = (split_revision(restore_path(each.root)) for each in (one, other))
+    return first is not None and second is not None and first[0] == second[0]

@@ -87,9 +87,9 @@ class BuildPlan:
 
 
 def is_current(found: Input, store: GraphStore) -> bool:
-    """Tell whether the last build of the source read this very input."""
+    """Tell whether the last build of the source read this very input, of the same revision."""
     before = store.source_fingerprint(found.source.name)
-    return bool(before) and before == found.fingerprint
+    return bool(before) and before == found.fingerprint and found.source in store.sources()
 
 
 def gather_docstrings(found: Input, store: GraphStore) -> Docstrings:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pkg.errors import PathError
+from pkg.extract.files import Discovery, print_path
+from pkg.extract.input_options import InputOptions, seal_fingerprint
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Skip, Source, Status
 from pkg.units import format_id, hash_bytes
@@ -77,17 +79,32 @@ def find_input(
 
     if is_corpus(path):
         return _find_corpus(path, source, field)
-    from pkg.extract.discovery import discover
+    from pkg.extract.discovery import discover, is_archive
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
 
+    # Before it is listed: what is written meanwhile is read at the next build.
+    stamp = _stamp_file(Path(path)) if is_archive(path) else None
     found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size, follow_links)
     entries = tuple(
         RawUnit(entry.path, entry.fingerprint, entry.size, Label.FILE, entry.read) for entry in found.entries
     )
     named = Source(source or found.name, found.kind, found.root, found.revision)
+    options = InputOptions(max_file_size=max_file_size, follow_links=follow_links)
+    return Input(named, seal_fingerprint(stamp or _stamp_listing(found), options), entries, found.skipped)
+
+
+def _stamp_listing(found: Discovery) -> str:
+    """Tell what was found, and what was left out, from another listing."""
     lines = [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
     lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]
-    return Input(named, hash_text("\n".join(lines).encode("utf-8", "replace")), entries, found.skipped)
+    return hash_text("\n".join(lines).encode("utf-8", "replace"))
+
+
+def _stamp_file(file: Path) -> str:
+    """Tell a file that holds many units from what it was by its size and times."""
+    from pkg.extract.files import make_fingerprint
+
+    return make_fingerprint(file.stat())
 
 
 def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
@@ -95,13 +112,11 @@ def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
     if path == "-":
         named = Source(source or "stdin", "corpus", "-")
         return Input(named, "", None, stream=lambda: _stream_rows(path, field))
-    from pkg.extract.files import make_fingerprint
-
     file = Path(path)
     if not file.is_file():
         raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
-    fingerprint = f"{make_fingerprint(file.stat())}-{field or ''}"
-    named = Source(source or file.name.split(".", 1)[0], "corpus", str(file.resolve()))
+    fingerprint = seal_fingerprint(_stamp_file(file), InputOptions(field))
+    named = Source(source or file.name.split(".", 1)[0], "corpus", print_path(str(file.resolve())))
     return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, field))
 
 

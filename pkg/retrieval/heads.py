@@ -63,12 +63,18 @@ def _read_classes(store: GraphStore, functions: Sequence[Node]) -> dict[str, Nod
 
 def make_head(definition: Node, around: Node | None = None) -> Head:
     """Make the head of a function or class; of another node there is no signature."""
-    docstring = definition.properties.get("docstring")
-    summary = summarise(docstring) if isinstance(docstring, str) else ""
+    docstring = find_text(definition, "docstring")
+    summary = summarise(docstring) if docstring is not None else ""
     header = find_header(around.content, around.start_col) if around is not None else None
     is_definition = definition.label in (Label.FUNCTION, Label.CLASS)
     signature = find_header(definition.content, definition.start_col) if is_definition else None
     return Head(signature, header, summary or None)
+
+
+def find_text(node: Node, name: str) -> str | None:
+    """Give a property of a node that is a text; None where it has none."""
+    found = node.properties.get(name)
+    return found if isinstance(found, str) else None
 
 
 def list_unsaid(hit: Hit) -> list[str]:

@@ -13,7 +13,7 @@ from pkg.extract.syntax import find_indent
 from pkg.model import Hit, Label, Nested, Node, Unfolded
 from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.context import Lines
-from pkg.retrieval.heads import Head, read_heads, read_owners
+from pkg.retrieval.heads import Head, find_text, read_heads, read_owners
 from pkg.retrieval.pruning.prune import Pruned, prune
 from pkg.retrieval.pruning.safe_cuts import Surroundings
 from pkg.retrieval.query_options import QueryOptions, prune_choice
@@ -132,15 +132,10 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         pruned=cuts,
         same_content=match.same_content,
         same_function=match.same_function,
-        docstring=_find_text(node, "docstring"),
-        docstring_source=_find_text(node, "docstring_source"),
+        docstring=find_text(node, "docstring"),
+        docstring_source=find_text(node, "docstring_source"),
         **read.head._asdict(),
     )
-
-
-def _find_text(node: Node, name: str) -> str | None:
-    found = node.properties.get(name)
-    return found if isinstance(found, str) else None
 
 
 def _raise_score(match: Ranked, pruned: Pruned | None) -> float:

@@ -12,6 +12,7 @@ from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.floor import explain_misfit, fits
+from pkg.retrieval.freshness import mark_hits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
 from pkg.retrieval.long.long_search import encode_parts
@@ -34,20 +35,24 @@ __all__ = ["QueryOptions", "run_query"]
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
     """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
     check_options(options)
+    with store.snapshot():
+        return mark_hits(store, _find_hits(store, encoder, text, options))
+
+
+def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult:
     question, read = parse_question(text), _note_reading(text)
     query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
-    with store.snapshot():
-        if not knows_question(encoder, question.text, query):
-            check_known(store, question, encoder.name, options.ranking)
-        find = partial(_find_best, store, question, query, parts, options)
-        if options.mode == "file":
-            return _list_files(store, text, find, read, options)
-        found = find(options.top_k)
-        notes = _explain_found(store, found, options)
-        is_fit, misfit = _judge_fit(found, encoder, options)
-        opener = HitOpener(store, encoder, query, options)
-        complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
-        packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
+    if not knows_question(encoder, question.text, query):
+        check_known(store, question, encoder.name, options.ranking)
+    find = partial(_find_best, store, question, query, parts, options)
+    if options.mode == "file":
+        return _list_files(store, text, find, read, options)
+    found = find(options.top_k)
+    notes = _explain_found(store, found, options)
+    is_fit, misfit = _judge_fit(found, encoder, options)
+    opener = HitOpener(store, encoder, query, options)
+    complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
+    packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     same_function = sum(each.same_function for each in found.ranked)

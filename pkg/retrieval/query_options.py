@@ -23,6 +23,8 @@ TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
 PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
 
+OUTLINE_BUDGET = 2000  # tokens: two pages or three, beside which there is room for a question
+
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:

@@ -59,6 +59,16 @@ def test_a_write_that_changes_nothing_makes_no_generation(store: GraphStore) -> 
     assert store.generation() == 1
 
 
+def test_fingerprints_are_given_of_the_paths_that_are_asked_for(store: GraphStore) -> None:
+    fill(store, FILES)
+    known = sorted(store.fingerprints("demo"))
+    paths = [path for path, _, _ in known]
+    assert len(paths) > 1
+    assert list(store.fingerprints("demo", paths[:1])) == known[:1]
+    assert sorted(store.fingerprints("demo", [*paths, "no/such.py"])) == known
+    assert list(store.fingerprints("demo", [])) == list(store.fingerprints("other", paths)) == []
+
+
 def test_a_touched_file_gets_its_fingerprint_without_a_generation(store: GraphStore) -> None:
     fill(store, FILES)
     before = sorted(store.fingerprints("demo"))

@@ -286,9 +286,10 @@ class FakeStore:
     def generation(self) -> int:
         return self._now.generation
 
-    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
-        units = sorted(self._now.units.items())
-        return iter([(path, unit.fingerprint, unit.content_hash) for (owner, path), unit in units if owner == source])
+    def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
+        units = [(path, unit) for (owner, path), unit in sorted(self._now.units.items()) if owner == source]
+        chosen = units if paths is None else [(path, unit) for path, unit in units if path in paths]
+        return iter([(path, unit.fingerprint, unit.content_hash) for path, unit in chosen])
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
         links = sorted(self._now.links.items())

@@ -91,6 +91,8 @@ def test_every_option_is_a_keyword_with_the_type_and_the_default_of_its_class(
         assert keywords.pop("weights") == ("Mapping[str, float] | None", None)  # a dictionary of one's own each time
         own.pop("weights")
         own["stages"] = ("Sequence[StageName]", own["stages"][1])  # a list will do as well
+    else:
+        assert keywords.pop("fresh") == ("bool", False)  # what comes before the question
     assert keywords == own
 
 

@@ -89,7 +89,7 @@ def test_a_query_answers_with_hits_and_a_line_of_coverage(graph: str) -> None:
     assert coverage == {
         "type": "coverage", "searched": 3, "filtered": 0, "folded": 0, "shown": 3, "over_budget": 0, "notes": [],
         "calls_bound": 1, "calls_possible": 0, "calls_unbound": 2, "without_code": 0, "same_function": 0,
-        "fits": True,
+        "fits": True, "stale": [],
     }  # fmt: skip
 
 
@@ -527,3 +527,38 @@ def test_a_pipe_takes_the_view_for_people_where_it_is_asked_for(tmp_path: Path) 
     asked = CliRunner().invoke(main, ["query", "find the price of a cart", "--store", store, "--no-json"])
     assert "1. a.py:" in asked.stdout
     assert json.loads(CliRunner().invoke(main, ["stats", "--store", store]).stdout)["type"] == "stats"
+
+
+def test_stale_files_are_told_on_standard_error_with_what_mends_them(repository: Path, graph: str) -> None:
+    (repository / "mail.py").write_text(MAIL + "# changed\n")
+    (repository / "dates.py").unlink()
+    result = run("query", "send a message through a mail server", "--mode", "function", "--store", graph)
+    command = f"give --fresh, or run: pkg build {repository} --source post"
+    assert result.stderr == f"pkg: stale: since post was built, dates.py is gone, mail.py changed; {command}\n"
+    *hits, coverage = read_lines(result)
+    assert all(hit["is_stale"] for hit in hits)
+    assert [each["path"] for each in coverage["stale"]] == ["dates.py", "mail.py"]  # type: ignore[attr-defined]
+    result = run("deps", "send_mail", "--store", graph, "--format", "tree")
+    assert "mail.py:1  send_mail  stale" in result.stdout
+    assert "mail.py changed" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [(("query", "send a mail", "--mode", "function"), "start_line"), (("deps", "send_mail"), "line")],
+)
+def test_fresh_builds_before_it_answers(repository: Path, graph: str, words: tuple[str, ...], line: str) -> None:
+    (repository / "mail.py").write_text("# moved by a line\n" + MAIL)
+    result = run(*words, "--fresh", "--store", graph)
+    assert result.stderr == "pkg: post: 1 read, 0 removed, 1 unchanged\n"
+    first, *_, coverage = read_lines(result)
+    assert (first[line], coverage["stale"]) == (2, [])
+
+
+def test_fresh_tells_what_cannot_be_read_any_more(repository: Path, graph: str) -> None:
+    repository.rename(repository.with_name("letters"))
+    result = run("query", "send a mail", "--fresh", "--store", graph)
+    assert result.exit_code == 0
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"pkg: not brought up to date: post: no such file or folder: {repository}")
+    assert second.startswith(f"pkg: stale: {repository}, from which post was built, is gone")

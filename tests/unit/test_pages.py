@@ -89,6 +89,8 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for command in ("init", "add .", "-c user.name=a -c user.email=a commit -m a"):
         subprocess.run(["git", "-C", place / "shop", *command.split()], check=True, capture_output=True)
+    source = f"file://{place / 'shop'}"
+    subprocess.run(["git", "clone", "--depth", "1", source, "clone"], cwd=place, check=True, capture_output=True)
     for store in ("graph", "busy", "other-encoder", "other-weights"):
         assert run_pkg(f"pkg build shop --store sqlite:///{store}.db").exit_code == 0
     write_files(place, {"shop/dates.py": CODE + "\n"})  # something to do for the next build

@@ -143,10 +143,13 @@ class EmbeddedStore:
         with translate_faults(self.address):
             return self._get_meta("generation") or 0
 
-    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
-        """Give (path, fingerprint, content hash) of every unit of a source."""
+    def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source, or of those at some paths."""
         with translate_faults(self.address):
-            yield from self._connection.execute(sql.LIST_FINGERPRINTS, (source,))
+            if paths is None:
+                yield from self._connection.execute(sql.LIST_FINGERPRINTS, (source,))
+            else:
+                yield from self._connection.execute(sql.LIST_SOME_FINGERPRINTS, (source, json.dumps(list(paths))))
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""

@@ -149,6 +149,7 @@ DELETE_SOURCE = "DELETE FROM source WHERE number = ?"
 
 LIST_FINGERPRINTS = """SELECT path, coalesce(unit.fingerprint, ''), iif(unit.fingerprint IS NULL, '', content_hash) FROM unit JOIN source ON source.number = unit.source
     WHERE name = ?"""
+LIST_SOME_FINGERPRINTS = f"{LIST_FINGERPRINTS} AND path IN (SELECT value FROM json_each(?))"
 PUT_FINGERPRINT = (
     """UPDATE unit SET fingerprint = ? WHERE path = ? AND source = (SELECT number FROM source WHERE name = ?)"""
 )

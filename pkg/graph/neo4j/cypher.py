@@ -136,9 +136,10 @@ COUNT_OF_SOURCE = "MATCH (n:{label}) WHERE n.source = $source RETURN count(n) AS
 LIST_UNFINISHED = "MATCH (n:Source) WHERE n.state = 'deleting' AND n.source = n.name RETURN n.name AS name, n.id AS id"
 DELETE_SOME = "MATCH (n:{label}) WHERE n.source = $source WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count"
 DELETE_SOURCE_NODE = "MATCH (n:Source {id: $id}) DETACH DELETE n"
-LIST_FINGERPRINTS = """MATCH (u:File|Row) WHERE u.source = $source
-    RETURN u.path AS path, coalesce(u.fingerprint, '') AS fingerprint,
+_FINGERPRINTS = """RETURN u.path AS path, coalesce(u.fingerprint, '') AS fingerprint,
     CASE WHEN u.fingerprint IS NULL THEN '' ELSE u.content_hash END AS content ORDER BY path"""
+LIST_FINGERPRINTS = f"MATCH (u:File|Row) WHERE u.source = $source {_FINGERPRINTS}"
+LIST_SOME_FINGERPRINTS = f"MATCH (u:File|Row) WHERE u.source = $source AND u.id IN $ids {_FINGERPRINTS}"
 PUT_FINGERPRINT = "MATCH (u:File|Row) WHERE u.source = $source AND u.id IN $ids SET u.fingerprint = $fingerprint"
 
 LIST_NOTES = f"MATCH (l:{LINKS}) WHERE l.source = $source AND l.gone IS NULL RETURN l.path AS path, l.notes AS notes"

@@ -26,7 +26,7 @@ from pkg.graph.neo4j.listing import (
     list_nodes,
 )
 from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
-from pkg.graph.neo4j.neo4j_writing import Neo4jWriter, delete_nodes
+from pkg.graph.neo4j.neo4j_writing import Neo4jWriter, delete_nodes, name_units
 from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.searching import ServerTexts
@@ -153,9 +153,17 @@ class Neo4jStore:
         """Count the writes that have ended; 0 for a store that holds nothing."""
         return self._reader.view.generation
 
-    def fingerprints(self, source: str) -> Iterator[tuple[str, str, str]]:
-        """Give (path, fingerprint, content hash) of every unit of a source, those of an unfinished load too."""
-        for record in self._reader.stream(cypher.LIST_FINGERPRINTS, source=source):
+    def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
+        """Give (path, fingerprint, content hash) of every unit of a source, those of an unfinished load too.
+
+        paths: only of the units at these.
+        """
+        if paths is None:
+            records = self._reader.stream(cypher.LIST_FINGERPRINTS, source=source)
+        else:
+            ids = [unit_id for path in paths for unit_id in name_units(source, path)]
+            records = self._reader.stream(cypher.LIST_SOME_FINGERPRINTS, source=source, ids=ids)
+        for record in records:
             yield record["path"], record["fingerprint"], record["content"]
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:

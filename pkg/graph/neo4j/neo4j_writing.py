@@ -127,7 +127,7 @@ class Neo4jWriter:
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
         """Note that a file was touched though its content is the same; this alone makes no new generation."""
         self._check_source(source)
-        ids = _name_units(source, path)
+        ids = name_units(source, path)
         parameters = {"source": source, "ids": ids, "fingerprint": fingerprint}
         self._run(source, lambda run: run.run(cypher.PUT_FINGERPRINT, **parameters).consume())
 
@@ -151,7 +151,7 @@ class Neo4jWriter:
         """Remove one file or row and all that only it contains."""
         self._check_source(source)
         self.flush()
-        ids = _name_units(source, path)
+        ids = name_units(source, path)
         if self._run(source, lambda run: _delete_units(run, ids)):
             self._touch(source)
 
@@ -296,7 +296,7 @@ def delete_nodes(run: Runner, source: str) -> int:
     return 0
 
 
-def _name_units(source: str, path: str) -> list[str]:
+def name_units(source: str, path: str) -> list[str]:
     """Give the ids that a file or a row at a path has."""
     return [format_id(hash_key(source, path, label.value)) for label in cypher.UNIT_LABELS]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pkg.errors import UsageError
-from pkg.model import Node
+from pkg.model import Node, Stale
 from pkg.retrieval.query_options import check_choice, check_least
 
 QuestionKind = Literal["links", "path", "impact", "cycles", "unused", "imports"]
@@ -18,6 +18,8 @@ READS = "READS"
 LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
+
+SHOWN_LINKS = 10  # of a relation beside a definition that is shown: who wants all of them asks for the dependencies
 
 _WITH_NAME = ("links", "path", "impact")
 
@@ -71,6 +73,7 @@ class Place:
     path: str  # "" for a library
     line: int  # first line of the definition; 0 for a file or a library
     qualname: str
+    is_stale: bool = False  # whether its file is not what the graph was built from any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class CallCoverage:
     names: str = ""  # the name, or whose names, in words
     notes: tuple[str, ...] = ()
     what: str = "call sites"  # what was counted; reads of a constant are none
+    stale: tuple[Stale, ...] = ()  # files of the answer that are not what the graph was built from any more
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ def looks_like_path(name: str) -> bool:
 def find_files(store: GraphStore, path: str, sources: Iterable[Source]) -> list[Node]:
     """Find files and rows by their whole path, else by the end of it; absolute paths count below a source's root."""
     chosen = list(sources)
-    exact = [node for each in chosen for node in _get_unit(store, each.name, _relate(path, each.root))]
-    return exact or _find_ends(store, {_relate(path, each.root): None for each in chosen}, chosen)
+    exact = [node for each in chosen for node in _get_unit(store, each.name, relate_path(path, each.root))]
+    return exact or _find_ends(store, {relate_path(path, each.root): None for each in chosen}, chosen)
 
 
 def find_modules(store: GraphStore, name: str, sources: Iterable[Source]) -> list[Node]:
@@ -58,7 +58,8 @@ def derive_module(path: str) -> str:
     return stem.removesuffix("/__init__").replace("/", ".")
 
 
-def _relate(path: str, root: str) -> str:
+def relate_path(path: str, root: str) -> str:
+    """Write a path as one below a root, where it lies there; else as it is, with slashes."""
     plain = path.replace("\\", "/")
     with suppress(ValueError):
         plain = PurePath(plain).relative_to(PurePath(root.replace("\\", "/"))).as_posix()

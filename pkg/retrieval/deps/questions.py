@@ -9,6 +9,7 @@ from pkg.retrieval.deps.answer import Answer, DepsOptions, check_options
 from pkg.retrieval.deps.names import Target, find_target
 from pkg.retrieval.deps.neighbours import LinkReader
 from pkg.retrieval.deps.paths import list_sources
+from pkg.retrieval.deps.stale_places import mark_places
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -25,7 +26,7 @@ def run_deps(store: GraphStore, name: str | None, options: DepsOptions = DEFAULT
     with store.snapshot():
         list_sources(store, options.source)
         target = find_target(store, name, options.source, options.question == "links") if name else None
-        return _answer(LinkReader(store), target, options)
+        return mark_places(store, _answer(LinkReader(store), target, options))
 
 
 def _answer(reader: LinkReader, target: Target | None, options: DepsOptions) -> Answer:

@@ -5,7 +5,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.extract.files import print_path
+from pkg.extract.files import print_path, restore_path
 
 names = st.one_of(
     st.binary(max_size=6).map(os.fsdecode), st.text(alphabet="\\xe9\u00e9\u00a0\udce9\n\U000e0001", max_size=8)
@@ -16,6 +16,7 @@ names = st.one_of(
 def test_every_path_prints_and_no_two_look_the_same(one: str, other: str) -> None:
     assert print_path(one).isprintable()
     assert (print_path(one) == print_path(other)) == (one == other)
+    assert restore_path(print_path(one)) == one
 
 
 @given(st.from_regex(r"[\w./ -]*", fullmatch=True))

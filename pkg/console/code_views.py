@@ -1,0 +1,71 @@
+"""Show code that was asked for by its name or place: as JSON-ready lines for a program, as text for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pkg.console.streams import show_controls, style_words
+from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
+from pkg.console.trees import deps_lines, view_deps
+from pkg.retrieval.outline_answer import count_things, say_definition, say_file, say_folder
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.retrieval.outline_answer import CodeOutline
+    from pkg.retrieval.show import Definition, Shown
+
+
+def show_lines(shown: Shown) -> Iterator[dict[str, Any]]:
+    """Give one line a definition of the name, then its links as `pkg deps` does, with the line of coverage last."""
+    for definition in shown.definitions:
+        yield {"type": "definition", **asdict(definition)}
+    yield from deps_lines(shown.links)
+
+
+def view_show(shown: Shown) -> Iterator[RenderableType]:
+    """Show each definition with its place and numbered lines, then what needs it and what it needs as a tree."""
+    for definition in shown.definitions:
+        yield from _view_definition(definition)
+    yield from view_deps(shown.links)
+
+
+def _view_definition(definition: Definition) -> Iterator[RenderableType]:
+    title = style_words(f"{definition.path}:{definition.start_line}-{definition.end_line}", "bold")
+    title.append(f"  {definition.kind or definition.label.lower()} ", "dim")
+    title.append(show_controls(definition.qualname), "bold cyan").append(f"  {show_controls(definition.source)}", "dim")
+    yield title.append("  stale", "yellow") if definition.is_stale else title
+    if definition.class_header:
+        yield style_words(f"{HEAD_MARGIN}{definition.class_header}", "dim")
+    if definition.docstring and definition.docstring_source in WRITTEN:  # that of a person stands in the code
+        yield style_words(f"{definition.docstring}\n({definition.docstring_source})", "dim italic")
+    yield number_code(definition.content, definition.start_line)
+
+
+def outline_lines(outline: CodeOutline) -> Iterator[dict[str, Any]]:
+    """Give one line a folder and one a file with its definitions, then the line of coverage."""
+    for folder in outline.folders:
+        yield {"type": "folder", **asdict(folder)}
+    for file in outline.files:
+        yield {"type": "file", **asdict(file)}
+    counts = asdict(outline)
+    del counts["folders"], counts["files"]
+    left_out = {"files": outline.left_out_files, "definitions": outline.left_out_definitions}
+    yield {"type": "coverage", **counts, "left_out": left_out}
+
+
+def view_outline(outline: CodeOutline) -> Iterator[RenderableType]:
+    """Show folders, files and definitions as the lines that the budget was counted by."""
+    for folder in outline.folders:
+        yield style_words(say_folder(folder), "bold")
+    for file in outline.files:
+        line = style_words(say_file(file), "bold cyan")
+        yield line.append("  stale", "yellow") if file.is_stale else line
+        for definition in file.definitions:
+            yield style_words(say_definition(definition))
+    files, definitions = outline.left_out_files, outline.left_out_definitions
+    shown = f"{count_things(len(outline.files), 'file')}, about {count_things(outline.tokens, 'token')}"
+    more = f"; {count_things(files, 'file')} and {count_things(definitions, 'definition')} left out, see --budget"
+    yield style_words(shown + (more if files or definitions else ""), "dim")

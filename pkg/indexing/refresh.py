@@ -1,0 +1,51 @@
+"""The use case that brings sources of a graph up to date with what they were built from, read as it was read then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkg.errors import InputError, UsageError
+from pkg.indexing.build import build
+from pkg.indexing.build_plan import DEFAULT_OPTIONS, BuildOptions
+from pkg.model import Skip, Source
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+    from pkg.indexing.report import BuildReport
+
+STDIN = "-"  # root of rows that came through a pipe, and cannot be read again
+
+
+def refresh(
+    store: GraphStore, source: str | None = None, options: BuildOptions = DEFAULT_OPTIONS
+) -> list[BuildReport | Skip]:
+    """Build every source anew that can be read, or the one named; only what changed is done again.
+
+    A Skip says why a source cannot be read, such as a folder that is gone: the graph keeps what it holds of it.
+    Raises UsageError for a source that is not there, StoreError where the store cannot be written.
+    """
+    sources = store.sources()
+    chosen = [each for each in sources if source in (None, each.name)]
+    if source is not None and not chosen:
+        known = ", ".join(each.name for each in sources) or "none"
+        raise UsageError(f"no source '{source}' in {store.address}; expected one of: {known}")
+    return [_build_again(store, each, options) for each in chosen if each.root != STDIN]
+
+
+def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> BuildReport | Skip:
+    from pkg.extract.files import restore_path
+    from pkg.extract.input_options import parse_fingerprint
+
+    _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    try:
+        return build(
+            restore_path(source.root),
+            store,
+            options,
+            source=source.name,
+            field=read.field,
+            max_file_size=read.max_file_size,
+            follow_links=read.follow_links,
+        )
+    except InputError as fault:
+        return Skip(source.name, str(fault))

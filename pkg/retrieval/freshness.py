@@ -1,0 +1,171 @@
+"""Tell which files of an answer are not what the graph was built from any more; those alone are looked at.
+
+A file whose size and times are those of its build is not read. Any other is hashed: a copy or a touch changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pkg.errors import PathError
+from pkg.extract.files import DEFAULT_MAX_FILE_SIZE, SUFFIXES, make_fingerprint, read_file, restore_path
+from pkg.extract.input_options import is_same_file, parse_fingerprint
+from pkg.model import Hit, QueryResult, Source, Stale
+from pkg.retrieval.deps.paths import name_unit
+from pkg.units import format_id, hash_bytes
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+STDIN = "-"  # root of rows that came through a pipe
+
+
+def mark_hits(store: GraphStore, result: QueryResult) -> QueryResult:
+    """Mark the hits of a query, and their helpers, whose files have changed or are gone since the build."""
+    stale = find_stale(store, _list_shown(result.hits))
+    if not stale:
+        return result
+    marks = StaleMarks(stale)
+    hits = tuple(_mark_hit(hit, marks) for hit in result.hits)
+    return replace(result, hits=hits, coverage=replace(result.coverage, stale=stale))
+
+
+def _list_shown(hits: Iterable[Hit]) -> Iterator[tuple[str, str]]:
+    for hit in hits:
+        yield from ((hit.source, path) for path in (hit.path, *(helper.path for helper in hit.helpers)))
+
+
+def _mark_hit(hit: Hit, marks: StaleMarks) -> Hit:
+    helpers = tuple(replace(each, is_stale=marks.holds(hit.source, each.path)) for each in hit.helpers)
+    return replace(hit, helpers=helpers, is_stale=marks.holds(hit.source, hit.path))
+
+
+class StaleMarks:
+    """Which files are stale; of a source that is gone as a whole nothing is known about single ones."""
+
+    def __init__(self, stale: Iterable[Stale]) -> None:
+        self._places = {(each.source, each.path) for each in stale if each.path}
+
+    def holds(self, source: str, path: str) -> bool:
+        """Tell whether a file is stale."""
+        return (source, path) in self._places
+
+
+def find_stale(store: GraphStore, shown: Iterable[tuple[str, str]]) -> tuple[Stale, ...]:
+    """Find the stale among files that are given by source and path, in their order; a source that is gone is told once.
+
+    A git revision and rows from a pipe stay what they were.
+    """
+    paths: dict[str, set[str]] = defaultdict(set)
+    for source, path in shown:
+        if path:
+            paths[source].add(path)
+    known = {source.name: source for source in store.sources() if source.name in paths}
+    return tuple(stale for name in sorted(known) for stale in _check_source(store, known[name], paths[name]))
+
+
+def _check_source(store: GraphStore, source: Source, paths: Collection[str]) -> list[Stale]:
+    if source.revision is not None or source.root == STDIN:
+        return []
+    root = restore_path(source.root)
+    try:
+        info = os.stat(root)
+    except OSError as fault:
+        return [Stale(source.name, source.root, "", _name_state(fault))]
+    if stat.S_ISDIR(info.st_mode):
+        places = {path: os.path.join(root, restore_path(path)) for path in paths}
+        states = _check_units(store, source, {path: _DiskFile(place) for path, place in places.items()})
+    elif source.kind == "corpus":
+        return _check_corpus(store, source, info)
+    elif root.lower().endswith(SUFFIXES):
+        states = _check_units(store, source, {path: _DiskFile(root) for path in paths})
+    else:
+        states = _check_archive(store, source, info, paths)
+    return [Stale(source.name, source.root, path, state) for path, state in sorted(states.items())]
+
+
+@dataclass(frozen=True, slots=True)
+class _DiskFile:
+    """A file as it is now."""
+
+    place: str
+
+    def compare(self, fingerprint: str, content_hash: str) -> str | None:
+        """Tell what became of it since it had a fingerprint and a content; None where that is the same."""
+        try:
+            info = os.stat(self.place)
+        except OSError as fault:
+            return _name_state(fault)
+        size = fingerprint.partition("-")[0] or str(info.st_size)  # what comes from an export has no fingerprint
+        if not stat.S_ISREG(info.st_mode) or str(info.st_size) != size:
+            return "changed"
+        if make_fingerprint(info) == fingerprint:
+            return None
+        return _compare_content(partial(read_file, self.place, info.st_size), content_hash)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A file of an archive as it is now."""
+
+    fingerprint: str
+    read: Callable[[], bytes]
+
+    def compare(self, fingerprint: str, content_hash: str) -> str | None:
+        """Tell what became of it since it had a fingerprint and a content; None where that is the same."""
+        return None if self.fingerprint == fingerprint else _compare_content(self.read, content_hash)
+
+
+def _compare_content(read: Callable[[], bytes], content_hash: str) -> str | None:
+    try:
+        text = read()
+    except PathError:
+        return "unreadable"
+    return None if format_id(hash_bytes(text)) == content_hash else "changed"
+
+
+def _check_units(store: GraphStore, source: Source, files: Mapping[str, _DiskFile | _Member]) -> dict[str, str]:
+    """Give what became of each file that is not what it was, by path."""
+    states = {
+        path: files[path].compare(fingerprint, content or _read_hash(store, source.name, path))
+        for path, fingerprint, content in store.fingerprints(source.name, files)
+    }
+    return {path: state for path, state in states.items() if state is not None}
+
+
+def _read_hash(store: GraphStore, source: str, path: str) -> str:
+    """Read the hash of a file that the next build shall read whatever it is, as after an upgrade of the store."""
+    return store.get([name_unit(source, path)])[0].content_hash
+
+
+def _check_corpus(store: GraphStore, source: Source, info: os.stat_result) -> list[Stale]:
+    """Compare the file of the rows by size and time alone: to read all rows would take longer than the answer."""
+    stamp, _ = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    is_known = bool(stamp) and not is_same_file(stamp, info)
+    return [Stale(source.name, source.root, "", "changed")] if is_known else []
+
+
+def _check_archive(store: GraphStore, source: Source, info: os.stat_result, paths: Collection[str]) -> dict[str, str]:
+    """Look into an archive that was written since its build."""
+    from pkg.extract.discovery import discover
+
+    stamp, options = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    if is_same_file(stamp, info):
+        return {}
+    try:
+        found = discover(restore_path(source.root), options.max_file_size or DEFAULT_MAX_FILE_SIZE)
+    except PathError:
+        return {"": "unreadable"}
+    members = {entry.path: _Member(entry.fingerprint, entry.read) for entry in found.entries if entry.path in paths}
+    gone = {path: "gone" for path in paths if path not in members}
+    return gone | _check_units(store, source, members)
+
+
+def _name_state(fault: OSError) -> str:
+    return "gone" if isinstance(fault, FileNotFoundError | NotADirectoryError) else "unreadable"

@@ -1,0 +1,244 @@
+"""Outline a repository, a folder or a file: its files with their classes and functions, what matters most in a budget.
+
+A file weighs what it is central by imports; a definition has a part of that, by how often it is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from posixpath import commonpath, dirname, join
+from typing import TYPE_CHECKING
+
+from pkg.model import Edge, Label, Node, RelationType, is_bound
+from pkg.retrieval.deps.neighbours import join_imports
+from pkg.retrieval.deps.paths import name_unit
+from pkg.retrieval.freshness import StaleMarks, find_stale
+from pkg.retrieval.heads import find_header, find_text, summarise
+from pkg.retrieval.import_centrality import ImportGraph
+from pkg.retrieval.outline_answer import (
+    CodeOutline,
+    DefinitionOutline,
+    FileOutline,
+    FolderOutline,
+    say_definition,
+    say_file,
+    say_folder,
+)
+from pkg.retrieval.outline_scope import Scope, find_scope
+from pkg.retrieval.query_options import OUTLINE_BUDGET, check_least
+from pkg.retrieval.token_count import count_tokens
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+DEFINITION_PART = 0.5  # of the weight of a file, for the most called of its definitions
+PRIVATE_PART = 0.1  # of what a public definition counts: it is for those who read its file
+LEAST_TOKENS = 8  # of a line: where less is left, none will fit
+FOLDER_PART = 4  # of the budget at most a quarter for folders
+SHOWN_TARGETS = 3  # folders that a folder imports from
+
+_DEFINITIONS = (Label.CLASS, Label.FUNCTION)
+
+
+def run_outline(
+    store: GraphStore, path: str | None = None, source: str | None = None, budget: int = OUTLINE_BUDGET
+) -> CodeOutline:
+    """Outline a file, a folder or, without a path, all of a source, from one generation of the graph.
+
+    budget: tokens; 0 for no limit. Raises QueryError for a path that is not there or that may mean several things,
+    and without one where there are several sources.
+    """
+    check_least("budget", budget, 0)
+    with store.snapshot():
+        scope = find_scope(store, path, source)
+        outliner = _Outliner(scope, _read_code(store, scope), budget)
+        outliner.choose()
+        outline = outliner.finish()
+        stale = find_stale(store, ((scope.source, each.path) for each in outline.files))
+    marks = StaleMarks(stale)
+    files = tuple(replace(each, is_stale=marks.holds(scope.source, each.path)) for each in outline.files)
+    return replace(outline, files=files, stale=stale)
+
+
+@dataclass(slots=True)
+class _Code:
+    """What the outlines of a source are made of."""
+
+    imports: ImportGraph
+    definitions: dict[str, list[Node]]  # by path, in the order of the text
+    callers: dict[str, set[str]]  # by id of what they call
+    summaries: dict[str, str]  # by path
+
+
+def _read_code(store: GraphStore, scope: Scope) -> _Code:
+    """Read the definitions of a source, and the imports and calls between them."""
+    nodes = list(store.nodes((*_DEFINITIONS, Label.MODULE), scope.source))
+    edges = list(store.edges((RelationType.IMPORTS, RelationType.RESOLVES_TO, RelationType.CALLS), scope.source))
+    paths = {node.id: node.path for node in nodes} | {name_unit(scope.source, path): path for path in scope.all_files}
+    steps = join_imports(edge for edge in edges if edge.type is not RelationType.CALLS)
+    pairs = {(paths[step.start], paths[step.end]) for step in steps if step.start in paths and step.end in paths}
+    return _Code(ImportGraph(scope.all_files, pairs), _sort_definitions(nodes), _list_callers(edges), _summarise(nodes))
+
+
+def _list_callers(edges: Iterable[Edge]) -> dict[str, set[str]]:
+    callers: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        if edge.type is RelationType.CALLS and is_bound(edge.confidence) and edge.start != edge.end:
+            callers[edge.end].add(edge.start)
+    return callers
+
+
+def _summarise(nodes: Iterable[Node]) -> dict[str, str]:
+    """Give the first sentence of the docstring of each file that has one."""
+    docstrings = ((node.path, find_text(node, "docstring")) for node in nodes if node.label is Label.MODULE)
+    return {path: summarise(docstring) for path, docstring in docstrings if docstring}
+
+
+def _sort_definitions(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    """Sort the definitions of each file, without those inside of functions."""
+    by_path: dict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        if node.label is not Label.MODULE:
+            by_path[node.path].append(node)
+    return {path: _drop_local(found) for path, found in by_path.items()}
+
+
+def _drop_local(nodes: Iterable[Node]) -> list[Node]:
+    """Sort the definitions of a file, without those inside of functions."""
+    end, kept = 0, []
+    for node in sorted(nodes, key=lambda node: (node.start, -node.end, node.id)):
+        if node.start >= end:
+            kept.append(node)
+            end = node.end if node.label is Label.FUNCTION else end
+    return kept
+
+
+@dataclass(slots=True)
+class _Outliner:
+    """Chooses what fits into a budget, by its weight."""
+
+    scope: Scope
+    code: _Code
+    budget: int
+    tokens: int = 0
+    _folders: list[FolderOutline] = field(default_factory=list)
+    _files: dict[str, FileOutline] = field(default_factory=dict)  # that are shown, by path
+    _chosen: dict[str, DefinitionOutline] = field(default_factory=dict)  # that are shown, by id
+
+    def choose(self) -> None:
+        """Take folders, for a part of the budget, then files and definitions, as long as there is room."""
+        for folder in self._list_folders():
+            if self.budget and self.tokens + count_tokens(say_folder(folder)) > self.budget // FOLDER_PART:
+                break
+            self._folders.append(folder)
+            self.tokens += count_tokens(say_folder(folder))
+        for _, path, node in self._weigh_all():
+            if self.budget and self.budget - self.tokens < LEAST_TOKENS:
+                break
+            self._take(path, node)
+
+    def finish(self) -> CodeOutline:
+        """Give what was chosen, files by falling centrality."""
+        order = sorted(self._files, key=self._order_file)
+        files = tuple(replace(self._files[path], definitions=self._list_chosen(path)) for path in order)
+        total = sum(len(self.code.definitions.get(path, ())) for path in self.scope.files)
+        counts = len(self.scope.files), total, self.tokens, self.budget
+        return CodeOutline(self.scope.source, self.scope.path, tuple(self._folders), files, *counts)
+
+    def _order_file(self, path: str) -> tuple[float, str]:
+        return -self.code.imports.centrality[path], path
+
+    def _list_chosen(self, path: str) -> tuple[DefinitionOutline, ...]:
+        nodes = self.code.definitions.get(path, ())
+        return tuple(self._chosen[node.id] for node in nodes if node.id in self._chosen)
+
+    def _weigh_all(self) -> list[tuple[float, str, Node | None]]:
+        """List files (with None) and definitions, the weightiest first, and no definition before its file."""
+        weighed: list[tuple[float, str, Node | None]] = []
+        for path in self.scope.files:
+            centrality = self.code.imports.centrality[path]
+            weighed.append((centrality, path, None))
+            weights = [(self._weigh(node), node) for node in self.code.definitions.get(path, ())]
+            best = max((weight for weight, _ in weights), default=0)
+            weighed += [(DEFINITION_PART * centrality * weight / best, path, node) for weight, node in weights]
+        return sorted(weighed, key=lambda each: (-each[0], each[1], -1 if each[2] is None else each[2].start))
+
+    def _weigh(self, node: Node) -> float:
+        is_private = any(name.startswith("_") for name in node.qualname.split("."))
+        return (1 + len(self.code.callers.get(node.id, ()))) * (PRIVATE_PART if is_private else 1)
+
+    def _take(self, path: str, node: Node | None) -> None:
+        """Take a file or a definition with what is around it, where there is room for all of that."""
+        file = self._files.get(path) or self._outline_file(path)
+        around = [] if node is None else [each for each in self._list_around(path, node) if each.id not in self._chosen]
+        definitions = [self._outline_definition(each) for each in around]
+        lines = [say_definition(each) for each in definitions] + ([] if path in self._files else [say_file(file)])
+        cost = sum(map(count_tokens, lines))
+        if self.budget and self.tokens + cost > self.budget:
+            return
+        self.tokens += cost
+        self._files[path] = file
+        self._chosen.update((each.id, each) for each in definitions)
+
+    def _list_around(self, path: str, node: Node) -> list[Node]:
+        """List a definition and the classes around it."""
+        return [each for each in self.code.definitions[path] if each.start <= node.start and node.end <= each.end]
+
+    def _outline_file(self, path: str) -> FileOutline:
+        imports = self.code.imports
+        return FileOutline(
+            path,
+            imports.centrality[path],
+            imports.count_importers(path),
+            len(imports.targets(path)),
+            len(self.code.definitions.get(path, ())),
+            self.code.summaries.get(path),
+        )
+
+    def _outline_definition(self, node: Node) -> DefinitionOutline:
+        signature = _join_lines(find_header(node.content, node.start_col) or node.name)
+        docstring = find_text(node, "docstring") if self.scope.is_file else None
+        return DefinitionOutline(
+            node.id,
+            node.label.value,
+            node.qualname,
+            node.start_line,
+            node.end_line,
+            signature,
+            summarise(docstring) if docstring else None,
+            len(self.code.callers.get(node.id, ())),
+        )
+
+    def _list_folders(self) -> list[FolderOutline]:
+        """List the folders that the files of the scope lie in, the most central first; none where there is only one."""
+        names = _name_folders(self.scope.files)
+        files = Counter(names.values())
+        if len(files) < 2:
+            return []
+        ranks: dict[str, float] = defaultdict(float)
+        targets: dict[str, Counter[str]] = defaultdict(Counter)
+        for path, name in sorted(names.items()):
+            ranks[name] += self.code.imports.centrality[path]
+            ends = (names.get(end, name) for end in self.code.imports.targets(path))
+            targets[name].update(end for end in ends if end != name)
+        first = {name: tuple(end for end, _ in targets[name].most_common(SHOWN_TARGETS)) for name in files}
+        found = [FolderOutline(name, files[name], ranks[name], first[name]) for name in files]
+        return sorted(found, key=lambda folder: (-folder.centrality, folder.path))
+
+
+def _join_lines(header: str) -> str:
+    """Write a header on one line."""
+    return re.sub(r",? \)", ")", " ".join(header.split()).replace("( ", "("))
+
+
+def _name_folders(paths: Sequence[str]) -> dict[str, str]:
+    """Give for each file the folder directly below the one that all lie in; that one for its own files."""
+    common = commonpath([dirname(path) for path in paths]) if paths else ""
+    names = {}
+    for path in paths:
+        first, separator, _ = path.removeprefix(f"{common}/").partition("/")
+        names[path] = join(common, first) if separator else common or "."
+    return names
