@@ -200,8 +200,11 @@ def _load_rows() -> dict[str, dict[Label, Weights]]:
 
 
 def choose_row(names: Container[str], encoder: str) -> str:
-    """Choose among the encoders that something was learned for: the one of that name, or OTHER."""
-    kind = encoder.partition(":")[0]
+    """Choose among the encoders that something was learned for: the one of that kind, or OTHER.
+
+    encoder: its name, with a revision or a model behind it, such as static@1a2b3c4d or minilm:FOLDER.
+    """
+    kind = encoder.partition(":")[0].partition("@")[0]
     return kind if kind in names else OTHER
 
 

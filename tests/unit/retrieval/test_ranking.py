@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pools import make_bare_pool
 
+from pkg.api import build_graph, open_graph
 from pkg.errors import StoreError
 from pkg.model import Label, Outline
 from pkg.retrieval import ranking
@@ -93,7 +94,8 @@ def test_the_weights_that_are_shipped_name_every_feature() -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoder", "row"), [("static:1f", "static"), ("minilm", OTHER), ("openai:NAME@URL", OTHER), ("", OTHER)]
+    ("encoder", "row"),
+    [("static", "static"), ("static@1f2e3d4c", "static"), ("minilm", OTHER), ("openai:NAME@URL", OTHER), ("", OTHER)],
 )
 def test_encoders_that_nothing_was_learned_for_share_weights(encoder: str, row: str) -> None:
     assert load_weights(encoder) == load_weights(row)
@@ -111,3 +113,14 @@ def test_weights_of_other_features_are_refused(monkeypatch: pytest.MonkeyPatch, 
     with pytest.raises(StoreError, match=r"colour.*expected.*dense"):
         load_weights("static")
     ranking._load_rows.cache_clear()
+
+
+def test_a_graph_is_ranked_by_the_weights_for_its_encoder(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def find_price(cart):\n    return cart.price\n")
+    store = f"sqlite:///{tmp_path}/graph.db"
+    build_graph(tmp_path / "a.py", store=store)
+    with open_graph(store) as graph:
+        name = graph.store.encoder()[0]
+        result = graph.query("find the price of a cart", mode="function", declarations=False, prune="none")
+        assert f"offset {load_weights(name)[Label.FUNCTION].offset:+.2f}" in "\n".join(result.explain)
+    assert load_weights(name) == load_weights("static")
