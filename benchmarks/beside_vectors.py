@@ -17,14 +17,18 @@ from pkg.model import Label, Match, Matches, Node, NodeFilter, Outline
 class BesideStore:
     """A store whose functions have other vectors; everything else is the store's own."""
 
-    def __init__(self, store: GraphStore, ids: Sequence[str], vectors: Vectors) -> None:
-        self._store = store
+    def __init__(self, store: GraphStore, ids: Sequence[str], vectors: Vectors, encoder: str) -> None:
+        self._store, self._encoder = store, encoder
         self._ids = ids
         self._vectors = vectors
         self._rows = {node_id: row for row, node_id in enumerate(ids)}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
+
+    def encoder(self) -> tuple[str, int]:
+        """Give the name and dimension of the encoder that made the other vectors."""
+        return self._encoder, self._vectors.shape[1]
 
     def vector_search(self, label: Label, vector: Vectors, k: int, where: NodeFilter | None = None) -> Matches:
         """Find the k functions of the highest cosine, each content once; no set filters by anything."""
@@ -42,8 +46,9 @@ class BesideStore:
         return self.vector_search(label, vector, k, where), self._store.text_search(Label.FUNCTION, terms, k, where)
 
     def outlines(self, ids: Sequence[str], vector: Vectors, blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
-        """Give the outlines of functions with their cosines by the other vectors."""
-        found = self._store.outlines(ids, np.zeros(self._store.encoder()[1], np.float32), blocks_of)
+        """Give the outlines of functions with their cosines by the other vectors; nothing else has any."""
+        read = self._store.outlines(ids, np.zeros(self._store.encoder()[1], np.float32), blocks_of)
+        found = {node_id: outline for node_id, outline in read.items() if node_id in self._rows}
         cosines = self._vectors[[self._rows[each] for each in found]] @ vector
         pairs = zip(found.items(), cosines.tolist(), strict=True)
         return {node_id: outline._replace(cosine=cosine) for (node_id, outline), cosine in pairs}

@@ -86,7 +86,7 @@ def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> It
     nodes = sorted(graph.store.nodes([Label.FUNCTION]), key=lambda node: node.id)
     kept = cache / f"vectors-{chosen.name}-{name.partition(':')[0]}-{len(nodes)}.npy"
     vectors = encode_functions(nodes, loaded, Headings(graph.store.sources()), kept)
-    beside = Graph(cast(GraphStore, BesideStore(graph.store, [node.id for node in nodes], vectors)))
+    beside = Graph(cast(GraphStore, BesideStore(graph.store, [node.id for node in nodes], vectors, name)))
     for system, ranking in (("alone", "dense"), ("fused", "linear")):
         yield f"{name.partition(':')[0]} {system}", _make_search(beside, loaded, chosen.mode, ranking, NodeFilter())
 
