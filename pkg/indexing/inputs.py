@@ -79,13 +79,15 @@ def find_input(
         return _find_corpus(path, source, field)
     from pkg.extract.discovery import discover
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
+    from pkg.resolve.file_records import VERSION
 
     found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size, follow_links)
     entries = tuple(
         RawUnit(entry.path, entry.fingerprint, entry.size, Label.FILE, entry.read) for entry in found.entries
     )
-    named = Source(source or found.name, found.kind, found.root, found.revision)
-    lines = [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
+    named = Source(source or found.name, found.kind, found.root, found.revision, found.package)
+    lines = [f"{found.package}\0{VERSION}"]  # by which links are told, whatever the files
+    lines += [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
     lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]
     return Input(named, hash_text("\n".join(lines).encode("utf-8", "replace")), entries, found.skipped)
 
