@@ -98,7 +98,9 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
         )
     # Compared only inside the write: another build of the same source may have ended while this one waited for it.
     with _without_collector(), store.write() as writer:
-        is_moved = any(each.package != found.source.package for each in store.sources() if each.name == found.source.name)
+        is_moved = any(
+            each.package != found.source.package for each in store.sources() if each.name == found.source.name
+        )
         writer.put_source(found.source)  # before its units are listed: what a load from elsewhere left is removed first
         with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
             plan = replace(compare(found, known), is_moved=is_moved)

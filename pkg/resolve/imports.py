@@ -151,7 +151,7 @@ class Imports:
         return unknown(Reason.MODULE_ATTRIBUTE) if record.level else _make_library(record.module, record.name)
 
     def derive_named(self, found: Found, record: Import) -> Values:
-        """Give what an import takes from a module; where that may be a library's, it is if the module lacks the name."""
+        """Give what an import takes from a module; where that may be a library, what it lacks is the library's."""
         name = record.name or ""
         if not found.may_be_library:
             return self.derive_attribute(found, name)

@@ -126,7 +126,7 @@ class ImportLinks:
                 yield end
 
     def _pick_found(self, found: Found, record: Import) -> End | None:
-        """Give the node of one thing that a module's name leads to; an absolute name that leads nowhere is a library's."""
+        """Give the node of one thing that a module's name leads to; without dots, what leads nowhere is a library."""
         kind = "unknown" if record.name else "module"
         if not found:
             return None if record.level else self._link_library(record.module, kind)

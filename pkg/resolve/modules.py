@@ -19,6 +19,7 @@ INIT = "__init__.py"
 STUB_INIT = "__init__.pyi"
 _SOURCE_FOLDERS = ("src", "lib", "python")
 """Folders that projects put on the path of imports by convention."""
+_STANDARD = sys.stdlib_module_names | {"__main__"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ class ModuleMap:
             chosen = whole or [root for root in group if self.step(Found(folder=root), top).module is not None]
             if chosen:
                 return _Roots(tuple(chosen), all(self._is_sure(root, top, here) for root in chosen))
-        if top in sys.stdlib_module_names:
+        if top in _STANDARD:
             return _Roots()
         around = [root for group in groups for root in group if _is_around(root, here)]
         spaces = ((root, self.walk(Found(folder=root), name).folder) for root in around)
@@ -188,7 +189,7 @@ class ModuleMap:
         """
         here, own = self._find_folder(importer), self.find_root(importer)
         homes = self._homes.get(top, [])
-        if top in sys.stdlib_module_names:
+        if top in _STANDARD:
             homes = [root for root in homes if root in (own, "")]
 
         def rate(root: str) -> tuple[bool, int, bool, bool]:
@@ -235,7 +236,7 @@ class ModuleMap:
     def step(self, found: Found, name: str) -> Found:
         """Find a module or package inside a package; a package wins over a module of that name."""
         if found.others:
-            return _join_found(inner for each in found.list_all() if (inner := self.step(each, name)))
+            return _join_found(under for each in found.list_all() if (under := self.step(each, name)))
         if found.folder is None:
             return NOTHING
         inner = _join(found.folder, name)

@@ -30,8 +30,8 @@ _OF_LABEL = {
 _PIECE = (*_OWN, *DOCSTRING_PROPERTIES)
 PROPERTIES = (
     "id", "source", "path", "name", "qualname", "kind", "start", "end", "start_line", "end_line", "start_col",
-    "position", "content", "content_hash", "expression", "line", "root", "revision", "package", "language", "status", "reason",
-    *_PIECE,
+    "position", "content", "content_hash", "expression", "line", "root", "revision", "package", "language", "status",
+    "reason", *_PIECE,
 )  # fmt: skip
 """What a node is made of. Statements name each: for all that nodes have, vectors and long texts among them, a server
 takes up to ten times as long as for these."""
