@@ -134,7 +134,12 @@ def test_a_script_that_lies_aside_may_be_a_library() -> None:
     assert (found.modules, found.may_be_library) == (["examples/yaml.py"], True)
 
 
-PORTIONS = ["core/google/cloud/core/__init__.py", "storage/google/cloud/storage/blob.py", "redis/conf/start.py", "run.py"]
+PORTIONS = [
+    "core/google/cloud/core/__init__.py",
+    "storage/google/cloud/storage/blob.py",
+    "redis/conf/start.py",
+    "run.py",
+]
 
 
 @pytest.mark.parametrize(
