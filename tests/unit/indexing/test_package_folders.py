@@ -17,6 +17,7 @@ from unit.indexing.test_edits import build_afresh, put_tree
 from pkg.graph.store import GraphStore
 from pkg.indexing.build import build, build_export
 from pkg.model import Label, RelationType
+from pkg.resolve import file_records
 from pkg.retrieval.deps.names import find_target
 
 CART = """import shop.tax.rates
@@ -191,3 +192,18 @@ def test_a_packed_package_calls_itself(tmp_path: Path) -> None:
         build(str(tmp_path / "shop-1.0.zip"), store)
         build(str(tmp_path / "tree/shop"), folder)
         assert list_edges(store) == list_edges(folder)
+
+
+def test_a_graph_whose_links_another_version_found_is_resolved_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = write_tree(tmp_path / "tree", SHOP)
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        monkeypatch.setattr(file_records, "VERSION", file_records.VERSION - 1)
+        build(str(tree), store)
+        before = export_lines(store)
+        monkeypatch.undo()
+        report = build(str(tree), store)
+        assert (report.written, report.unchanged) == (0, len(SHOP))
+        assert not any(file_records.is_outdated(notes) for _, notes in store.link_notes("tree"))
+        assert export_lines(store) == before
