@@ -82,6 +82,7 @@ class ModuleMap:
             _parent(path) for path in self._paths if path.rpartition("/")[2] in (INIT, STUB_INIT)
         }
         self._roots: dict[tuple[str, str], _Roots] = {}  # by the folder of the importer, and what it names
+        self._found: dict[tuple[str, int, str, str | None], Found] = {}  # the same, of whole statements
         self.folders: set[str] = {""}
         for path in self._paths:
             folder = _parent(path)
@@ -127,9 +128,16 @@ class ModuleMap:
 
         A namespace package may lie in several folders: the one that has what is imported from it is meant.
         """
+        key = self._find_folder(importer), record.level, record.module, record.name
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._search_import(importer, record)
+        return _leave_out(importer, found)
+
+    def _search_import(self, importer: str, record: Import) -> Found:
         if record.level:
             return self.find_relative(importer, record.level, record.module)
-        found = self.find_absolute(importer, record.module)
+        found = self._walk_from(self._find_roots(importer, record.module), record.module)
         if found.module is not None or record.name in (None, "*"):
             return found
         roots = self._find_roots(importer, f"{record.module}.{record.name}")
@@ -140,14 +148,14 @@ class ModuleMap:
         """Find the module that an import binds its name to; nothing where that is something inside a module."""
         if record.name is None and record.alias is None:
             top = record.module.partition(".")[0]
-            found = self._walk_from(self._find_roots(importer, record.module), top)
+            found = _leave_out(importer, self._walk_from(self._find_roots(importer, record.module), top))
             return found or self.find_absolute(importer, top)
         found = self.find_import(importer, record)
         return found if record.name is None else self.step(found, record.name)
 
     def find_absolute(self, importer: str, name: str) -> Found:
         """Find the module of an absolute name, as an import in a file means it; nothing for a library."""
-        return self._walk_from(self._find_roots(importer, name), name)
+        return _leave_out(importer, self._walk_from(self._find_roots(importer, name), name))
 
     def _walk_from(self, roots: _Roots, name: str) -> Found:
         found = [each for root in roots.folders if (each := self.walk(Found(folder=root), name))]
@@ -206,15 +214,13 @@ class ModuleMap:
         return self._is_package(_join(root, top))
 
     def _search_package(self, importer: str, name: str) -> _Roots:
-        """Take the outermost package around the importer for the root, as where it is run as a script; never for sure.
-
-        The importer itself is not meant: that is a library of the same name.
-        """
+        """Take the outermost package around the importer for the root, as for a script that is run in it; never for sure."""
         parts = self._find_folder(importer).split("/")
         folders = ("/".join(parts[: count + 1]) for count in range(len(parts)))
         outermost = next((folder for folder in folders if self._is_package(folder)), None)
-        found = self.walk(Found(folder=outermost), name).module if outermost is not None else None
-        return _Roots((outermost,), False) if outermost is not None and found not in (None, importer) else _Roots()
+        if outermost is None or self.walk(Found(folder=outermost), name).module is None:
+            return _Roots()
+        return _Roots((outermost,), is_sure=False)
 
     def find_relative(self, importer: str, level: int, name: str) -> Found:
         """Find the module of a relative name: one dot is the folder of the importer."""
@@ -256,6 +262,11 @@ class ModuleMap:
     def _cut(self, path: str) -> str:
         """Give the path in the source of a file of the map."""
         return path[len(self._prefix) :]
+
+
+def _leave_out(importer: str, found: Found) -> Found:
+    """Leave out an importer that seems to import itself, where the name may be a library's."""
+    return NOTHING if found.may_be_library and found.module == importer else found
 
 
 def _count_shared(root: str, here: str) -> int:

@@ -97,11 +97,14 @@ STATES = st.fixed_dictionaries(
         "big/repo/app.py": st.booleans(),
         "big/repo/src/app.py": st.booleans(),
         "big/repo/tests/test_all.py": st.booleans(),
+        "big/repo/beta/celery.py": st.booleans(),
+        "big/repo/beta/__init__.py": st.booleans(),
     }
 )
 DATABASE = "class Table:\n    pass\n\n\ndef connect():\n    return Table()\n"
 TEST = """from app.db import connect, Table
 from app import db
+from celery import connect as other
 import big.repo.alpha.app.db
 import app
 
@@ -113,9 +116,11 @@ class Own(Table):
 def test():
     connect()
     db.connect()
+    other()
     app.connect()
     big.repo.alpha.app.db.connect()
 """
+CELERY = "from celery import Celery\n\n\ndef connect():\n    return Celery()\n"
 
 
 @FEW_EXAMPLES
@@ -138,7 +143,7 @@ def test_a_build_after_roots_came_and_went_equals_a_fresh_build(
 def choose_text(path: str) -> str:
     if path.endswith("__init__.py"):
         return ""
-    return TEST if "test" in path else DATABASE
+    return TEST if "test" in path else CELERY if "celery" in path else DATABASE
 
 
 def test_a_package_above_that_comes_and_goes_changes_the_edges_alone(tmp_path: Path) -> None:

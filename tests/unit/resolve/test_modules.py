@@ -178,6 +178,12 @@ def test_the_outermost_package_is_a_root_that_is_not_sure(importer: str, name: s
     assert (found.modules, found.may_be_library) == (modules, True)
 
 
+def test_whether_a_file_means_itself_depends_on_no_file_that_was_asked_before() -> None:
+    files, record = ModuleMap(HALF), make_import("celery", "Celery")
+    found = [files.find_import(importer, record).module for importer in ("shop/main.py", "shop/celery.py") * 2]
+    assert found == ["shop/celery.py", None] * 2
+
+
 SHOP = ["__init__.py", "cart.py", "tax/__init__.py", "tax/rates.py"]
 
 
