@@ -214,7 +214,7 @@ class ModuleMap:
         return self._is_package(_join(root, top))
 
     def _search_package(self, importer: str, name: str) -> _Roots:
-        """Take the outermost package around the importer for the root, as for a script that is run in it; never for sure."""
+        """Take the outermost package around the importer for the root, as for a script run in it; never for sure."""
         parts = self._find_folder(importer).split("/")
         folders = ("/".join(parts[: count + 1]) for count in range(len(parts)))
         outermost = next((folder for folder in folders if self._is_package(folder)), None)
