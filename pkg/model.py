@@ -78,6 +78,7 @@ class Source:
     kind: str  # "repository" or "corpus"
     root: str
     revision: str | None = None
+    package: str = ""  # dotted name of the package that the root is the folder of
 
 
 class Span(NamedTuple):

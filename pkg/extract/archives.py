@@ -232,7 +232,9 @@ def discover_archive(place: str, max_file_size: int) -> Discovery:
         else:
             entries.append(Entry(path, member.fingerprint, member.size, member.read))
     name = name_archive(os.path.basename(place))
-    return Discovery(print_path(place), name, "repository", None, tuple(entries), sort_skips(skipped))
+    is_package = "__init__.py" in members and "PKG-INFO" not in members and not place.lower().endswith(".whl")
+    package = name if is_package and name.isidentifier() else ""  # what lay in the folder itself was packed
+    return Discovery(print_path(place), name, "repository", None, tuple(entries), sort_skips(skipped), package)
 
 
 def name_archive(filename: str) -> str:

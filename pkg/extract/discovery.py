@@ -33,6 +33,7 @@ from pkg.extract.ignore import (
     is_left_out,
     load_outer_rules,
 )
+from pkg.extract.package_name import holds_init, name_package
 from pkg.model import Skip
 
 _MARKERS = PROJECT_FILES | {VENV_FILE}
@@ -52,7 +53,8 @@ def discover_folder(folder: str, max_file_size: int, follow_links: bool = False)
     walk.run()
     entries = walk.collect_entries()
     name = print_path(os.path.basename(root)) or "root"
-    return Discovery(print_path(root), name, "repository", None, entries, sort_skips(walk.skipped))
+    package = name_package(root, holds_init)
+    return Discovery(print_path(root), name, "repository", None, entries, sort_skips(walk.skipped), package)
 
 
 class _Folder(NamedTuple):  # a tree has thousands, and a frozen dataclass takes four times as long to make
@@ -324,7 +326,8 @@ def _discover_file(path: str, max_file_size: int) -> Discovery:
         raise PathError(f"{print_path(path)}: neither a Python file nor an archive; {_EXPECTED}")
     entries = () if obstacle else (make_entry(label, place, info, max_file_size),)
     skipped = sort_skips([Skip(label, obstacle)] if obstacle else [])
-    return Discovery(print_path(place), os.path.splitext(label)[0], "repository", None, entries, skipped)
+    package = name_package(os.path.dirname(place), holds_init)
+    return Discovery(print_path(place), os.path.splitext(label)[0], "repository", None, entries, skipped, package)
 
 
 def _discover_revision(path: str, max_file_size: int, follow_links: bool) -> Discovery:

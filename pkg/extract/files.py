@@ -77,6 +77,7 @@ class Discovery:
     revision: str | None  # full commit id when a revision is read
     entries: tuple[Entry, ...]
     skipped: tuple[Skip, ...]
+    package: str = ""  # dotted name of the package that the root is the folder of
 
 
 def sort_skips(skipped: list[Skip]) -> tuple[Skip, ...]:

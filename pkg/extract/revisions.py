@@ -13,6 +13,7 @@ from pkg.errors import PathError
 from pkg.extract.boundary import draw_boundary
 from pkg.extract.files import Discovery, Entry, describe_oversize, print_path, sort_skips
 from pkg.extract.ignore import MAX_IGNORE_FILE_SIZE, PKGIGNORE, choose_files
+from pkg.extract.package_name import list_inits, name_package
 from pkg.model import Skip
 
 _OPTIONS = ("--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
@@ -208,7 +209,22 @@ def discover_revision(folder: str, revision: str, max_file_size: int, follow_lin
         revision=commit,
         entries=tuple(sorted(entries, key=lambda entry: entry.path)),
         skipped=sort_skips(skipped),
+        package=_name_package(root, commit),
     )
+
+
+def _name_package(root: str, commit: str) -> str:
+    """Give the dotted name that a folder is imported by at a commit; packages end where the repository does."""
+    below = _run_git(root, "rev-parse", "--show-prefix").stdout.decode("utf-8", "surrogateescape").strip("/\n")
+    parts = below.split("/") if below else []
+    top = root
+    for _ in parts:
+        top = os.path.dirname(top)
+    paths = {os.path.join(top, *parts[:count]): "/".join(parts[:count]) for count in range(len(parts) + 1)}
+    wanted = [f":(literal){init}" for path in paths.values() for init in list_inits(path)]
+    listed = _run_git(root, "ls-tree", "--full-tree", "--name-only", "-z", commit, "--", *wanted).stdout
+    found = set(listed.decode("utf-8", "surrogateescape").split("\0"))
+    return name_package(root, lambda folder: folder in paths and not found.isdisjoint(list_inits(paths[folder])))
 
 
 _SUBMODULE = "submodule: its files are in another repository; check it out and read it as a folder"

@@ -103,9 +103,13 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
         )
     # Compared only inside the write: another build of the same source may have ended while this one waited for it.
     with _without_collector(), store.write() as writer:
+        is_moved = any(
+            each.package != found.source.package for each in store.sources() if each.name == found.source.name
+        )
         writer.put_source(found.source)  # before its units are listed: what a load from elsewhere left is removed first
         with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
-            session = write_units(store, writer, found, compare(found, known), replace(options, encoder=encoder), clock)
+            plan = replace(compare(found, known), is_moved=is_moved)
+            session = write_units(store, writer, found, plan, replace(options, encoder=encoder), clock)
     clock.mark("store")
     return replace(session.report(store, clock.rounded()), reencoded=reencoded)
 
@@ -118,6 +122,7 @@ def write_units(
     The store is read for what the writer does not change: the texts of files that are as they were.
     """
     from pkg.indexing.prepare import forget_encoder, prepare_all
+    from pkg.resolve.file_records import is_outdated
 
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
@@ -139,7 +144,7 @@ def write_units(
     session.skipped += cut.describe(found.source.name)
     forget_encoder(encoder, plan.size)  # resolution needs much memory of its own
     with clock.stage("resolve"):
-        if session.has_changed and is_resolved:
+        if is_resolved and (session.has_changed or any(map(is_outdated, records.values()))):
             options.enter("resolving calls and imports")
             from pkg.indexing.resolution import put_links
 

@@ -84,6 +84,7 @@ class BuildPlan:
     units: Iterable[RawUnit | Skip]
     known: KnownUnits  # what the store has; units that need not be read are marked as seen
     size: int  # bytes to read; 0 when that is not known
+    is_moved: bool = False  # the root is the folder of another package than before
 
 
 def is_current(found: Input, store: GraphStore) -> bool:
@@ -117,6 +118,8 @@ class Change:
     fresh: Mapping[str, UnitText]  # files that were put, as resolution wants them
     before: Mapping[str, bytes]  # texts of files that were put anew or removed, as they were
     unchanged: Sequence[str]  # paths of the files that are as they were
+    package: str = ""  # that the root of the repository is the folder of
+    is_moved: bool = False  # the package is another than before, so that every import may lead elsewhere
 
 
 class BuildSession:
@@ -181,12 +184,13 @@ class BuildSession:
 
     @property
     def has_changed(self) -> bool:
-        """Tell whether any unit was put or removed."""
-        return bool(self._written or self._removed)
+        """Tell whether any unit was put or removed, or all are imported by other names."""
+        return bool(self._written or self._removed or self._plan.is_moved)
 
     def change(self) -> Change:
         """Give what has changed, as resolution wants it."""
-        return Change(self._fresh, self._before, [path for path in self._plan.known.seen() if path not in self._fresh])
+        unchanged = [path for path in self._plan.known.seen() if path not in self._fresh]
+        return Change(self._fresh, self._before, unchanged, self._found.source.package, self._plan.is_moved)
 
     def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
         """Sum up the build."""

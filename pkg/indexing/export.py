@@ -52,7 +52,7 @@ def _read_heads(path: str) -> tuple[list[dict[str, Any]], dict[str, dict[int, Do
 
 
 def _make_input(path: str, line: dict[str, Any], docstrings: Docstrings) -> Input:
-    source = Source(line["name"], line["kind"], line["root"], line.get("revision"))
+    source = Source(line["name"], line["kind"], line["root"], line.get("revision"), line.get("package", ""))
     return Input(source, "", None, stream=lambda: _stream_units(path, source.name), docstrings=docstrings)
 
 

@@ -11,6 +11,7 @@ from pkg.extract.files import Discovery, print_path
 from pkg.extract.input_options import InputOptions, seal_fingerprint
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Skip, Source, Status
+from pkg.resolve.file_records import VERSION
 from pkg.units import format_id, hash_bytes
 
 
@@ -83,19 +84,20 @@ def find_input(
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
 
     # Before it is listed: what is written meanwhile is read at the next build.
-    stamp = _stamp_file(Path(path)) if is_archive(path) else None
+    stamp = f"{_stamp_file(Path(path))}-{VERSION}" if is_archive(path) else None  # links are told by the version
     found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size, follow_links)
     entries = tuple(
         RawUnit(entry.path, entry.fingerprint, entry.size, Label.FILE, entry.read) for entry in found.entries
     )
-    named = Source(source or found.name, found.kind, found.root, found.revision)
+    named = Source(source or found.name, found.kind, found.root, found.revision, found.package)
     options = InputOptions(max_file_size=max_file_size, follow_links=follow_links)
     return Input(named, seal_fingerprint(stamp or _stamp_listing(found), options), entries, found.skipped)
 
 
 def _stamp_listing(found: Discovery) -> str:
     """Tell what was found, and what was left out, from another listing."""
-    lines = [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
+    lines = [f"{found.package}\0{VERSION}"]  # by which links are told, whatever the files
+    lines += [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
     lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]
     return hash_text("\n".join(lines).encode("utf-8", "replace"))
 

@@ -39,9 +39,10 @@ def put_links(
     kept = [path for path in change.unchanged if path not in change.before]  # a file that was put may hold no code
     unchanged = {path: records[path] for path in kept if path in records}
     lost = list(_extract(source, store.texts(source, [path for path in kept if path not in records])))
-    units = Units([*change.fresh.values(), *lost], source, unchanged, partial(store.texts, source))
+    units = Units([*change.fresh.values(), *lost], source, unchanged, partial(store.texts, source), change.package)
     project = None
-    if snapshot and not lost and snapshot.keys() == unchanged.keys() | change.before.keys():
+    is_known = not lost and not change.is_moved and snapshot.keys() == unchanged.keys() | change.before.keys()
+    if snapshot and is_known:
         before = [unpack_unit(source, path, text, records[path]) for path, text in change.before.items()]
         project = resolve_changes(units, before, snapshot, change.fresh.keys() | change.before.keys())
     if project is None:

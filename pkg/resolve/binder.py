@@ -115,7 +115,7 @@ class Binder(Evaluator):
         record = root.module.imports[place]
         found = self.map.find_import(path, record)
         is_named = found and record.name not in (None, "*")
-        return self.imports.derive_attribute(found, record.name or "") if is_named else EMPTY
+        return self.imports.derive_named(found, record) if is_named else EMPTY
 
     def _put_store(self, store: Store) -> Values:
         """Follow an assignment to an item into the containers that it may be of; nobody reads the set itself."""

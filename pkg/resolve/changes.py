@@ -156,7 +156,7 @@ def _compare_paths(files: Files, past: Past) -> set[str]:
     if not moved:
         return set()
     before, now = ModuleMap(past.snapshot), ModuleMap(files)
-    if before.roots != now.roots or any(path.endswith((INIT, STUB_INIT)) for path in moved):
+    if before.folders != now.folders or any(path.endswith((INIT, STUB_INIT)) for path in moved):
         raise Unforeseen
     return {part for path in moved for part in path.removesuffix(".pyi").removesuffix(".py").split("/")[-2:]}
 

@@ -127,9 +127,7 @@ class Dependencies:
 
     def _list_imported(self, module: ModuleScopes) -> Iterator[str]:
         for record in module.imports:
-            found = self._binder.map.find_import(module.path, record)
-            if found.module is not None:
-                yield found.module
+            yield from self._binder.map.find_import(module.path, record).modules
 
 
 def _join(before: Iterable[Received], now: Iterable[Received]) -> list[Received]:

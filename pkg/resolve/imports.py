@@ -6,12 +6,13 @@ import ast
 import builtins
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import reduce
 from itertools import accumulate
 from operator import or_
 from typing import NamedTuple
 
 from pkg.model import Import
-from pkg.resolve.abstract_values import FOLDER, LIBRARY, MODULE, Reason, Value, Values, library, unknown
+from pkg.resolve.abstract_values import FOLDER, LIBRARY, MODULE, Reason, Value, Values, join, library, unknown
 from pkg.resolve.closure import join_reached
 from pkg.resolve.exported_names import ALL, list_export_spans
 from pkg.resolve.modules import Found
@@ -60,7 +61,7 @@ class Exports:
         if found is None:
             records = scope.stars[::-1]
             modules = [self._context.map.find_import(scope.module.path, record) for record in records]
-            names = [self._list_names(each.module) if each.module is not None else 0 for each in modules]
+            names = [reduce(or_, map(self._list_names, each.modules), 0) for each in modules]
             missing = [record.module for record, each in zip(records, modules, strict=True) if not each]
             found = self._stars[scope] = _Stars(records, list(accumulate(names, or_)), missing)
         return found
@@ -94,14 +95,14 @@ class Exports:
         if list_export_spans(module.root):
             return self._list_listed(path)
         found = (self._context.map.find_import(path, record) for record in module.root.stars)
-        return [each.module for each in found if each.module is not None]
+        return [each for one in found for each in one.modules]
 
     def _list_listed(self, path: str) -> list[str]:
         """Give the modules whose __all__ is named in that of a module."""
         module = self._context.modules[path]
         nodes = (node for node in self._walk_all(module) if isinstance(node, ast.Attribute) and node.attr == ALL)
         found = (each for node in nodes for each in self._find_modules(module, node.value))
-        return [each.module for each in found if each.module is not None]
+        return [each for one in found for each in one.modules]
 
     def _walk_all(self, module: ModuleScopes) -> Iterator[ast.AST]:
         """Give the parts of what is assigned or added to __all__."""
@@ -146,11 +147,21 @@ class Imports:
             if inner:
                 return _make_module(inner, record.name)
         if found:
-            return self.derive_attribute(found, record.name)
+            return self.derive_named(found, record)
         return unknown(Reason.MODULE_ATTRIBUTE) if record.level else _make_library(record.module, record.name)
+
+    def derive_named(self, found: Found, record: Import) -> Values:
+        """Give what an import takes from a module; where that may be a library, what it lacks is the library's."""
+        name = record.name or ""
+        if not found.may_be_library:
+            return self.derive_attribute(found, name)
+        values = join([self.derive_attribute(each, name) for each in found.list_all() if each])
+        return (values - unknown(Reason.MODULE_ATTRIBUTE)) | _make_library(record.module, name)
 
     def derive_attribute(self, found: Found, name: str) -> Values:
         """Give a name of a module: what it binds, else the module of that name inside a package."""
+        if found.others:
+            return join([self.derive_attribute(each, name) for each in found.list_all()])
         module = self._modules.get(found.module or "")
         root = module.root if module is not None else None
         if root is not None and (root.binds(name) or (root.stars and self._exports.exports(root.module.path, name))):
@@ -165,9 +176,10 @@ class Imports:
     def derive_member(self, value: Value, name: str) -> Values:
         """Give an attribute of a module or namespace package that stands as a value."""
         if value[0] == MODULE:
-            folder, _, file = value[1].rpartition("/")
-            return self.derive_attribute(Found(value[1], folder if file.startswith("__init__.") else None), name)
+            return self.derive_attribute(self._map.open(value[1]), name)
         found = self._map.step(Found(folder=value[1]), name)
+        if not found and self._map.is_outer(value[1]):
+            return _make_library(value[1].replace("/", "."), name)
         return _make_module(found, name) if found else unknown(Reason.MODULE_ATTRIBUTE)
 
     def derive_unbound(self, scope: Scope, name: str) -> Values:
@@ -185,9 +197,13 @@ class Imports:
 
 def _make_module(found: Found, name: str) -> Values:
     """Give a module as a value; one that is not in the repository is a library."""
+    return frozenset(_make_value(each, name) for each in found.list_all())
+
+
+def _make_value(found: Found, name: str) -> Value:
     if found.module is not None:
-        return frozenset({(MODULE, found.module)})
-    return frozenset({(FOLDER, found.folder) if found.folder is not None else (LIBRARY, name)})
+        return MODULE, found.module
+    return (FOLDER, found.folder) if found.folder is not None else (LIBRARY, name)
 
 
 def _make_library(module: str, name: str) -> Values:

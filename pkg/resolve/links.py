@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 
-from pkg.model import CERTAIN, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
+from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
 from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Reason, Value, Values
 from pkg.resolve.binder import Binder
 from pkg.resolve.hierarchy import Hierarchy
@@ -69,7 +69,8 @@ def _link_bases(hierarchy: Hierarchy, ids: NodeIds, scope: Scope, start: str) ->
     for base, place in zip(facts.bases, facts.places, strict=True):
         end = ids.of_definition(base)
         if end is not None:
-            yield Edge(RelationType.INHERITS, start, end, place, None, CERTAIN)
+            is_told = facts.places.count(place) == 1
+            yield Edge(RelationType.INHERITS, start, end, place, None, CERTAIN if is_told else LIKELY)
 
 
 def _link_overrides(hierarchy: Hierarchy, ids: NodeIds, scope: Scope) -> Iterator[Edge]:
@@ -107,21 +108,31 @@ class ImportLinks:
         """Give the relationships of all imports that lead anywhere."""
         ids = self._ids.of_imports(self._module.path)
         for place, (identity, record) in enumerate(zip(ids, self._module.imports, strict=True)):
-            found = self._resolve(place, record)
-            if found is not None:
-                end, kind = found
-                yield Edge(RelationType.RESOLVES_TO, identity, end, None, kind, CERTAIN)
+            ends = list(dict.fromkeys(self._resolve(place, record)))
+            for end, kind in ends:
+                yield Edge(RelationType.RESOLVES_TO, identity, end, None, kind, CERTAIN if len(ends) == 1 else LIKELY)
 
-    def _resolve(self, place: int, record: Import) -> End | None:
+    def _resolve(self, place: int, record: Import) -> Iterator[End]:
         found = self._binder.map.find_import(self._module.path, record)
+        if found and record.name not in (None, "*"):
+            values = self._binder.solver.get(("imported", self._module.root, place))
+            end = self._pick_value(values) if len(values) == 1 else None
+            if end is not None:
+                yield end
+                return
+        for each in found.list_all():
+            end = self._pick_found(each, record)
+            if end is not None:
+                yield end
+
+    def _pick_found(self, found: Found, record: Import) -> End | None:
+        """Give the node of one thing that a module's name leads to; without dots, what leads nowhere is a library."""
         kind = "unknown" if record.name else "module"
         if not found:
             return None if record.level else self._link_library(record.module, kind)
         if record.name is None or record.name == "*":
             return (self._ids.of_file(found.module), kind) if found.module is not None else None
-        values = self._binder.solver.get(("imported", self._module.root, place))
-        end = self._pick_value(values) if len(values) == 1 else None
-        return end or self._pick_name(found, record.name)
+        return self._pick_name(found, record.name)
 
     def _pick_value(self, values: Iterable[Value]) -> End | None:
         """Give the node of the one value that an imported name stands for."""

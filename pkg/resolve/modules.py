@@ -1,4 +1,8 @@
-"""Which file an import means: packages, roots, relative imports, and names that are external libraries (Q-04)."""
+"""Which file an import means: import roots, packages, relative imports, and names that are external libraries (Q-04).
+
+Paths in a map begin at the top of the outermost package: where the source is the folder of a package, the packages
+above it stand before the path of each file, though nothing else in them is known.
+"""
 
 from __future__ import annotations
 
@@ -6,100 +10,221 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from typing import NamedTuple
 
 from pkg.model import Import
 
 INIT = "__init__.py"
 STUB_INIT = "__init__.pyi"
+_SOURCE_FOLDERS = ("src", "lib", "python")
+"""Folders that projects put on the path of imports by convention."""
+_STANDARD = sys.stdlib_module_names | {"__main__"}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a dotted name leads to: a file, a folder without __init__.py (a namespace package), or neither."""
+    """What a dotted name leads to: a file, a folder without __init__.py (a namespace package), or neither.
 
-    module: str | None = None  # path of the file
-    folder: str | None = None  # path of the folder of a package
+    Where it may lead elsewhere as well, that stands beside the first; neither among these says: to a library.
+    """
+
+    module: str | None = None  # path of the file in the source
+    folder: str | None = None  # path of the folder of a package, in the map
+    others: tuple[Found, ...] = ()
 
     def __bool__(self) -> bool:
         return self.module is not None or self.folder is not None
+
+    def list_all(self) -> tuple[Found, ...]:
+        """Give each thing that the name may lead to."""
+        return (Found(self.module, self.folder), *self.others) if self.others else (self,)
+
+    @property
+    def modules(self) -> list[str]:
+        """List the files that the name may lead to."""
+        return [each.module for each in self.list_all() if each.module is not None]
+
+    @property
+    def may_be_library(self) -> bool:
+        """Tell whether the name may lead out of the source."""
+        return not all(self.list_all())
 
 
 NOTHING = Found()
 
 
-class ModuleMap:
-    """The files of a repository as modules: found by the name that an import gives, from where it stands."""
+def _join_found(found: Iterable[Found]) -> Found:
+    """Make one of all that a name may lead to."""
+    first, *rest = dict.fromkeys(found) or (NOTHING,)
+    return Found(first.module, first.folder, tuple(rest)) if rest else first
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self.paths = frozenset(paths)
-        self._found: dict[tuple[str, int, str], Found] = {}  # by the folder of the importer, and what it names
-        self._folders: set[str] = {""}
-        for path in self.paths:
+
+class _Roots(NamedTuple):
+    """The folders that a name is found from: several where none of them is nearer."""
+
+    folders: tuple[str, ...] = ()
+    is_sure: bool = True  # that the name is no library's
+
+
+class ModuleMap:
+    """The files of a repository as modules: found by the name that an import gives, from where it stands.
+
+    package: dotted name of the package that the root of the repository is the folder of; "" where it is none.
+    """
+
+    def __init__(self, paths: Iterable[str], package: str = "") -> None:
+        outer = package.split(".") if package else []
+        self._prefix = "".join(f"{name}/" for name in outer)
+        self._paths = frozenset(self._prefix + path for path in paths)
+        self._outer = frozenset("/".join(outer[:count]) for count in range(1, len(outer)))
+        self._packages = self._outer | {
+            _parent(path) for path in self._paths if path.rpartition("/")[2] in (INIT, STUB_INIT)
+        }
+        self._roots: dict[tuple[str, str], _Roots] = {}  # by the folder of the importer, and what it names
+        self._found: dict[tuple[str, int, str, str | None], Found] = {}  # the same, of whole statements
+        self.folders: set[str] = {""}
+        for path in self._paths:
             folder = _parent(path)
-            while folder not in self._folders:
-                self._folders.add(folder)
+            while folder not in self.folders:
+                self.folders.add(folder)
                 folder = _parent(folder)
 
     @cached_property
-    def roots(self) -> tuple[str, ...]:
-        """Give the folders that hold top-level packages or scripts: the repository itself first."""
-        found = {self.find_root(path) for path in self.paths}
-        found |= {folder for folder in self._folders if folder.rpartition("/")[2] in ("src", "lib", "python")}
-        return ("", *sorted(found - {""}, key=lambda root: (root.count("/"), root)))
+    def _homes(self) -> dict[str, list[str]]:
+        """Give by name the folders that hold a module or folder of that name, and are no packages themselves."""
+        found: dict[str, set[str]] = {}
+        for path in (*self._paths, *self.folders):
+            folder, _, name = path.rpartition("/")
+            if not self._is_package(folder):
+                found.setdefault(name.removesuffix(".pyi").removesuffix(".py"), set()).add(folder)
+        return {name: sorted(folders) for name, folders in found.items()}
 
     def find_root(self, path: str) -> str:
         """Give the folder from which the modules of a file's package are named."""
-        folder = _parent(path)
-        while folder and self._is_package(folder):
+        folder = self._find_folder(path)
+        while self._is_package(folder):
             folder = _parent(folder)
         return folder
 
+    def _find_folder(self, path: str) -> str:
+        return _parent(self._prefix + path)
+
     def _is_package(self, folder: str) -> bool:
-        return _join(folder, INIT) in self.paths or _join(folder, STUB_INIT) in self.paths
+        """Tell whether a folder is a regular package: a name that no import can spell makes it none."""
+        return folder in self._packages and folder.rpartition("/")[2].isidentifier()
+
+    def is_outer(self, folder: str) -> bool:
+        """Tell whether a folder is a package above the repository, of which no more is known."""
+        return folder in self._outer
+
+    def open(self, path: str) -> Found:
+        """Give a file as an import of it would be found."""
+        is_init = path.rpartition("/")[2].startswith("__init__.")
+        return Found(path, self._find_folder(path) if is_init else None)
 
     def find_import(self, importer: str, record: Import) -> Found:
-        """Find the module that an import statement names."""
-        key = _parent(importer), record.level, record.module
+        """Find the module that an import statement names.
+
+        A namespace package may lie in several folders: the one that has what is imported from it is meant.
+        """
+        key = self._find_folder(importer), record.level, record.module, record.name
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = (
-                self.find_relative(importer, record.level, record.module)
-                if record.level
-                else self.find_absolute(importer, record.module)
-            )
-        return found
+            found = self._found[key] = self._search_import(importer, record)
+        return _leave_out(importer, found)
+
+    def _search_import(self, importer: str, record: Import) -> Found:
+        if record.level:
+            return self.find_relative(importer, record.level, record.module)
+        found = self._walk_from(self._find_roots(importer, record.module), record.module)
+        if found.module is not None or record.name in (None, "*"):
+            return found
+        roots = self._find_roots(importer, f"{record.module}.{record.name}")
+        inner = self._walk_from(roots, f"{record.module}.{record.name}")
+        return self._walk_from(roots, record.module) if inner else NOTHING
 
     def find_bound(self, importer: str, record: Import) -> Found:
         """Find the module that an import binds its name to; nothing where that is something inside a module."""
         if record.name is None and record.alias is None:
-            return self.find_absolute(importer, record.module.partition(".")[0])
+            top = record.module.partition(".")[0]
+            found = _leave_out(importer, self._walk_from(self._find_roots(importer, record.module), top))
+            return found or self.find_absolute(importer, top)
         found = self.find_import(importer, record)
         return found if record.name is None else self.step(found, record.name)
 
     def find_absolute(self, importer: str, name: str) -> Found:
-        """Find the module of an absolute name, as an import in a file means it; nothing for a library.
+        """Find the module of an absolute name, as an import in a file means it; nothing for a library."""
+        return _leave_out(importer, self._walk_from(self._find_roots(importer, name), name))
 
-        Searched are the folder of a script or the root of the importer's package, the repository itself, and for names
-        that are not of the standard library every other root: the first that has the top-level name decides.
+    def _walk_from(self, roots: _Roots, name: str) -> Found:
+        found = [each for root in roots.folders if (each := self.walk(Found(folder=root), name))]
+        return _join_found(found if roots.is_sure else [*found, NOTHING])
+
+    def _find_roots(self, importer: str, name: str) -> _Roots:
+        key = self._find_folder(importer), name
+        found = self._roots.get(key)
+        if found is None:
+            found = self._roots[key] = self._search_roots(importer, name)
+        return found
+
+    def _search_roots(self, importer: str, name: str) -> _Roots:
+        """Find the nearest folders from which a name leads to a module.
+
+        A package or module of its first part decides, even where it has not the rest; a namespace package does not. One
+        that the whole name stands for is taken where nothing else is found, if it lies around the importer.
         """
-        top, _, rest = name.partition(".")
-        for root in self._order_roots(importer, top):
-            found = self.step(Found(folder=root), top)
-            if found:
-                return self.walk(found, rest)
-        return NOTHING
+        top, here = name.partition(".")[0], self._find_folder(importer)
+        groups = list(self._group_homes(importer, top))
+        for group in groups:
+            whole = [root for root in group if self.walk(Found(folder=root), name).module is not None]
+            chosen = whole or [root for root in group if self.step(Found(folder=root), top).module is not None]
+            if chosen:
+                return _Roots(tuple(chosen), all(self._is_sure(root, top, here) for root in chosen))
+        if top in _STANDARD:
+            return _Roots()
+        around = [root for group in groups for root in group if _is_around(root, here)]
+        spaces = ((root, self.walk(Found(folder=root), name).folder) for root in around)
+        chosen = [root for root, folder in spaces if folder is not None and not self.is_outer(folder)]
+        return _Roots(tuple(chosen[:1])) if chosen else self._search_package(importer, name)
 
-    def _order_roots(self, importer: str, top: str) -> Iterator[str]:
-        own = self.find_root(importer)
-        yield own
-        if own:
-            yield ""
-        if top not in sys.stdlib_module_names:
-            yield from (root for root in self.roots if root not in (own, ""))
+    def _group_homes(self, importer: str, top: str) -> Iterator[list[str]]:
+        """Give the folders that offer a top-level name, the nearest first; equally near ones together.
+
+        First comes the folder of a script, or the root of the importer's package; then what shares most of the
+        importer's path, and of these what lies around it. Names of the standard library are looked for there and at the
+        top of the repository alone.
+        """
+        here, own = self._find_folder(importer), self.find_root(importer)
+        homes = self._homes.get(top, [])
+        if top in _STANDARD:
+            homes = [root for root in homes if root in (own, "")]
+
+        def rate(root: str) -> tuple[bool, int, bool, bool]:
+            is_source = root.rpartition("/")[2] in _SOURCE_FOLDERS
+            return root != own, -_count_shared(root, here), not _is_around(root, here), not is_source
+
+        for _, group in groupby(sorted(homes, key=rate), key=rate):
+            yield list(group)
+
+    def _is_sure(self, root: str, top: str, here: str) -> bool:
+        """Tell whether a name leads to what a root has: scripts that lie aside need not be on the path of imports."""
+        if _is_around(root, here) or root.rpartition("/")[2] in _SOURCE_FOLDERS:
+            return True
+        return self._is_package(_join(root, top))
+
+    def _search_package(self, importer: str, name: str) -> _Roots:
+        """Take the outermost package around the importer for the root, as for a script run in it; never for sure."""
+        parts = self._find_folder(importer).split("/")
+        folders = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+        outermost = next((folder for folder in folders if self._is_package(folder)), None)
+        if outermost is None or self.walk(Found(folder=outermost), name).module is None:
+            return _Roots()
+        return _Roots((outermost,), is_sure=False)
 
     def find_relative(self, importer: str, level: int, name: str) -> Found:
         """Find the module of a relative name: one dot is the folder of the importer."""
-        folder = _parent(importer)
+        folder = self._find_folder(importer)
         for _ in range(level - 1):
             if not folder:
                 return NOTHING
@@ -116,21 +241,42 @@ class ModuleMap:
 
     def step(self, found: Found, name: str) -> Found:
         """Find a module or package inside a package; a package wins over a module of that name."""
+        if found.others:
+            return _join_found(under for each in found.list_all() if (under := self.step(each, name)))
         if found.folder is None:
             return NOTHING
         inner = _join(found.folder, name)
-        if inner in self._folders and self._is_package(inner):
+        if inner in self._packages:
             return self._enter(inner)
         for ending in (".py", ".pyi"):
-            if inner + ending in self.paths:
-                return Found(module=inner + ending)
-        return self._enter(inner) if inner in self._folders else NOTHING
+            if inner + ending in self._paths:
+                return Found(self._cut(inner + ending))
+        return self._enter(inner) if inner in self.folders else NOTHING
 
     def _enter(self, folder: str) -> Found:
         for name in (INIT, STUB_INIT):
-            if _join(folder, name) in self.paths:
-                return Found(_join(folder, name), folder)
-        return Found(folder=folder) if folder in self._folders else NOTHING
+            if _join(folder, name) in self._paths:
+                return Found(self._cut(_join(folder, name)), folder)
+        return Found(folder=folder) if folder in self.folders else NOTHING
+
+    def _cut(self, path: str) -> str:
+        """Give the path in the source of a file of the map."""
+        return path[len(self._prefix) :]
+
+
+def _leave_out(importer: str, found: Found) -> Found:
+    """Leave out an importer that seems to import itself, where the name may be a library's."""
+    return NOTHING if found.may_be_library and found.module == importer else found
+
+
+def _count_shared(root: str, here: str) -> int:
+    """Count the folders with which two paths begin alike."""
+    pairs = zip(root.split("/"), here.split("/"), strict=False)
+    return next((count for count, (one, other) in enumerate(pairs) if one != other), root.count("/") + 1) if root else 0
+
+
+def _is_around(root: str, here: str) -> bool:
+    return not root or here == root or here.startswith(f"{root}/")
 
 
 def _parent(path: str) -> str:

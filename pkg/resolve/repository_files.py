@@ -28,7 +28,9 @@ class Units(Mapping[str, UnitText]):
         source: str = "",
         records: Mapping[str, Record] | None = None,
         read_texts: Texts = lambda paths: (),
+        package: str = "",
     ) -> None:
+        self.package = package  # that the root of the repository is the folder of
         self._units = {unit.path: unit for unit in units}
         self._source = source
         self._records = records or {}
@@ -79,6 +81,7 @@ class Files(Mapping[str, ModuleScopes]):
 
     def __init__(self, units: Units, summaries: Mapping[str, Summary] | None = None) -> None:
         self._units = units
+        self.package = units.package
         self._read: dict[str, ModuleScopes] = {}
         self._bound: dict[str, list[tuple[Reference, str]]] = {}
         self.summaries: dict[str, Summary] = {}

@@ -75,7 +75,7 @@ class Context:
     def __init__(self, modules: Files, is_plain: bool = False) -> None:
         self.modules = modules
         self.is_plain = is_plain  # whether arguments and results are not followed, but for annotations
-        self.map = ModuleMap(modules)
+        self.map = ModuleMap(modules, modules.package)
         self.solver = Solver(unknown(Reason.MANY))
         self.dataflow = Dataflow(self.solver)
         self.hierarchy = Hierarchy()

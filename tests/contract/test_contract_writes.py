@@ -82,9 +82,12 @@ def test_a_touched_file_gets_its_fingerprint_without_a_generation(store: GraphSt
 def test_a_source_keeps_what_its_build_noted(store: GraphStore) -> None:
     fill(store, FILES)
     skip = Skip("pack/big.py", "larger than 5.0 MB")
+    source = Source("demo", "repository", "/elsewhere", "abc", "big.demo")
     with store.write() as writer:
-        writer.put_source(Source("demo", "repository", "/elsewhere", "abc"), "second", [skip], {"extract": 0.5})
-    assert store.sources() == (Source("demo", "repository", "/elsewhere", "abc"),)
+        writer.put_source(source, "second", [skip], {"extract": 0.5})
+    assert store.sources() == (source,)
+    (node,) = store.nodes([Label.SOURCE])
+    assert node.properties == {"root": "/elsewhere", "revision": "abc", "package": "big.demo"}
     assert store.source_fingerprint("demo") == "second"
     assert store.stats().skipped == (skip,)
     assert store.stats().stages == {"demo": {"extract": 0.5}}

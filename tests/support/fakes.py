@@ -661,7 +661,8 @@ def replace_vectors(state: State, vectors: Mapping[str, npt.NDArray[np.float16]]
 def list_entries(state: State) -> Iterator[Entry]:
     """Make the nodes of a state; a fragment is shown at the first unit, by path, that holds it."""
     for name, source in sorted(state.sources.items()):
-        facts = {"root": source.root} | ({"revision": source.revision} if source.revision else {})
+        told = {"root": source.root, "revision": source.revision, "package": source.package}
+        facts = {key: value for key, value in told.items() if value}
         identity = format_id(hash_key("Source", name))
         node = Node(identity, Label.SOURCE, name, "", name, name, source.kind, 0, 0, 0, 0, 0, "", "", facts)
         yield Entry(node, None, None, None)

@@ -156,7 +156,7 @@ class EmbeddedStore:
         if self._sources is not None:
             return self._sources
         with translate_faults(self.address):
-            found = tuple(Source(*row[:4]) for row in self._connection.execute(sql.LIST_SOURCES))
+            found = tuple(Source(*row[:5]) for row in self._connection.execute(sql.LIST_SOURCES))
         if self._meta is not None:
             self._sources = found
         return found
@@ -165,7 +165,7 @@ class EmbeddedStore:
         """Give the fingerprint of a source's input at its last build; None for an unknown source."""
         with translate_faults(self.address):
             rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
-        return next((row[4] for row in rows if row[0] == source), None)
+        return next((row[5] for row in rows if row[0] == source), None)
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
         """Give (path, notes) of every unit of a source whose links were put."""
@@ -427,12 +427,12 @@ class EmbeddedStore:
                 generation=self.generation(),
                 encoder=encoder,
                 dimension=dimension,
-                sources=tuple(Source(*row[:4]) for row in rows),
+                sources=tuple(Source(*row[:5]) for row in rows),
                 nodes=dict(sorted(nodes.items())),
                 relations=dict(run(sql.COUNT_EDGES).fetchall()),
                 partial=tuple(Skip(path, reason) for path, reason in run(sql.LIST_PARTIAL)),
-                skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[5])),
-                stages={row[0]: json.loads(row[6]) for row in rows},
+                skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[6])),
+                stages={row[0]: json.loads(row[7]) for row in rows},
                 parts={part: int(run(statement).fetchone()[0]) for part, statement in sql.SIZES.items()},
                 bytes={path.name: path.stat().st_size for path in self._files if path.exists()},
             )

@@ -59,7 +59,7 @@ class EmbeddedWriter:
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
-        shown = source.kind, source.root, source.revision
+        shown = source.kind, source.root, source.revision, source.package
         skips = dump([asdict(skip) for skip in skipped])
         before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
         self.changed = self.changed or before != shown

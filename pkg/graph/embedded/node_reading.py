@@ -206,8 +206,9 @@ class NodeReader:
 
 
 def _make_source(row: tuple[Any, ...]) -> Node:
-    identity, name, kind, root, revision = row
-    properties = {"root": root} | ({"revision": revision} if revision else {})
+    identity, name, kind, root, *others = row
+    told = zip(("revision", "package"), others, strict=True)
+    properties = {"root": root} | {key: value for key, value in told if value}
     return Node(
         format_id(identity % (1 << 64)), Label.SOURCE, name, "", name, name, kind, 0, 0, 0, 0, 0, "", "", properties
     )

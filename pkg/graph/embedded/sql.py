@@ -129,7 +129,10 @@ UPDATE vector SET checksum = sum_vector(data);
 SCHEMA_6 = _READ_AGAIN
 """Constants and modules are nodes, classes have vectors, all of them terms: the next build reads all again."""
 
-MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6)
+SCHEMA_7 = "ALTER TABLE source ADD COLUMN package TEXT NOT NULL DEFAULT ''"
+"""The package that the root of a source is the folder of; the next build finds it."""
+
+MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
@@ -139,12 +142,13 @@ LIST_META = "SELECT key, value FROM meta"
 GET_META = "SELECT value FROM meta WHERE key = ?"
 PUT_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
-PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, fingerprint, skipped, stages) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+PUT_SOURCE = """INSERT INTO source (id, name, kind, root, revision, package, fingerprint, skipped, stages)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, root = excluded.root, revision = excluded.revision,
-    fingerprint = excluded.fingerprint, skipped = excluded.skipped, stages = excluded.stages"""
+    package = excluded.package, fingerprint = excluded.fingerprint, skipped = excluded.skipped, stages = excluded.stages"""
 FIND_SOURCE = "SELECT number FROM source WHERE name = ?"
-GET_SOURCE_NAMED = "SELECT kind, root, revision FROM source WHERE name = ?"
-LIST_SOURCES = "SELECT name, kind, root, revision, fingerprint, skipped, stages FROM source ORDER BY name"
+GET_SOURCE_NAMED = "SELECT kind, root, revision, package FROM source WHERE name = ?"
+LIST_SOURCES = "SELECT name, kind, root, revision, package, fingerprint, skipped, stages FROM source ORDER BY name"
 DELETE_SOURCE = "DELETE FROM source WHERE number = ?"
 
 LIST_FINGERPRINTS = """SELECT path, coalesce(unit.fingerprint, ''), iif(unit.fingerprint IS NULL, '', content_hash) FROM unit JOIN source ON source.number = unit.source
@@ -261,8 +265,8 @@ LIST_FRAGMENTS_OF = f"""SELECT DISTINCT source.name, fragment.key, coalesce((SEL
     fragment.text, fragment.terms FROM json_each(?) AS asked JOIN node ON node.id = asked.value
     JOIN fragment ON fragment.number = node.fragment JOIN source ON source.number = fragment.source
     WHERE node.label IN ({_FUNCTION}, {_DECLARED})"""
-GET_SOURCE = "SELECT id, name, kind, root, revision FROM source WHERE id = ?"
-EXPORT_SOURCES = "SELECT id, name, kind, root, revision FROM source ORDER BY printf('%016x', id)"
+GET_SOURCE = "SELECT id, name, kind, root, revision, package FROM source WHERE id = ?"
+EXPORT_SOURCES = "SELECT id, name, kind, root, revision, package FROM source ORDER BY printf('%016x', id)"
 EXPORT_EDGES = """SELECT type, printf('%016x', start) AS start, printf('%016x', "end") AS "end", line, rule, confidence FROM edge
     ORDER BY type, start, "end", line, rule, confidence"""
 EDGES_OUT = 'SELECT type, start, "end", line, rule, confidence FROM edge WHERE start = ?'

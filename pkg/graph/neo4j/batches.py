@@ -41,7 +41,7 @@ def describe_source(source: Source) -> Properties:
     """Give the properties of a Source node that readers see."""
     return {
         "id": name_source(source.name), "source": source.name, "name": source.name, "kind": source.kind,
-        "root": source.root, "revision": source.revision,
+        "root": source.root, "revision": source.revision, "package": source.package or None,
     }  # fmt: skip
 
 

@@ -51,7 +51,8 @@ _COUNTS = tuple(count_key(label) for label in GRAPH_LABELS[1:])
 NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     STORE: ("id", "generation", "stamp", "encoder", "dimension", "version", "number"),
     Label.SOURCE.value: (
-        "id", "source", "name", "kind", "root", "revision", "fingerprint", "skipped", "stages", "state", *_COUNTS,
+        "id", "source", "name", "kind", "root", "revision", "package", "fingerprint", "skipped", "stages", "state",
+        *_COUNTS,
     ),
     Label.FILE.value: _UNIT,
     Label.ROW.value: _UNIT,

@@ -234,8 +234,8 @@ class Neo4jStore:
         """List the sources by name."""
         found = self._reader.view.sources
         return tuple(
-            Source(name, found[name]["kind"], found[name]["root"], found[name].get("revision"))
-            for name in sorted(found)
+            Source(name, each["kind"], each["root"], each.get("revision"), each.get("package") or "")
+            for name, each in sorted(found.items())
         )
 
     def source_fingerprint(self, source: str) -> str | None:

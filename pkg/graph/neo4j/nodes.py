@@ -23,15 +23,15 @@ _OWN = (
     "value",
 )  # what a build notes of a piece
 _OF_LABEL = {
-    Label.SOURCE: ("root", "revision"),
+    Label.SOURCE: ("root", "revision", "package"),
     Label.FILE: ("language", "status", "reason"),
     Label.ROW: ("language", "status", "reason"),
 }
 _PIECE = (*_OWN, *DOCSTRING_PROPERTIES)
 PROPERTIES = (
     "id", "source", "path", "name", "qualname", "kind", "start", "end", "start_line", "end_line", "start_col",
-    "position", "content", "content_hash", "expression", "line", "root", "revision", "language", "status", "reason",
-    *_PIECE,
+    "position", "content", "content_hash", "expression", "line", "root", "revision", "package", "language", "status",
+    "reason", *_PIECE,
 )  # fmt: skip
 """What a node is made of. Statements name each: for all that nodes have, vectors and long texts among them, a server
 takes up to ten times as long as for these."""

@@ -135,13 +135,13 @@ def _find_named(store: GraphStore, name: str, sources: Sequence[Source]) -> list
 
 def _find_definitions(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
     """Find the definitions whose module and qualified name are the name or end with it after a dot."""
-    last, wanted = name.rpartition(".")[2], {source.name for source in sources}
+    last, packages = name.rpartition(".")[2], {source.name: source.package for source in sources}
     nodes = store.find_name(last, sources[0].name if len(sources) == 1 else None) if last else []
-    return [node for node in nodes if node.source in wanted and _ends_with(node, name)]
+    return [node for node in nodes if node.source in packages and _ends_with(node, packages[node.source], name)]
 
 
-def _ends_with(node: Node, name: str) -> bool:
-    return f".{derive_module(node.path)}.{node.qualname}".endswith(f".{name}")
+def _ends_with(node: Node, package: str, name: str) -> bool:
+    return f".{derive_module(node.path, package)}.{node.qualname}".endswith(f".{name}")
 
 
 def _group(nodes: Iterable[Node]) -> list[list[Node]]:

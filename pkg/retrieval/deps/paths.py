@@ -52,10 +52,16 @@ def name_unit(source: str, path: str, label: Label = Label.FILE) -> str:
     return format_id(hash_key(source, path, label.value))
 
 
-def derive_module(path: str) -> str:
-    """Write a path as the dotted name of its module."""
-    stem = path.rpartition(".")[0] if path.endswith(SUFFIXES) else path
+def derive_module(path: str, package: str = "") -> str:
+    """Write a path as the dotted name of its module; package: the one that the root of its source is the folder of."""
+    whole = _write_whole(path, package)
+    stem = whole.rpartition(".")[0] if whole.endswith(SUFFIXES) else whole
     return stem.removesuffix("/__init__").replace("/", ".")
+
+
+def _write_whole(path: str, package: str) -> str:
+    """Write a path from the top of the outermost package."""
+    return f"{package.replace('.', '/')}/{path}" if package else path
 
 
 def relate_path(path: str, root: str) -> str:
@@ -76,13 +82,14 @@ def _get_unit(store: GraphStore, source: str, path: str) -> list[Node]:
 
 
 def _find_ends(store: GraphStore, ends: Iterable[str], sources: list[Source]) -> list[Node]:
-    """Find the units whose path is one of these or ends with it after a slash."""
+    """Find the units whose path, the packages above it included, is one of these or ends with it after a slash."""
     wanted = set(ends) - {""}
     tails = tuple(f"/{end}" for end in wanted)
     found: list[Node] = []
     for source in sources:
         paths = sorted(path for path, _, _ in store.fingerprints(source.name))
         for path in paths:
-            if path in wanted or path.endswith(tails):
+            whole = _write_whole(path, source.package)
+            if whole in wanted or whole.endswith(tails):
                 found += _get_unit(store, source.name, path)
     return found

@@ -150,7 +150,9 @@ class _Search:
 
     def _read_files(self, paths: list[str]) -> Iterator[tuple[str, list[Read]]]:
         name, first = self._node.name, self._node.qualname.partition(".")[0]
-        module, word = derive_module(self._node.path), re.escape(name.encode("utf-8", "replace"))
+        packages = {each.name: each.package for each in self._store.sources()}
+        module = derive_module(self._node.path, packages[self._node.source])
+        word = re.escape(name.encode("utf-8", "replace"))
         loose = re.compile((rb"[.\"']\s*" if first != name else rb"(?<!\w)") + word + rb"(?!\w)")
         for start in range(0, len(paths), FILES_AT_ONCE):
             for path, text in self._store.texts(self._node.source, paths[start : start + FILES_AT_ONCE]):
@@ -195,9 +197,9 @@ def _list_packages(path: str, qualname: str) -> Iterator[tuple[str, str]]:
     folder, _, file = path.rpartition("/")
     if file == "__init__.py":
         folder, _, file = folder.rpartition("/")
-    while folder:
+    while file:  # the root itself may be a package
         qualname = f"{file.partition('.')[0]}.{qualname}"
-        yield f"{folder}/__init__.py", qualname
+        yield f"{folder}/__init__.py".removeprefix("/"), qualname
         folder, _, file = folder.rpartition("/")
 
 

@@ -7,9 +7,9 @@ more the fewer definitions bear it: `eval` may mean a hundred, `tensor_product_s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.graph.path_filter import is_test
 from pkg.model import Label, Node
@@ -40,14 +40,29 @@ class Mentions:
         return list(dict.fromkeys((*framed, *sorted(self.files), *sorted(self.modules), *sorted(self.definers))))
 
 
-class PathIndex:
-    """The paths of a graph by the names of their files."""
+class _Known(NamedTuple):
+    """A file: its path, and the folders and the name that it has from the top of the outermost package."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._by_name: dict[str, list[list[str]]] = defaultdict(list)
+    path: str
+    parts: list[str]
+
+    def ends_with(self, wanted: list[str]) -> bool:
+        return self.parts[-len(wanted) :] == wanted
+
+
+class PathIndex:
+    """The paths of a graph by the names of their files; above the root of a source may lie packages."""
+
+    def __init__(self, paths: Iterable[str], package: str = "") -> None:
+        self._by_name: dict[str, list[_Known]] = defaultdict(list)
+        self.add(paths, package)
+
+    def add(self, paths: Iterable[str], package: str) -> None:
+        """Add the paths of a source whose root is the folder of a package; "" where it is none."""
+        above = package.split(".") if package else []
         for path in paths:
             parts = path.split("/")
-            self._by_name[parts[-1]].append(parts)
+            self._by_name[parts[-1]].append(_Known(path, [*above, *parts]))
 
     def match_end(self, path: str) -> list[str]:
         """Give the paths that have the longest end in common with a path, by whole folders.
@@ -56,21 +71,21 @@ class PathIndex:
         folder for it to share: a `utils.py` of another project is not the one here.
         """
         parts = path.strip("/").split("/")
-        shared = [(_count_shared(parts, known), known) for known in self._by_name.get(parts[-1], ())]
+        shared = [(_count_shared(parts, known.parts), known) for known in self._by_name.get(parts[-1], ())]
         most = max((count for count, _ in shared), default=0)
         found = [known for count, known in shared if count == most]
         if most == 1 < len(parts):
-            found = [known for known in found if len(known) == 1]
-        return ["/".join(known) for known in found]
+            found = [known for known in found if len(known.parts) == 1]
+        return [known.path for known in found]
 
     def match_module(self, name: str) -> list[str]:
         """Give the files of the longest module that a dotted name begins with; of its package where there is none."""
         parts = name.split(".")
         for count in range(len(parts), 1, -1):
             for wanted in ([*parts[: count - 1], f"{parts[count - 1]}.py"], [*parts[:count], "__init__.py"]):
-                found = [known for known in self._by_name.get(wanted[-1], ()) if known[-len(wanted) :] == wanted]
+                found = [each.path for each in self._by_name.get(wanted[-1], ()) if each.ends_with(wanted)]
                 if found:
-                    return ["/".join(known) for known in found]
+                    return found
         return []
 
 
@@ -81,7 +96,7 @@ def _count_shared(first: list[str], second: list[str]) -> int:
 
 def find_mentions(store: GraphStore, question: Question, source: str | None) -> Mentions:
     """Find what a question points at among the repositories of a graph, or in one source."""
-    index = PathIndex(_list_paths(store, source))
+    index = _index_paths(store, source)
     dotted = [name for name in question.mentioned if "." in name][:MOST_NAMES]
     definitions = _find_definitions(store, question, source)
     return Mentions(
@@ -93,11 +108,13 @@ def find_mentions(store: GraphStore, question: Question, source: str | None) -> 
     )
 
 
-def _list_paths(store: GraphStore, source: str | None) -> Iterator[str]:
-    """List the files of repositories; rows of corpora have no paths that anybody would write."""
+def _index_paths(store: GraphStore, source: str | None) -> PathIndex:
+    """Index the files of repositories; rows of corpora have no paths that anybody would write."""
+    index = PathIndex(())
     for each in store.sources():
         if each.kind != "corpus" and source in (None, each.name):
-            yield from (path for path, _, _ in store.fingerprints(each.name))
+            index.add((path for path, _, _ in store.fingerprints(each.name)), each.package)
+    return index
 
 
 def _find_definitions(store: GraphStore, question: Question, source: str | None) -> list[Node]:

@@ -38,15 +38,15 @@ class Resolved:
         return [call for links in self.links.values() for call in links.unbound]
 
 
-def resolve_tree(files: dict[str, str]) -> Resolved:
-    """Extract and resolve a tree of Python files."""
+def resolve_tree(files: dict[str, str], package: str = "") -> Resolved:
+    """Extract and resolve a tree of Python files, whose root is the folder of a package."""
     texts = {path: text.encode("utf-8", "surrogatepass") for path, text in files.items()}
     units = {
         path: describe_code(SOURCE, path, extract_unit(text))
         for path, text in texts.items()
         if path.endswith((".py", ".pyi"))
     }
-    writer = LinkWriter(SOURCE, units, resolve_project(Units(units.values())))
+    writer = LinkWriter(SOURCE, units, resolve_project(Units(units.values(), package=package)))
     links = {path: writer.write(path) for path in sorted(units)}
     names = {identity: name for unit in units.values() for identity, name in _name_nodes(unit)}
     libraries = {library for each in links.values() for library in each.libraries}
