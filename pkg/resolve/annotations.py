@@ -53,6 +53,10 @@ class Annotations:
             return self._derive_name(scope, node)
         return EMPTY
 
+    def promise(self, scope: Scope, node: ast.expr | None) -> Values | None:
+        """Give the objects that an annotation promises; None where it leaves open what they are."""
+        return None if node is None or _is_silent(node) else self.derive(scope, node)
+
     def _derive_name(self, scope: Scope, node: ast.Name | ast.Attribute) -> Values:
         name = _name_last(node)
         if name == "Self":
@@ -120,11 +124,19 @@ def _derive_self(scope: Scope) -> Values:
     return frozenset({(SELF, each)}) if each is not None else EMPTY
 
 
-def is_silent(node: ast.expr) -> bool:
+def _is_silent(node: ast.expr) -> bool:
     """Tell whether an annotation leaves open what an object is."""
-    if isinstance(node, ast.Subscript):
-        if isinstance(node.value, ast.Name) and node.value.id in ("Type", "type", "Optional"):
-            return is_silent(node.slice)
-        node = node.value
-    name = _name_last(node)
-    return name in ("Any", "object", "Callable") or (len(name) <= 2 and name.isupper())
+    return _name_last(_find_generic(node)) in ("Any", "object", "Callable")
+
+
+def may_be_variable(node: ast.expr | None) -> bool:
+    """Tell whether an annotation has a short name in capitals, as type variables have; so has many a class."""
+    name = _name_last(_find_generic(node)) if node is not None else ""
+    return len(name) <= 2 and name.isupper()
+
+
+def _find_generic(node: ast.expr) -> ast.expr:
+    """Give what an annotation is made of, without its arguments; where only these say what it is, one of them."""
+    while isinstance(node, ast.Subscript):
+        node = node.slice if _name_last(node.value) in ("Type", "type", "Optional") else node.value
+    return node

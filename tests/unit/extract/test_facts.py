@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pkg.extract.python import extract_unit
 from pkg.units import Code, Fact, pack_facts, unpack_facts
 
+USES = (Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS, Code.OPERATE)
 numbers = st.integers(0, 2**32 - 1)
 
 
@@ -27,8 +28,8 @@ def list_facts(text: str) -> list[tuple[Code, str, str]]:
     ("text", "fact"),
     [
         ("x = value\n", (Code.ASSIGN, "x", "value")),
-        ("x += value\n", (Code.ASSIGN, "x", "value")),
-        ("(x := value)\n", (Code.ASSIGN, "x", "value")),
+        ("x += value\n", (Code.AUGMENT, "x", "value")),
+        ("(x := value)\n", (Code.WALRUS, "x", "value")),
         ("x: Type = None\n", (Code.ANNOTATE, "x", "Type")),
         ("for x in items: pass\n", (Code.FOR, "x", "items")),
         ("[y for x in items]\n", (Code.FOR, "x", "items")),
@@ -64,17 +65,21 @@ def test_only_attributes_that_are_neither_called_nor_assigned_to_are_read() -> N
         ("a[1] = b[2] = x\n", [("PUT", "a"), ("PUT", "b")]),
         ("a[1], (b[2], *c) = x\n", [("PUT", "a"), ("PUT", "b")]),
         ("for a[1] in x: pass\n", [("PUT", "a")]),
-        ("a[1] += x\n", [("ITEM", "a"), ("PUT", "a")]),
+        ("a[1] += x\n", [("ITEM", "a"), ("OPERATE", "a[1]"), ("PUT", "a")]),
         ("del a[1], b.c[2]\n", [("DELETE", "a"), ("DELETE", "b.c")]),
         ("x in a or x not in b.c\n", [("CONTAINS", "a"), ("CONTAINS", "b.c")]),
         ("x is a, x == b\n", [("OPERATE", "x")]),
-        ("a.b + c * d[1], 1 + a, f() - a\n", [("ITEM", "d"), ("OPERATE", "a.b"), ("OPERATE", "c")]),
-        ("a < b < c\n", [("OPERATE", "a")]),
+        (
+            "a.b + c * d[1], 1 + a, f() - a, 'text' % a, 1 + 2\n",
+            [("ITEM", "d"), ("OPERATE", "1"), ("OPERATE", "a.b"), ("OPERATE", "c"), ("OPERATE", "f()")],
+        ),
+        ("a < b < c\n", [("OPERATE", "a"), ("OPERATE", "b")]),
+        ("a < b in c is not d\n", [("CONTAINS", "c"), ("OPERATE", "a")]),
         ("a.b += c\n", [("OPERATE", "a.b")]),
     ],
 )
 def test_the_uses_of_items_are_told_apart(text: str, uses: list[tuple[str, str]]) -> None:
-    found = sorted((code.name, first) for code, first, _ in list_facts(text) if code >= Code.ITEM)
+    found = sorted((code.name, first) for code, first, _ in list_facts(text) if code in USES)
     assert found == sorted(uses)
 
 
