@@ -37,7 +37,7 @@ PATTERNS = (
     ("operate", "(binary_operator left: (_) @left right: (_) @value)"),
     ("operate", "(augmented_assignment left: (_) @left right: (_) @value)"),
     ("unary", "(unary_operator argument: (_) @operand) @whole"),
-    ("format", "(interpolation expression: (_) @operand) @whole"),
+    ("format", "[(interpolation expression: (_) @operand) (format_expression expression: (_) @operand)] @whole"),
     ("await", "(await (_) @operand)"),
     ("star", "(list_splat (_) @operand)"),
     ("stars", "(dictionary_splat (_) @operand)"),
@@ -88,11 +88,12 @@ def _list_targets(found: Found) -> Iterator[tuple[Place, tuple[Code, ...]]]:
     kinds = {"assign": _ASSIGNED, "annotate": _ASSIGNED, "loop": _ASSIGNED, "augment": _UPDATED, "delete": _DELETED}
     for kind, codes in kinds.items():
         for match in found[kind]:
-            for leaf in _list_leaves(match["target"][0]):
+            (target,) = match["target"]
+            for leaf in _list_leaves(target) if target.type != "identifier" else ():
                 yield (leaf.start_byte, leaf.end_byte), codes
     for match in found["with"]:
-        for _, target in _list_managed(match["whole"][0]):
-            for leaf in _list_leaves(target) if target is not None else ():
+        for _, alias in _list_managed(match["whole"][0]):
+            for leaf in _list_leaves(alias) if alias is not None else ():
                 yield (leaf.start_byte, leaf.end_byte), _ASSIGNED
 
 

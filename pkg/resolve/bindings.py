@@ -75,10 +75,15 @@ class Decorators:
         for text in reversed(scope.decorators):
             last = name_decorator(text)
             if last in NAMELESS:
-                return EMPTY
+                return self._find_property(scope, text)
             if last not in _TRANSPARENT and not last.endswith("property"):
                 values = self._decorate(scope, text, values)
         return values
+
+    def _find_property(self, scope: Scope, text: str) -> Values:
+        """Give the property of a base class that a decorator names whose setter or deleter a function is."""
+        name, _, _ = text.rpartition(".")
+        return self._expressions.evaluate_text(scope.parent or scope, name) if "." in name else EMPTY
 
     def evaluate(self, definition: Scope, text: str) -> Values:
         """Give the values of a decorator of a definition, where it stands if its text is found there."""

@@ -20,6 +20,7 @@ from pkg.resolve.abstract_values import (
     Values,
     join,
     library,
+    target_of,
     unknown,
 )
 from pkg.resolve.arguments import Arguments
@@ -128,7 +129,7 @@ class Expressions:
         first = parts[0]
         values = _CONSTANTS[first] if first in _CONSTANTS else self._names.look_up(scope, first, at)
         for name in parts[1:]:
-            values = self._attributes.derive_all(values, scope.mangle(name))
+            values = self._attributes.derive_all(values, scope.mangle(name) if name[:2] == "__" else name)
         return values
 
     def give(self, site: Site) -> Arguments:
@@ -208,8 +209,17 @@ class Expressions:
     def _visit_await(self, scope: Scope, node: ast.Await, at: int) -> Values:
         """Give what is awaited: of a coroutine, what its function gives back; of an object, that is not followed."""
         values = self.visit(scope, node.value, at)
+        if isinstance(node.value, ast.Call) and any(map(_is_async, self.visit(scope, node.value.func, at))):
+            return values
         answering = {each for each in values if each[0] in OBJECTS and self._methods.find_first(each, ("__await__",))}
         return values - answering | unknown(Reason.RESULT) if answering else values
+
+    def derive_awaited(self, scope: Scope, start: int, end: int) -> Values:
+        """Give the values of an expression that is awaited; nothing for a call that gives a coroutine."""
+        site = self._trees.find_call(scope.module, start, end)
+        if site is not None and any(map(_is_async, self.evaluate(scope, site.start, site.end))):
+            return EMPTY
+        return self.evaluate(scope, start, end)
 
     def _visit_lambda(self, scope: Scope, node: ast.Lambda, at: int) -> Values:
         module = scope.module
@@ -245,6 +255,12 @@ class Expressions:
 
     def _visit_call(self, scope: Scope, node: ast.Call, at: int) -> Values:
         return self._call_all(self.visit(scope, node.func, at), Arguments(self.visit, self._trees, scope, node, at))
+
+
+def _is_async(callee: Value) -> bool:
+    """Tell whether calling a value gives a coroutine."""
+    function: Scope | None = target_of(callee)
+    return function is not None and function.module.text.startswith(b"async", function.head[0])
 
 
 _VISITS: dict[type[ast.expr], Callable[..., Values]] = {

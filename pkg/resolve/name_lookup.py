@@ -34,7 +34,8 @@ class Names:
 
     def look_up(self, scope: Scope, name: str, at: int | None = None) -> Values:
         """Give the values of a name where it stands; `at` tells which of its bindings reach there."""
-        name = scope.mangle(name)
+        if name[:2] == "__":
+            name = scope.mangle(name)
         owner = self.find_owner(scope, name)
         if is_elsewhere(scope, owner):
             return self.derive(owner, name)
@@ -64,10 +65,8 @@ class Names:
         -1 stands for the value that a parameter begins with. Nothing where all count, or none: then it is looked up
         without regard to the order. In modules and classes it is not, so that the order counts in whatever changes.
         """
-        is_class = owner.kind == "class"
-        if len(owner.names.get(name, ())) < (1 if is_class else 2) and not (
-            name in owner.names and name in owner.parameter_names
-        ):
+        is_class, count = owner.kind == "class", len(owner.names.get(name, ()))
+        if not count or (count == 1 and not is_class and name not in owner.parameter_names):
             return None
         ordered = self._order(owner, name)
         loop = owner.find_loop(at)

@@ -194,7 +194,8 @@ class _Walk:
             attribute = scope.mangle(read_name(name.strip()))
             scope.sites.append(Site(scope, Code.ERASE, start, start + len(receiver.rstrip()), name=attribute))
         else:
-            self._bind_name(scope, read_name(name), Binding(Code.ERASE, start, end, at=start))
+            statement = self._text.rfind(b"del", 0, start)
+            self._bind_name(scope, read_name(name), Binding(Code.ERASE, start, end, at=statement))
 
     def _capture(self, scope: Scope, start: int, end: int, subject: Binding) -> None:
         pattern = parse_pattern(self._text[start:end])

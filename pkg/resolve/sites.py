@@ -9,7 +9,7 @@ from pkg.resolve.requests import list_requests
 from pkg.resolve.scope_model import ModuleScopes, Site
 from pkg.resolve.solver import Key
 from pkg.resolve.special_names import Asked, find_asked
-from pkg.units import Code
+from pkg.units import Code, read_name
 
 
 def list_sites(module: ModuleScopes, properties: frozenset[str], answered: frozenset[Asked]) -> Iterator[Site]:
@@ -22,7 +22,8 @@ def list_sites(module: ModuleScopes, properties: frozenset[str], answered: froze
     for scope in module.scopes:
         for site in scope.sites:
             if site.code == Code.READ:
-                if text[text.rfind(b".", 0, site.end) + 1 : site.end].strip() in read:
+                name = text[text.rfind(b".", 0, site.end) + 1 : site.end].strip()
+                if (name if name.isascii() else read_name(name).encode()) in read:
                     yield site
             elif site.code == Code.ERASE:
                 if site.name in properties:

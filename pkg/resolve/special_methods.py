@@ -5,7 +5,8 @@ The first where builtins ask the object, in loops, for items; the others when an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.abstract_values import (
@@ -20,14 +21,14 @@ from pkg.resolve.abstract_values import (
     TYPED,
     UNKNOWN,
     Value,
+    Values,
     target_of,
 )
-from pkg.resolve.arguments import Arguments
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import ENTRIES, ITEMS, LOOPING, OPERATIONS, QUESTIONS, STRING, TRUTH, find_sign
-from pkg.units import Code, Question, read_name
+from pkg.units import DOTTED_NAME, Code, Question, read_name
 
 _LOOP, _ASYNC_LOOP = ("__iter__", "__next__"), ("__aiter__", "__anext__")
 _CONTEXT, _ASYNC_CONTEXT = ("__enter__", "__exit__"), ("__aenter__", "__aexit__")
@@ -43,6 +44,8 @@ _ASKING = {
 ASKING: dict[str, tuple[str, ...]] = {f"builtins.{name}": methods for name, methods in _ASKING.items()}
 """By builtin, the methods of which it calls the first that its argument has; none where it goes through that."""
 ASKING |= {f"builtins.{name}": () for name in _LOOPING}
+_ONLY_NAME = re.compile(rb"\(\s*(" + DOTTED_NAME + rb")\s*,?\s*\)")
+_CONSTANT = re.compile(rb"\(\s*(?:[rRbBuU]?['\"][^'\"\\]*['\"]|[\d.]+)?\s*\)")  # or nothing, between brackets
 _OF_ALL = ("builtins.zip", "builtins.print")  # arguments
 _BEHIND_FUNCTION = ("builtins.map", "builtins.filter")
 _OF_ONE = ("builtins.max", "builtins.min", "builtins.iter")  # which mean something else with several
@@ -56,39 +59,48 @@ class SpecialCalls:
         self._methods = evaluator.methods
         self._expressions = evaluator.expressions
 
-    def bind_operation(self, site: Site) -> Iterable[Target]:
+    def bind_operation(self, site: Site) -> Iterator[Outcome]:
         """Bind the use of an item, or the question whether there is one, to the method of the object that is asked."""
         name = ITEMS[site.code]
-        for value in self._find_objects(site):
-            if site.code == Code.CONTAINS and self._methods.find_first(value, (name,)) is None:
-                yield from self.iterate(value)
-            else:
-                yield from self.find(value, (name,))
+        return self._bind_values(site, lambda value: self._use_item(value, name))
 
-    def bind_question(self, site: Site) -> Iterable[Target]:
+    def _use_item(self, value: Value, name: str) -> Iterator[Target]:
+        if name == ITEMS[Code.CONTAINS] and self._methods.find_first(value, (name,)) is None:
+            return self.iterate(value)
+        return self.find(value, (name,))
+
+    def bind_question(self, site: Site) -> Iterator[Outcome]:
         """Bind what Python asks for by itself to the method of the object that answers."""
         question = Question(site.more[0])
-        for value in self._find_objects(site):
-            if question == Question.ITEMS:
-                yield from self.iterate(value)
-            elif question == Question.ENTRIES:
-                yield from self.find(value, ENTRIES)
-            else:
-                yield from self._ask(value, QUESTIONS[question])
+        if question == Question.WAIT:
+            awaited = self._expressions.derive_awaited(site.scope, site.start, site.end)
+            return self._bind_all(awaited, lambda value: self._ask(value, QUESTIONS[question]))
+        if question == Question.ITEMS:
+            return self._bind_values(site, self.iterate)
+        if question == Question.ENTRIES:
+            return self._bind_values(site, lambda value: self.find(value, ENTRIES))
+        return self._bind_values(site, lambda value: self._ask(value, QUESTIONS[question]))
 
-    def bind_loop(self, site: Site) -> Iterator[Target]:
+    def bind_loop(self, site: Site) -> Iterator[Outcome]:
         """Bind a loop over an object to the methods that give its items."""
-        for value in self._find_objects(site):
-            yield from self.iterate(value, _ASYNC_LOOP if site.code == Code.ASYNC_FOR else _LOOP)
+        names = _ASYNC_LOOP if site.code == Code.ASYNC_FOR else _LOOP
+        return self._bind_values(site, lambda value: self.iterate(value, names))
 
-    def bind_context(self, site: Site) -> Iterator[Target]:
+    def bind_context(self, site: Site) -> Iterator[Outcome]:
         """Bind a with statement to the methods that enter and leave its context."""
-        for value in self._find_objects(site):
-            yield from self.find(value, _ASYNC_CONTEXT if site.code == Code.ASYNC_WITH else _CONTEXT)
+        names = _ASYNC_CONTEXT if site.code == Code.ASYNC_WITH else _CONTEXT
+        return self._bind_values(site, lambda value: self.find(value, names))
 
-    def _find_objects(self, site: Site) -> Iterator[Value]:
-        values = self._expressions.evaluate(site.scope, site.start, site.end)
-        return (value for value in values if value[0] in OBJECTS)
+    def _bind_values(self, site: Site, find: Callable[[Value], Iterator[Target]]) -> Iterator[Outcome]:
+        return self._bind_all(self._expressions.evaluate(site.scope, site.start, site.end), find)
+
+    def _bind_all(self, values: Values, find: Callable[[Value], Iterator[Target]]) -> Iterator[Outcome]:
+        """Find what is called of each value; one of which nothing is called makes the others less sure."""
+        for value in values:
+            found = list(find(value)) if value[0] in OBJECTS else []
+            yield from found
+            if not found:
+                yield _describe_other(value)
 
     def bind_operator(self, site: Site) -> list[Outcome]:
         """Bind an operator to the method of its left side, else to that of its right side."""
@@ -106,15 +118,25 @@ class SpecialCalls:
         if known is not None:
             yield from self.find(value, (known,), "operator")
         else:
-            yield Unbound(value[1]) if value[0] == UNKNOWN else Library("operator")
+            yield _describe_other(value)
 
     def bind_builtin(self, site: Site, name: str) -> Iterator[Target]:
         """Bind a call of a builtin to the methods by which it asks its arguments."""
-        arguments, methods = self._expressions.give(site), ASKING[name]
-        for place in _list_asked(name, arguments):
-            for value in arguments.derive(place):
-                if value[0] in OBJECTS:
-                    yield from self._ask(value, methods) if methods else self.iterate(value)
+        methods = ASKING[name]
+        for value in self._list_asked(site, name):
+            if value[0] in OBJECTS:
+                yield from self._ask(value, methods) if methods else self.iterate(value)
+
+    def _list_asked(self, site: Site, name: str) -> Iterator[Value]:
+        """Give the values of the arguments that a builtin asks; of one name alone, without parsing."""
+        module = site.scope.module
+        match = _ONLY_NAME.fullmatch(module.text, *site.more)
+        if match is not None:
+            yield from self._expressions.follow(site.scope, match.group(1), match.start(1))
+        elif not _CONSTANT.match(module.text, *site.more):
+            arguments = self._expressions.give(site)
+            for place in _find_asked(name, len(arguments.nodes)):
+                yield from arguments.derive(place)
 
     def _ask(self, value: Value, methods: tuple[str, ...]) -> Iterator[Target]:
         """Find the first of some methods that an object has."""
@@ -141,13 +163,17 @@ class SpecialCalls:
             yield from self._methods.find_special(value, name)
 
 
+def _describe_other(value: Value) -> Outcome:
+    """Describe a value of which nothing of the repository is called."""
+    return Unbound(value[1]) if value[0] == UNKNOWN else Library("other")
+
+
 def _run(method: Value, owner: Value, rule: str = "special method") -> Target:
     return Target(method[1], rule, LIKELY if owner[0] == TYPED else CERTAIN)
 
 
-def _list_asked(name: str, arguments: Arguments) -> Sequence[int]:
+def _find_asked(name: str, count: int) -> Sequence[int]:
     """Give the places of the arguments that a builtin asks."""
-    count = len(arguments.nodes)
     if name in _OF_ALL:
         return range(count)
     if name in _BEHIND_FUNCTION:
@@ -163,28 +189,32 @@ class Properties:
         self._names = evaluator.names
         self._expressions = evaluator.expressions
 
-    def bind_read(self, site: Site) -> Iterator[Target]:
+    def bind_read(self, site: Site) -> Iterator[Outcome]:
         """Bind the read of a property to its function."""
         receiver, _, name = site.text.rpartition(b".")
         attribute = site.scope.mangle(read_name(name.strip()))
         end = site.start + len(receiver.rstrip())
         return self._bind(site.scope, (site.start, end), attribute, GETTER)
 
-    def bind_write(self, site: Site) -> Iterator[Target]:
+    def bind_write(self, site: Site) -> Iterator[Outcome]:
         """Bind an assignment to a property to the function of its setter."""
         return self._bind(site.scope, (site.start, site.end), site.name, SETTER)
 
-    def bind_deletion(self, site: Site) -> Iterator[Target]:
+    def bind_deletion(self, site: Site) -> Iterator[Outcome]:
         """Bind the deletion of a property to the function of its deleter."""
         return self._bind(site.scope, (site.start, site.end), site.name, DELETER)
 
-    def _bind(self, scope: Scope, receiver: tuple[int, int], name: str, role: str) -> Iterator[Target]:
+    def _bind(self, scope: Scope, receiver: tuple[int, int], name: str, role: str) -> Iterator[Outcome]:
         for value in self._expressions.evaluate(scope, *receiver):
+            found: list[Target] = []
             if value[0] in OBJECTS:
-                yield from self.find(value, name, role)
+                found += self.find(value, name, role)
             elif value[0] == SUPER:
                 owner = self._hierarchy.find(value[1], name, after=value[1])
-                yield from self._find_functions(owner, name, role, CERTAIN)
+                found += self._find_functions(owner, name, role, CERTAIN)
+            yield from found
+            if not found:
+                yield _describe_other(value)
 
     def find(self, value: Value, name: str, role: str = GETTER) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
