@@ -39,7 +39,7 @@ PATTERNS = (
     ("unary", "(unary_operator argument: (_) @operand) @whole"),
     ("format", "[(interpolation expression: (_) @operand) (format_expression expression: (_) @operand)] @whole"),
     ("await", "(await (_) @operand)"),
-    ("star", "(list_splat (_) @operand)"),
+    ("star", "(list_splat (_) @operand) @whole"),
     ("stars", "(dictionary_splat (_) @operand)"),
     ("truth", f"(_ condition: {_TESTED} @operand)"),
     ("truth", f"[(assert_statement . {_TESTED} @operand) (if_clause {_TESTED} @operand)]"),
@@ -64,7 +64,12 @@ _SEVERAL = frozenset((
 """Targets that are made up of others."""
 _SIGNS = {"-": Question.NEGATIVE, "+": Question.POSITIVE, "~": Question.INVERT}
 _CONVERSIONS = {b"!s": Question.STRING, b"!r": Question.REPRESENTATION, b"!a": Question.REPRESENTATION}
-_QUESTIONS = {"await": Question.WAIT, "star": Question.ITEMS, "stars": Question.ENTRIES}
+_QUESTIONS = {"await": Question.WAIT, "stars": Question.ENTRIES}
+_BEHIND_STAR = frozenset((
+    "call", "attribute", "subscript", "binary_operator", "boolean_operator", "comparison_operator",
+    "conditional_expression",
+))  # fmt: skip
+"""What the parser gives a star to that stands before it, where it is not among several."""
 _TEXTS = ("string", "concatenated_string")
 _CONSTANTS = frozenset((*_TEXTS, "integer", "float", "none", "true", "false"))
 
@@ -106,10 +111,16 @@ def _list_leaves(target: Node) -> Iterator[Node]:
         yield from _list_leaves(child)
 
 
+def _map_stars(found: Found) -> dict[int, int]:
+    """Give where what stands behind each star begins: the parser takes some stars as a part of a callee."""
+    return {match["whole"][0].start_byte: match["operand"][0].start_byte for match in found["star"]}
+
+
 def _list_calls(found: Found) -> Iterator[Fact]:
+    stars = _map_stars(found)
     for match in found["call"]:
         (callee,), (arguments,) = match["callee"], match["arguments"]
-        start = callee.start_byte
+        start = stars.get(callee.start_byte, callee.start_byte)
         yield start, Code.CALL, start, callee.end_byte, arguments.start_byte, arguments.end_byte
 
 
@@ -133,8 +144,9 @@ def _is_async(node: Node) -> bool:
 
 def _list_reads(found: Found, uses: Mapping[Place, tuple[Code, ...]]) -> Iterator[Fact]:
     """List attributes that are neither called nor assigned to alone, nor deleted."""
-    called = {_place(match, "callee") for match in found["call"]}
+    called, stars = {_place(match, "callee") for match in found["call"]}, _map_stars(found)
     for start, end in {_place(match, "whole") for match in found["read"]} - called:
+        start = stars.get(start, start)
         if uses.get((start, end), _UPDATED) is _UPDATED:
             yield start, Code.READ, start, end, 0, 0
 
@@ -166,8 +178,10 @@ def _list_scopes(found: Found) -> Iterator[Fact]:
 
 def _list_items(found: Found, uses: Mapping[Place, tuple[Code, ...]]) -> Iterator[Fact]:
     """List the items of containers that are read, assigned to or deleted; the facts name the containers."""
+    stars = _map_stars(found)
     for match in found["item"]:
         start, end = _place(match, "of")
+        start = stars.get(start, start)
         for code in uses.get(_place(match, "whole"), _READ):
             yield start, code, start, end, 0, 0
 
@@ -277,6 +291,14 @@ def _list_questions(found: Found) -> Iterator[Fact]:
     for kind, question in _QUESTIONS.items():
         for match in found[kind]:
             yield from _ask(match["operand"][0], question)
+    for match in found["star"]:
+        (node,) = match["whole"]
+        start, end = node.start_byte, node.end_byte
+        while node.parent is not None and node.parent.start_byte == start and node.parent.type in _BEHIND_STAR:
+            node = node.parent
+            end = node.end_byte
+        start = match["operand"][0].start_byte
+        yield start, Code.ASK, start, end, Question.ITEMS, 0
     for match in found["truth"]:
         for operand in _list_tested(match["operand"][0]):
             yield from _ask(operand, Question.TRUTH)

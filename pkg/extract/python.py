@@ -325,7 +325,7 @@ class _Walk:
         )
 
     def _add_call(self, start: int, node: Node) -> None:
-        expression = _EXPRESSIONS[self.text[start : node.end_byte]]
+        expression = _EXPRESSIONS[self.text[start : node.end_byte].lstrip(b"* ")]  # a star that the parser counts to it
         self.calls.append(Call(expression, node.start_point.row + 1, self._stack[-1].function))
 
 
