@@ -52,6 +52,7 @@ class Reason(str, Enum):
     RESULT = "result of a call that is not bound"
     EXPRESSION = "expression that is not followed"
     MANY = "too many possible values"
+    METHOD = "special method that an object does not have"
 
 
 def unknown(reason: Reason) -> Values:

@@ -21,7 +21,7 @@ from pkg.resolve.abstract_values import (
     Values,
     unknown,
 )
-from pkg.resolve.annotations import Annotations, may_be_variable
+from pkg.resolve.annotations import Annotations, is_open
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
@@ -111,7 +111,7 @@ class Parameters:
             items = self._annotations.derive(scope.parent or scope, parameter.annotation)
             return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
         promised = self._annotations.promise(scope.parent or scope, parameter.annotation)
-        if promised is not None and not may_be_variable(parameter.annotation):
+        if promised is not None and not is_open(parameter.annotation):
             return promised
         found = self._fixtures.derive(scope, name)
         given = found if found is not None else self._derive_given(scope, place, parameter)
@@ -204,7 +204,7 @@ class Results:
         for start, end in function.returns:
             found |= self._expressions.evaluate(function, start, end)
         promised = self._annotations.promise(function, function.signature.returns)
-        if promised is None or may_be_variable(function.signature.returns):
+        if promised is None or is_open(function.signature.returns):
             return frozenset(found) | (promised or EMPTY)
         return promised | {value for value in found if value[0] not in (UNKNOWN, LIBRARY)}
 

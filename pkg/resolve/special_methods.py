@@ -20,12 +20,13 @@ from pkg.resolve.abstract_values import (
     SUPER,
     TYPED,
     UNKNOWN,
+    Reason,
     Value,
     Values,
     target_of,
 )
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
+from pkg.resolve.outcomes import Outcome, Target, Unbound
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import ENTRIES, ITEMS, LOOPING, OPERATIONS, QUESTIONS, STRING, TRUTH, find_sign
 from pkg.units import DOTTED_NAME, Code, Question, read_name
@@ -107,7 +108,7 @@ class SpecialCalls:
         operation = OPERATIONS[find_sign(site)]
         left = self._expressions.evaluate(site.scope, site.start, site.end)
         found = [target for value in left for target in self._operate(value, operation.left)]
-        if any(isinstance(each, Target | Unbound) for each in found):
+        if any(each != _WITHOUT_METHOD for each in found):
             return found
         right = self._expressions.evaluate(site.scope, *site.more)
         return [target for value in right for target in self._operate(value, (operation.right,))]
@@ -163,9 +164,12 @@ class SpecialCalls:
             yield from self._methods.find_special(value, name)
 
 
+_WITHOUT_METHOD = Unbound(Reason.METHOD)
+
+
 def _describe_other(value: Value) -> Outcome:
     """Describe a value of which nothing of the repository is called."""
-    return Unbound(value[1]) if value[0] == UNKNOWN else Library("other")
+    return Unbound(value[1]) if value[0] == UNKNOWN else _WITHOUT_METHOD
 
 
 def _run(method: Value, owner: Value, rule: str = "special method") -> Target:
@@ -219,7 +223,10 @@ class Properties:
     def find(self, value: Value, name: str, role: str = GETTER) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
         owner = self._hierarchy.find(value[1], name)
-        yield from self._find_functions(owner, name, role, LIKELY if value[0] == TYPED else CERTAIN)
+        confidence = LIKELY if value[0] == TYPED else CERTAIN
+        for target in self._find_functions(owner, name, role, confidence):
+            is_replaced = target.scope.is_abstract and value[0] != INSTANCE
+            yield target._replace(confidence=POSSIBLE) if is_replaced else target
         if value[0] == INSTANCE:
             return
         for each in self._hierarchy.find_overrides(value[1], name):
