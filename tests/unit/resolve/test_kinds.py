@@ -1,4 +1,4 @@
-"""Rules of the language that decide what a name or an attribute means, each in several forms (kinds/, as shapes.py says).
+"""Rules of the language that decide what names and attributes mean, each in several forms (kinds/, read by shapes.py).
 
 Of functions of one name in a file the second is called name#2.
 """
@@ -47,6 +47,7 @@ def test_a_private_method_of_a_base_is_not_overridden() -> None:
 
 
 def test_a_method_that_may_not_be_called_is_likely() -> None:
-    text = "class Row:\n    def __len__(self): return 1\ndef count(row=None):\n    row = row or Row()\n    if row: pass\n"
+    row = "class Row:\n    def __len__(self): return 1\n"
+    text = f"{row}def count(row=None):\n    row = row or Row()\n    if row: pass\n"
     edges = resolve_tree({"main.py": text}).pairs(RelationType.CALLS)
     assert edges["main.count", "main.Row.__len__"].confidence == "likely"
