@@ -15,6 +15,7 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 from pkg.model import Class, CodeUnit, Docstring, Edge, Function, Import, Label, Status
 
@@ -30,28 +31,52 @@ Fact = tuple[int, int, int, int, int, int]
 class Code(IntEnum):
     """Name every kind of fact."""
 
-    DEFINITION = 0  # the head (from def or class to the colon), the body
-    LAMBDA = 1  # the head (from lambda to the colon), the body
-    COMPREHENSION = 2  # the whole, the whole
-    ASSIGN = 3  # target, value
-    ANNOTATE = 4  # target, type
-    FOR = 5  # target, what is gone through
-    WITH = 6  # target (0, 0 without one), context manager
-    EXCEPT = 7  # target, type
-    RETURN = 8  # (0, 0), value
-    YIELD = 9  # (0, 0), value
-    YIELD_FROM = 10  # (0, 0), what is gone through
-    RAISE = 11  # (0, 0), value
-    CALL = 12  # callee, arguments with their brackets
-    READ = 13  # an attribute that is neither called nor assigned to, (0, 0)
-    GLOBAL = 14  # the names, (0, 0)
-    NONLOCAL = 15  # the names, (0, 0)
-    ITEM = 16  # of an item that is read, what it is of, (0, 0)
-    PUT = 17  # of an item that is assigned to, what it is of, (0, 0)
-    DELETE = 18  # of an item that is deleted, what it is of, (0, 0)
-    CONTAINS = 19  # of `in`, what is looked through, (0, 0)
-    OPERATE = 20  # a dotted name on the left of an operator, what is on the right
-    REQUEST = 21  # a function that pytest gives fixtures; no fact, for resolution tells it by the names
+    FIRST = 0  # what a comprehension goes through first, which stands in the scope around it, the same
+    DEFINITION = 1  # the head (from def or class to the colon), the body
+    LAMBDA = 2  # the head (from lambda to the colon), the body
+    COMPREHENSION = 3  # the whole, the whole
+    ASSIGN = 4  # target, value
+    ANNOTATE = 5  # target, type
+    FOR = 6  # target, what is gone through
+    WITH = 7  # target (0, 0 without one), context manager
+    EXCEPT = 8  # target, type
+    RETURN = 9  # (0, 0), value
+    YIELD = 10  # (0, 0), value
+    YIELD_FROM = 11  # (0, 0), what is gone through
+    RAISE = 12  # (0, 0), value
+    CALL = 13  # callee, arguments with their brackets
+    READ = 14  # an attribute that is neither called nor assigned to, (0, 0)
+    GLOBAL = 15  # the names, (0, 0)
+    NONLOCAL = 16  # the names, (0, 0)
+    ITEM = 17  # of an item that is read, what it is of, (0, 0)
+    PUT = 18  # of an item that is assigned to, what it is of, (0, 0)
+    DELETE = 19  # of an item that is deleted, what it is of, (0, 0)
+    CONTAINS = 20  # of `in`, what is looked through, (0, 0)
+    OPERATE = 21  # what is on the left of an operator, what is on the right
+    REQUEST = 22  # a function that pytest gives fixtures; no fact, for resolution tells it by the names
+    AUGMENT = 23  # target of an assignment with an operator, the value on its right
+    WALRUS = 24  # target, value
+    MATCH = 25  # the pattern of a case, the subject
+    ERASE = 26  # a name or an attribute that is deleted, (0, 0)
+    ASYNC_FOR = 27  # as FOR
+    ASYNC_WITH = 28  # as WITH
+    LOOP = 29  # the whole of a loop, (0, 0)
+    ASK = 30  # what Python asks by itself for something, (which question, 0)
+
+
+class Question(IntEnum):
+    """Name what Python asks of an object where no name of a method stands."""
+
+    TRUTH = 0  # in a condition
+    NEGATIVE = 1
+    POSITIVE = 2
+    INVERT = 3
+    FORMAT = 4  # in a string with a prefix f
+    STRING = 5
+    REPRESENTATION = 6
+    WAIT = 7
+    ITEMS = 8  # of a star, or for several targets
+    ENTRIES = 9  # of two stars
 
 
 _FACT = struct.Struct("<6I")
@@ -72,6 +97,12 @@ NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
 DOTTED_NAME = NAME + rb"(?:\." + NAME + rb")*"
 """Identifiers that stand together with the dots between them, as a part of other patterns."""
 DOTTED = re.compile(NAME + rb"(?:\s*\.\s*" + NAME + rb")*\Z")
+
+
+def read_name(name: bytes) -> str:
+    """Give an identifier or dotted name as Python knows it: in NFKC, however it is written."""
+    text = name.decode("utf-8", "replace")
+    return text if text.isascii() else normalize("NFKC", text)
 
 
 def render_callee(callee: bytes) -> str:

@@ -18,10 +18,14 @@ _COOKIE = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \
 _MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
+_RETURN = re.compile(rb"\r(?!\n)")
+
+
 def decode_source(raw: bytes) -> tuple[bytes, str | None]:
     """Give a source as UTF-8, and what is to be told of how it was read; an unknown coding changes nothing."""
     if raw.startswith(_MARKS):
-        return raw.decode("utf-16", "replace").encode("utf-8"), _describe("UTF-16")
+        return end_lines(raw.decode("utf-16", "replace").encode("utf-8")), _describe("UTF-16")
+    raw = end_lines(raw)
     if raw.isascii() or _is_utf_8(raw):
         return raw, None
     cookie = _COOKIE.match(raw)
@@ -32,6 +36,11 @@ def decode_source(raw: bytes) -> tuple[bytes, str | None]:
         return raw.decode(coding).encode("utf-8"), _describe(coding)
     except (LookupError, ValueError):
         return raw, f"not UTF-8, and not {coding} as it declares; letters that are not are replaced"
+
+
+def end_lines(text: bytes) -> bytes:
+    """Put a line feed in the place of each carriage return that stands alone: Python ends a line there."""
+    return _RETURN.sub(b"\n", text) if b"\r" in text else text
 
 
 def _is_utf_8(raw: bytes) -> bool:

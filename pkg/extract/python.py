@@ -17,7 +17,7 @@ from pkg.extract.facts import PATTERNS as FACT_PATTERNS
 from pkg.extract.facts import Found, find_facts
 from pkg.extract.parser import PYTHON, Match, Patterns, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
-from pkg.units import render_callee
+from pkg.units import read_name, render_callee
 
 ImportRecord = tuple[str, "str | None", "str | None", int]
 
@@ -56,7 +56,7 @@ def _split_level(module: str) -> tuple[str, int]:
 
 
 def _read(node: Node, text: bytes) -> str:
-    name = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    name = read_name(text[node.start_byte : node.end_byte])
     return "".join(name.replace("\\", " ").split())  # a name may go on behind a line continuation
 
 
@@ -325,7 +325,7 @@ class _Walk:
         )
 
     def _add_call(self, start: int, node: Node) -> None:
-        expression = _EXPRESSIONS[self.text[start : node.end_byte]]
+        expression = _EXPRESSIONS[self.text[start : node.end_byte].lstrip(b"* ")]  # a star that the parser counts to it
         self.calls.append(Call(expression, node.start_point.row + 1, self._stack[-1].function))
 
 

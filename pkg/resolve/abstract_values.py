@@ -9,6 +9,7 @@
 | SELF      | scope            | `self`: an object of this class or of one derived from it |
 | TYPED     | scope            | an object that an annotation promises: of this class or of one derived from it |
 | METHOD    | scope, value     | a function bound to an object or a class |
+| PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
 | GENERATOR | scope            | what calling a function with a yield gives |
 | MODULE    | path             | a file of the repository as a module |
@@ -26,9 +27,10 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-FUNCTION, CLASS, SUBCLASS, INSTANCE, SELF, TYPED, METHOD, SUPER = "F", "C", "CS", "I", "S", "T", "B", "U"
+FUNCTION, CLASS, SUBCLASS, INSTANCE, SELF, TYPED, METHOD, PROPERTY, SUPER = "F", "C", "CS", "I", "S", "T", "B", "P", "U"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
 
+GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
 OBJECTS = (INSTANCE, SELF, TYPED)
 CLASSES = (CLASS, SUBCLASS)
 
@@ -50,6 +52,7 @@ class Reason(str, Enum):
     RESULT = "result of a call that is not bound"
     EXPRESSION = "expression that is not followed"
     MANY = "too many possible values"
+    METHOD = "special method that an object does not have"
 
 
 def unknown(reason: Reason) -> Values:

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from pkg.resolve.abstract_values import CLASSES, EMPTY, LIBRARY, SELF, SUBCLASS, TYPED, Value, Values, join
+from pkg.resolve.abstract_values import (
+    CLASSES,
+    EMPTY,
+    LIBRARY,
+    SELF,
+    SUBCLASS,
+    TYPED,
+    Reason,
+    Value,
+    Values,
+    join,
+    unknown,
+)
 from pkg.resolve.attributes import Attributes
 from pkg.resolve.containers import Containers
 from pkg.resolve.name_lookup import Names
@@ -25,6 +38,7 @@ _CONTAINERS = frozenset((
 ))  # fmt: skip
 _FIRST = frozenset(("Annotated", "Generator", "AsyncGenerator"))  # of whose arguments the first counts
 _SILENT = ("typing.", "typing_extensions.", "builtins.object", "builtins.type")
+_SAYING_NOTHING = ("Any", "object", "Callable")
 MAX_LENGTH = 2000  # characters of an annotation in quotes
 
 
@@ -52,6 +66,12 @@ class Annotations:
         if isinstance(node, ast.Name | ast.Attribute):
             return self._derive_name(scope, node)
         return EMPTY
+
+    def promise(self, scope: Scope, node: ast.expr | None) -> Values | None:
+        """Give the objects that an annotation promises; None where it says nothing of what they are."""
+        if node is None or all(_name_last(part) in _SAYING_NOTHING for part in _list_parts(node)):
+            return None
+        return self.derive(scope, node)
 
     def _derive_name(self, scope: Scope, node: ast.Name | ast.Attribute) -> Values:
         name = _name_last(node)
@@ -110,7 +130,8 @@ def _promise(value: Value) -> Values:
         return frozenset({(TYPED, value[1])})
     if value[0] == LIBRARY and not value[1].startswith(_SILENT) and "(" not in value[1]:
         return frozenset({(LIBRARY, f"{value[1]}()")})
-    return EMPTY
+    is_told = value[0] == LIBRARY and not value[1].endswith("[]")  # which stands for an annotation that is not followed
+    return EMPTY if is_told else unknown(Reason.PARAMETER)
 
 
 def _derive_self(scope: Scope) -> Values:
@@ -120,11 +141,24 @@ def _derive_self(scope: Scope) -> Values:
     return frozenset({(SELF, each)}) if each is not None else EMPTY
 
 
-def is_silent(node: ast.expr) -> bool:
-    """Tell whether an annotation leaves open what an object is."""
-    if isinstance(node, ast.Subscript):
-        if isinstance(node.value, ast.Name) and node.value.id in ("Type", "type", "Optional"):
-            return is_silent(node.slice)
-        node = node.value
-    name = _name_last(node)
-    return name in ("Any", "object", "Callable") or (len(name) <= 2 and name.isupper())
+def is_open(node: ast.expr | None) -> bool:
+    """Tell whether an annotation leaves open what an object is, beside what it promises.
+
+    So does a short name in capitals, as type variables have; but so has many a class.
+    """
+    names = [_name_last(part) for part in _list_parts(node)] if node is not None else []
+    return any(name in _SAYING_NOTHING or (len(name) <= 2 and name.isupper()) for name in names)
+
+
+def _list_parts(node: ast.expr) -> Iterator[ast.expr]:
+    """Give what an annotation is made of, without arguments; of several kinds of object, each."""
+    if isinstance(node, ast.BinOp):
+        yield from _list_parts(node.left)
+        yield from _list_parts(node.right)
+    elif not isinstance(node, ast.Subscript):
+        yield node
+    elif _name_last(node.value) in ("Type", "type", "Optional", "Union"):
+        for part in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+            yield from _list_parts(part)
+    else:
+        yield node.value

@@ -150,7 +150,8 @@ class Attributes:
         scope = value[1]
         owner = self._hierarchy.find(scope, name)
         if owner is not None:
-            values = self._names.derive(owner, name)
+            assigned = [self._solver.get(("class field", each, name)) for each in self._list_fields(scope, name)]
+            values = self._names.derive(owner, name).union(*assigned)
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
             return frozenset(_bind_to_class(each, value) for each in values)

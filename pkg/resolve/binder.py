@@ -17,8 +17,9 @@ from pkg.resolve.hierarchy import ClassSnapshot
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound, settle
 from pkg.resolve.repository_files import Files
 from pkg.resolve.scope_model import Scope, Site, Store
-from pkg.resolve.sites import find_operators, list_sites
+from pkg.resolve.sites import list_sites
 from pkg.resolve.special_methods import Properties, SpecialCalls
+from pkg.resolve.special_names import ITEMS, find_answered
 from pkg.units import Code
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
@@ -32,22 +33,24 @@ class Binder(Evaluator):
         self.base_finder = BaseFinder(self.context, self.expressions)
         self.graphs: list[DependencyGraph] = []  # of what was computed to be forgotten
         self._property_names = frozenset(modules.totals.properties)
-        self._operators = find_operators(modules.totals.operators)
+        self._answered = find_answered(modules.totals.operators)
         properties = Properties(self)
         special_calls = SpecialCalls(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)
-        implicit = ImplicitCalls(self, call_sites, special_calls)
+        implicit = ImplicitCalls(self, call_sites)
         self._rules: dict[Code, Callable[[Site], Iterable[Outcome]]] = {
             Code.CALL: call_sites.bind,
             Code.READ: properties.bind_read,
             Code.ASSIGN: properties.bind_write,
-            Code.FOR: implicit.bind_loop,
-            Code.WITH: implicit.bind_context,
+            Code.ERASE: properties.bind_deletion,
             Code.RAISE: implicit.bind_raise,
             Code.DEFINITION: implicit.bind_decorators,
             Code.REQUEST: self.fixtures.bind,
             Code.OPERATE: special_calls.bind_operator,
-            **dict.fromkeys((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS), special_calls.bind_operation),
+            Code.ASK: special_calls.bind_question,
+            **dict.fromkeys(ITEMS, special_calls.bind_operation),
+            **dict.fromkeys((Code.FOR, Code.ASYNC_FOR), special_calls.bind_loop),
+            **dict.fromkeys((Code.WITH, Code.ASYNC_WITH), special_calls.bind_context),
         }
         self._sites: dict[str, list[Site]] = {}
         self._quiet: dict[Scope, list[Site]] = {}  # that deliver nothing, by outermost function or module
@@ -72,7 +75,7 @@ class Binder(Evaluator):
         """Give the sites of a file, in a fixed order; asked again, the same ones."""
         found = self._sites.get(path)
         if found is None:
-            found = list(list_sites(self.modules[path], self._property_names, self._operators))
+            found = list(list_sites(self.modules[path], self._property_names, self._answered))
             self._sites[path] = found
             for site in found:
                 if not site.delivers:

@@ -19,10 +19,12 @@ from pkg.resolve.abstract_values import (
     OBJECTS,
     TYPED,
     UNKNOWN,
+    Reason,
     Value,
     Values,
     library,
     target_of,
+    unknown,
 )
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.attributes import Fields
@@ -32,7 +34,7 @@ from pkg.resolve.function_values import Caller, Parameters
 from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.items import Items
 from pkg.resolve.methods import Methods
-from pkg.resolve.name_lookup import NAMELESS, Names, list_final
+from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import (
     CLASS_METHOD,
@@ -45,7 +47,7 @@ from pkg.resolve.scope_model import (
     refer_to,
     refer_to_module,
 )
-from pkg.units import DOTTED, Code
+from pkg.units import DOTTED, Code, read_name
 
 _TRANSPARENT = frozenset((
     STATIC, CLASS_METHOD, "wraps", "lru_cache", "cache", "abstractmethod", "contextmanager", "asynccontextmanager",
@@ -73,10 +75,15 @@ class Decorators:
         for text in reversed(scope.decorators):
             last = name_decorator(text)
             if last in NAMELESS:
-                return EMPTY
+                return self._find_property(scope, text)
             if last not in _TRANSPARENT and not last.endswith("property"):
                 values = self._decorate(scope, text, values)
         return values
+
+    def _find_property(self, scope: Scope, text: str) -> Values:
+        """Give the property of a base class that a decorator names whose setter or deleter a function is."""
+        name, _, _ = text.rpartition(".")
+        return self._expressions.evaluate_text(scope.parent or scope, name) if "." in name else EMPTY
 
     def evaluate(self, definition: Scope, text: str) -> Values:
         """Give the values of a decorator of a definition, where it stands if its text is found there."""
@@ -143,6 +150,7 @@ class Bindings:
     def __init__(
         self,
         context: Context,
+        names: Names,
         fields: Fields,
         exports: Exports,
         imports: Imports,
@@ -153,6 +161,7 @@ class Bindings:
         decorators: Decorators,
     ) -> None:
         self._context = context
+        self._names = names
         self._fields = fields
         self._exports = exports
         self._imports = imports
@@ -165,13 +174,21 @@ class Bindings:
         self._patches: dict[str, dict[Reference, list[tuple[str, Patch]]]] = {}  # by the name that is bound
         context.solver.add_rule("patches", self._derive_patches)
         context.solver.add_rule("variable", self._derive_variable)
+        context.solver.add_rule("reaching", self._derive_reaching)
         context.solver.add_rule("final", self._derive_final)
         context.solver.add_rule("field", self._derive_field)
+        context.solver.add_rule("class field", self._derive_class_field)
         context.solver.add_rule("foreign field", self._derive_foreign)
 
     def _derive_variable(self, scope: Scope, name: str) -> Values:
         """Give what a name may stand for while its scope runs."""
         return self._derive_bindings(scope, name, scope.names.get(name, ()))
+
+    def _derive_reaching(self, scope: Scope, name: str, numbers: Reaching) -> Values:
+        """Give what a name may stand for where some of its bindings are in force."""
+        values = (self.derive(scope, binding) for binding in self._names.pick(scope, name, numbers))
+        found = self._derive_patched(scope, name).union(*values)
+        return found | self._parameters.derive(scope, name) if -1 in numbers else found
 
     def _derive_final(self, scope: Scope, name: str) -> Values:
         """Give what a name stands for when the code of its module or class has run; a star import may bring it last."""
@@ -187,18 +204,25 @@ class Bindings:
         return found | self._derive_bindings(scope, name, bindings)
 
     def _derive_bindings(self, scope: Scope, name: str, bindings: Iterable[Binding]) -> Values:
-        found: set[Value] = set()
-        patches = self._patches[name].get(refer_to(scope), ()) if name in self._patches else ()
-        for path, patch in patches:
-            store = self._context.modules[path].fields[None][name][patch.number]
-            found |= self.derive(store.scope, store.binding)
+        found = set(self._derive_patched(scope, name))
         for binding in bindings:
             found |= self.derive(scope, binding)
         if name in scope.parameter_names:
             found |= self._parameters.derive(scope, name)
-        elif not bindings and not patches:
+        elif not bindings and not self._list_patches_of(scope, name):
             return self._imports.derive_unbound(scope, name)
         return frozenset(found)
+
+    def _derive_patched(self, scope: Scope, name: str) -> Values:
+        """Give what code elsewhere binds a name of a module or class to."""
+        found: set[Value] = set()
+        for path, patch in self._list_patches_of(scope, name):
+            store = self._context.modules[path].fields[None][name][patch.number]
+            found |= self.derive(store.scope, store.binding)
+        return frozenset(found)
+
+    def _list_patches_of(self, scope: Scope, name: str) -> Sequence[tuple[str, Patch]]:
+        return self._patches[name].get(refer_to(scope), ()) if name in self._patches else ()
 
     def derive(self, scope: Scope, binding: Binding) -> Values:
         """Give the values of one binding."""
@@ -206,19 +230,30 @@ class Bindings:
             return self._decorators.define(binding.scope)
         if binding.record is not None:
             return self._imports.derive(scope.module.path, binding.record)
+        if binding.code == Code.ERASE:
+            return EMPTY
+        scope = binding.within or scope
         if binding.code == Code.ANNOTATE:
             annotation = self._context.trees.parse(scope.module, binding.start, binding.end)
             return self._annotations.derive(scope, annotation)
-        values = self._expressions.evaluate(scope, binding.start, binding.end)
-        if binding.code == Code.FOR:
-            values = self._items.iterate(values)
-        elif binding.code == Code.WITH:
-            values = self._items.enter(values)
-        elif binding.code == Code.EXCEPT:
-            values = self._catch(values)
+        values = self._derive_whole(scope, binding)
         for step in binding.path:
             values = self._items.unpack(values, step)
         return values
+
+    def _derive_whole(self, scope: Scope, binding: Binding) -> Values:
+        """Give what a binding gives to all its targets together."""
+        code, start, end = binding.code, binding.start, binding.end
+        if code == Code.AUGMENT:
+            return self._expressions.augment(scope, binding.at, start, end)
+        if code == Code.MATCH and not end:
+            return unknown(Reason.ITEM)
+        values = self._expressions.evaluate(scope, start, end)
+        if code in (Code.FOR, Code.ASYNC_FOR):
+            return self._items.iterate(values, code == Code.ASYNC_FOR)
+        if code in (Code.WITH, Code.ASYNC_WITH):
+            return self._items.enter(values, code == Code.ASYNC_WITH)
+        return self._catch(values) if code in (Code.EXCEPT, Code.MATCH) else values
 
     def _catch(self, values: Values) -> Values:
         """Give the objects of the classes that an except clause names, alone or in a tuple."""
@@ -230,6 +265,15 @@ class Bindings:
         found: set[Value] = set()
         for store in self._fields.list_own(owner, name):
             found |= self.derive(store.scope, store.binding)
+        return frozenset(found)
+
+    def _derive_class_field(self, owner: Scope, name: str) -> Values:
+        """Give what the class methods of a class assign to an attribute of it."""
+        found: set[Value] = set()
+        for store in self._fields.list_own(owner, name):
+            text = owner.module.text[store.start : store.end]
+            if store.scope.find_owner(read_name(text)).takes_class:
+                found |= self.derive(store.scope, store.binding)
         return frozenset(found)
 
     def _derive_foreign(self, scope: Scope, name: str) -> Values:

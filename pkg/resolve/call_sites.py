@@ -1,6 +1,6 @@
 """Bind calls: what they run, the callbacks that they hand over, and what they put into containers (A-12).
 
-Beside them stand the sites where Python itself calls something: loops, contexts, raised classes, decorators.
+Beside them stand the sites where Python itself calls something: raised classes, decorators.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class CallSites:
                     may_call = may_call or _may_call(value[1])
                     yield Library(value[1])
                     if value[1] in ASKING:
-                        yield from self._special_calls.bind_builtin(site, ASKING[value[1]])
+                        yield from self._special_calls.bind_builtin(site, value[1])
                 else:
                     yield from self._bind_value(site, value, callees.rule, callees.confidence)
         if may_call:
@@ -95,7 +95,8 @@ class CallSites:
 
     def construct(self, site: Site, value: Value, confidence: str) -> Iterator[Target]:
         """Give the functions that make an object of a class, and note the arguments."""
-        for name in ("__init__", "__new__"):
+        is_initialised = self._methods.may_make_own(value)
+        for name in ("__init__", "__new__") if is_initialised else ("__new__",):
             owner = self._hierarchy.find(value[1], name)
             for each in self._names.derive(owner, name) if owner is not None else ():
                 if each[0] == FUNCTION:
@@ -106,7 +107,7 @@ class CallSites:
         """Give the functions that a call hands over by name to what is outside: they may be called there."""
         scope = site.scope
         for match in _ARGUMENT.finditer(scope.module.text, *site.more):
-            for value in self._expressions.follow(scope, match.group(1)):
+            for value in self._expressions.follow(scope, match.group(1), match.start(1)):
                 if value[0] in (FUNCTION, METHOD) and value[1] is not None and value[1].kind == "function":
                     yield Target(value[1], "callback", confidence)
 
@@ -118,31 +119,13 @@ def _may_call(name: str) -> bool:
     return not name.startswith(_NOT_CALLING)
 
 
-_ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
-
-
 class ImplicitCalls:
     """Bind the sites where Python itself calls something."""
 
-    def __init__(self, evaluator: Evaluator, call_sites: CallSites, special_calls: SpecialCalls) -> None:
+    def __init__(self, evaluator: Evaluator, call_sites: CallSites) -> None:
         self._expressions = evaluator.expressions
         self._decorators = evaluator.decorators
         self._call_sites = call_sites
-        self._special_calls = special_calls
-
-    def bind_loop(self, site: Site) -> Iterator[Target]:
-        """Bind a loop over an object to the methods that give its items."""
-        for value in self._find_objects(site):
-            yield from self._special_calls.iterate(value)
-
-    def bind_context(self, site: Site) -> Iterator[Target]:
-        """Bind a with statement to the methods that enter and leave its context."""
-        for value in self._find_objects(site):
-            yield from self._special_calls.find(value, _ENTERING)
-
-    def _find_objects(self, site: Site) -> Iterator[Value]:
-        values = self._expressions.evaluate(site.scope, site.start, site.end)
-        return (value for value in values if value[0] in OBJECTS)
 
     def bind_raise(self, site: Site) -> Iterator[Target]:
         """Bind the raise of a class, which makes an object of it; the raise of an object calls nothing."""

@@ -28,7 +28,7 @@ from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Target
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_methods import Properties
-from pkg.units import DOTTED, NAME
+from pkg.units import DOTTED, NAME, Code, read_name
 
 _LAST_NAME = re.compile(rb"\s*" + NAME)
 _LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")
@@ -64,10 +64,10 @@ class CalleeFinder:
         receiver, dot, last = text.rpartition(b".")
         is_dotted = DOTTED.match(text)
         if is_dotted and not dot:
-            yield self._find_named(site.scope, text.decode("utf-8", "replace"))
+            yield self._find_named(site.scope, read_name(text), site.start)
         elif is_dotted or (dot and _LAST_NAME.fullmatch(last)):
             end = site.start + len(receiver.rstrip())
-            name = last.strip().decode("utf-8", "replace")
+            name = site.scope.mangle(read_name(last.strip()))
             for value in self._expressions.evaluate(site.scope, site.start, end):
                 yield from self._find_methods(value, name)
         else:
@@ -75,18 +75,17 @@ class CalleeFinder:
             values = self._expressions.evaluate(site.scope, site.start, site.end)
             yield Callees(values, "result", POSSIBLE if is_guess else CERTAIN)
 
-    def _find_named(self, scope: Scope, name: str) -> Callees:
-        values = self._names.look_up(scope, name)
+    def _find_named(self, scope: Scope, name: str, at: int) -> Callees:
+        values = self._names.look_up(scope, name, at)
         for value in values:
             if value[0] != LIBRARY:
-                return Callees(values, *self._judge_name(scope, name))
+                return Callees(values, *self._judge_name(scope, name, at))
         return Callees(values, "library", CERTAIN)
 
-    def _judge_name(self, scope: Scope, name: str) -> tuple[str, str]:
+    def _judge_name(self, scope: Scope, name: str, at: int) -> tuple[str, str]:
         """Say by which rule a bare name is bound, and how sure that is."""
-        owner = self._names.find_owner(scope, name)
-        is_final = owner.parent is None and scope.owner is not owner
-        bindings = self._names.list_final(owner, name) if is_final else owner.names.get(name, ())
+        owner, found = self._names.list_reaching(scope, name, at)
+        bindings = [binding for binding in found if binding.code != Code.ERASE]
         if name in owner.parameter_names:
             return "argument", LIKELY
         if not bindings:
@@ -116,7 +115,7 @@ class CalleeFinder:
             yield Callees(abstract, rule, POSSIBLE)
         if kind == SUPER:
             yield from self._find_siblings(value, name)
-        if is_base and not _is_private(name):
+        if is_base:
             yield from self._find_overrides(value, name)
 
     def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
@@ -142,8 +141,3 @@ class CalleeFinder:
 def _is_abstract(value: Value) -> bool:
     """Tell whether a method is there to be overridden: an object has another in its place."""
     return value[0] == METHOD and value[1] is not None and value[1].is_abstract
-
-
-def _is_private(name: str) -> bool:
-    """Tell whether Python mangles a name, so that derived classes do not override it."""
-    return name.startswith("__") and not name.endswith("__")

@@ -23,7 +23,7 @@ from pkg.resolve.mentions import Wanted, find_mentions
 from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.resolve.repository_files import Files
 from pkg.resolve.scope_model import ModuleScopes, Scope
-from pkg.resolve.sites import find_operators
+from pkg.resolve.special_names import find_answered
 from pkg.resolve.summary import Totals, has_one_method
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
@@ -118,7 +118,7 @@ def _compare_exported(files: Files, past: Past) -> Wanted:
     wanted = Wanted(_compare_paths(files, past))
     came = Totals.of(files.summaries[path] for path in past.changed if path in files)
     totals = files.totals.exchange(came, past.files.totals)
-    if find_operators(files.totals.operators) != find_operators(totals.operators):
+    if find_answered(files.totals.operators) != find_answered(totals.operators):
         raise Unforeseen  # sites of an operator may count that did not, or no longer
     defined = set()
     for path in past.changed:

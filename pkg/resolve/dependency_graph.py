@@ -15,6 +15,7 @@ from pkg.resolve.abstract_values import (
     METHOD,
     MODULE,
     OBJECTS,
+    PROPERTY,
     SUPER,
     UNKNOWN,
     Value,
@@ -194,6 +195,8 @@ class DependencyGraph:
             return self._mask_order(value[1])
         if kind == SUPER:
             return self._mask_order(value[1]) | self._mask_value(value[2])
+        if kind == PROPERTY:
+            return self._mask_value(value[2])
         mask = self._bits[value[1].module.path] if value[1] is not None else 0
         return mask | self._mask_value(value[2]) if kind == METHOD else mask
 

@@ -38,8 +38,10 @@ def name_piece(key: Key, top: Scope) -> Piece | None:
     if kind in _TOLD_BY_OTHERS:
         return None
     if isinstance(first, Scope):
-        if kind == "field":
+        if kind in ("field", "class field"):
             return FIELD, first.qualname, str(key[2])
+        if kind == "reaching" and first.kind in ("module", "class"):
+            return TEXT, "", ""  # the order of the text decides
         if kind in ("variable", "final", "alias") and first.kind in ("module", "class"):
             return NAME, first.qualname, str(key[2])
     return (BODY, top.qualname, "") if top.parent is not None else (TEXT, "", "")

@@ -8,7 +8,8 @@ The parts know each other one way only; where they depend on one another they go
 | kind                                | what it is given | computed in   |
 |-------------------------------------|------------------|---------------|
 | "variable", "final"                 | scope, name      | bindings.py   |
-| "field", "foreign field"            | class, name      | bindings.py   |
+| "reaching"                          | scope, name, numbers of bindings | bindings.py |
+| "field", "class field", "foreign field" | class, name      | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |
@@ -63,7 +64,7 @@ class Evaluator:
         self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
         self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
         self.bindings = Bindings(
-            context, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
+            context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
             self.decorators,
         )  # fmt: skip
         Results(context, items, annotations, self.expressions)

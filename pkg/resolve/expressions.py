@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from pkg.resolve.abstract_values import (
     CONSTANT,
-    CONTAINER,
     EMPTY,
     FALSE,
     FUNCTION,
@@ -21,6 +20,7 @@ from pkg.resolve.abstract_values import (
     Values,
     join,
     library,
+    target_of,
     unknown,
 )
 from pkg.resolve.arguments import Arguments
@@ -30,13 +30,15 @@ from pkg.resolve.items import Items
 from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
+from pkg.resolve.operators import Operators
 from pkg.resolve.parsing import locate, parse_expression
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
-from pkg.resolve.sites import METHODS
-from pkg.units import DOTTED, NAME
+from pkg.resolve.special_names import OPERATIONS, PARSED, UNARY
+from pkg.units import DOTTED, NAME, read_name
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
+NOWHERE = 0  # position of what is known by its text alone
 MAX_NAME = 200  # bytes looked through for the last name of an expression
 MAX_STEPS = 30  # of a chain of attributes
 MAX_NESTING = 60  # of expressions inside one another
@@ -45,6 +47,7 @@ _CONSTANTS: dict[str, Values] = {
     "True": frozenset({TRUE}),
     "False": frozenset({FALSE}),
 }
+_AUGMENTING = sorted((sign for sign in OPERATIONS if sign.endswith(b"=")), key=len, reverse=True)  # //= before /=
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -62,6 +65,7 @@ class Expressions:
         container_calls: ContainerCalls,
         library_calls: LibraryCalls,
     ) -> None:
+        self._operators = Operators(methods)
         self._solver = context.solver
         self._trees = context.trees
         self._names = names
@@ -81,7 +85,7 @@ class Expressions:
         """Give the values of the expression at a span of the module of a scope."""
         text = scope.module.text[start:end]
         if text in self._dotted or DOTTED.match(text):
-            return self.follow(scope, text)
+            return self.follow(scope, text, start)
         self._solver.depth += 1
         try:
             return self._evaluate_longer(scope, start, end)
@@ -99,7 +103,7 @@ class Expressions:
         match = _LAST_NAME.search(module.text, max(start, end - MAX_NAME), end)
         site = self._trees.find_call(module, start, match.start()) if match else None
         if match is not None and site is not None:
-            return self._attributes.derive_all(self._call_site(site), match.group(1).decode("utf-8", "replace"))
+            return self._attributes.derive_all(self._call_site(site), scope.mangle(read_name(match.group(1))))
         tree = self._trees.parse(module, start, end)
         return self.visit(scope, tree, start) if tree is not None else unknown(Reason.EXPRESSION)
 
@@ -112,20 +116,20 @@ class Expressions:
         if DOTTED.match(data):
             return self.follow(scope, data)
         tree = parse_expression(data)
-        return self.visit(scope, tree, 0) if tree is not None else unknown(Reason.EXPRESSION)
+        return self.visit(scope, tree, NOWHERE) if tree is not None else unknown(Reason.EXPRESSION)
 
-    def follow(self, scope: Scope, text: bytes) -> Values:
-        """Give the values of a dotted name."""
+    def follow(self, scope: Scope, text: bytes, at: int | None = None) -> Values:
+        """Give the values of a dotted name; `at` is where it stands, if that is known."""
         parts = self._dotted.get(text)
         if parts is None:
-            parts = tuple(part.strip() for part in text.decode("utf-8", "replace").split("."))
+            parts = tuple(part.strip() for part in read_name(text).split("."))
             self._dotted[text] = parts
         if len(parts) - 1 > MAX_STEPS:
             return unknown(Reason.EXPRESSION)
         first = parts[0]
-        values = _CONSTANTS[first] if first in _CONSTANTS else self._names.look_up(scope, first)
+        values = _CONSTANTS[first] if first in _CONSTANTS else self._names.look_up(scope, first, at)
         for name in parts[1:]:
-            values = self._attributes.derive_all(values, name)
+            values = self._attributes.derive_all(values, scope.mangle(name) if name[:2] == "__" else name)
         return values
 
     def give(self, site: Site) -> Arguments:
@@ -159,10 +163,11 @@ class Expressions:
             self._solver.depth -= 1
 
     def _visit_name(self, scope: Scope, node: ast.Name, at: int) -> Values:
-        return self._names.look_up(scope, node.id)
+        place = None if at == NOWHERE else locate(node, scope.module.text, at)[0]
+        return self._names.look_up(scope, node.id, place)
 
     def _visit_attribute(self, scope: Scope, node: ast.Attribute, at: int) -> Values:
-        return self._attributes.derive_all(self.visit(scope, node.value, at), node.attr)
+        return self._attributes.derive_all(self.visit(scope, node.value, at), scope.mangle(node.attr))
 
     def _visit_constant(self, scope: Scope, node: ast.Constant, at: int) -> Values:
         if node.value is None or node.value is Ellipsis:
@@ -179,12 +184,42 @@ class Expressions:
     def _visit_truth(self, scope: Scope, node: ast.expr, at: int) -> Values:
         return frozenset({(LIBRARY, "builtins.bool()")})
 
+    def _visit_comparison(self, scope: Scope, node: ast.Compare, at: int) -> Values:
+        operation = PARSED.get(type(node.ops[0]))
+        if len(node.ops) > 1 or operation is None:
+            return self._visit_truth(scope, node, at)
+        return self._operators.compare(*self._visit_sides(scope, node.left, node.comparators[0], at), operation)
+
+    def _visit_unary(self, scope: Scope, node: ast.UnaryOp, at: int) -> Values:
+        name = UNARY.get(type(node.op))
+        if name is None:
+            return self._visit_truth(scope, node, at)
+        return self._operators.sign(self.visit(scope, node.operand, at), name)
+
+    def _visit_sides(self, scope: Scope, left: ast.expr, right: ast.expr, at: int) -> tuple[Values, Values]:
+        return self.visit(scope, left, at), self.visit(scope, right, at)
+
     def _visit_either(self, scope: Scope, node: ast.BoolOp | ast.IfExp, at: int) -> Values:
         parts = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
         return join([self.visit(scope, part, at) for part in parts])
 
-    def _visit_inner(self, scope: Scope, node: ast.Await | ast.NamedExpr | ast.Starred, at: int) -> Values:
+    def _visit_inner(self, scope: Scope, node: ast.NamedExpr | ast.Starred, at: int) -> Values:
         return self.visit(scope, node.value, at)
+
+    def _visit_await(self, scope: Scope, node: ast.Await, at: int) -> Values:
+        """Give what is awaited: of a coroutine, what its function gives back; of an object, that is not followed."""
+        values = self.visit(scope, node.value, at)
+        if isinstance(node.value, ast.Call) and any(map(_is_async, self.visit(scope, node.value.func, at))):
+            return values
+        answering = {each for each in values if each[0] in OBJECTS and self._methods.find_first(each, ("__await__",))}
+        return values - answering | unknown(Reason.RESULT) if answering else values
+
+    def derive_awaited(self, scope: Scope, start: int, end: int) -> Values:
+        """Give the values of an expression that is awaited; nothing for a call that gives a coroutine."""
+        site = self._trees.find_call(scope.module, start, end)
+        if site is not None and any(map(_is_async, self.evaluate(scope, site.start, site.end))):
+            return EMPTY
+        return self.evaluate(scope, start, end)
 
     def _visit_lambda(self, scope: Scope, node: ast.Lambda, at: int) -> Values:
         module = scope.module
@@ -200,16 +235,15 @@ class Expressions:
         return self._containers.note(name, Written(scope, at, node))
 
     def _visit_operation(self, scope: Scope, node: ast.BinOp, at: int) -> Values:
-        name = METHODS[type(node.op)]
-        return join([self._operate(value, name) for value in self.visit(scope, node.left, at)])
+        sides = self._visit_sides(scope, node.left, node.right, at)
+        return self._operators.operate(*sides, PARSED[type(node.op)])
 
-    def _operate(self, value: Value, name: str) -> Values:
-        """Give what an operator makes of its left side."""
-        if value[0] in OBJECTS:
-            return self._methods.call_special(value, name, reason=Reason.EXPRESSION)
-        if value[0] == CONSTANT:
-            return frozenset({library(f"builtins.{type(value[1]).__name__}()")})
-        return frozenset({value}) if value[0] in (CONTAINER, LIBRARY) else unknown(Reason.EXPRESSION)
+    def augment(self, scope: Scope, at: int, start: int, end: int) -> Values:
+        """Give what an assignment with an operator makes of its target, which begins at a position, by a value."""
+        text = scope.module.text[at:start].rstrip(b" \t\r\n\\(")
+        sign = next((sign for sign in _AUGMENTING if text.endswith(sign)), b"")
+        left = self.evaluate(scope, at, at + len(text.removesuffix(sign).rstrip(b" \t\r\n\\")))
+        return self._operators.operate(left, self.evaluate(scope, start, end), OPERATIONS[sign]) if sign else left
 
     def _visit_item(self, scope: Scope, node: ast.Subscript, at: int) -> Values:
         values = self.visit(scope, node.value, at)
@@ -223,16 +257,22 @@ class Expressions:
         return self._call_all(self.visit(scope, node.func, at), Arguments(self.visit, self._trees, scope, node, at))
 
 
+def _is_async(callee: Value) -> bool:
+    """Tell whether calling a value gives a coroutine."""
+    function: Scope | None = target_of(callee)
+    return function is not None and function.module.text.startswith(b"async", function.head[0])
+
+
 _VISITS: dict[type[ast.expr], Callable[..., Values]] = {
     ast.Name: Expressions._visit_name,
     ast.Attribute: Expressions._visit_attribute,
     ast.Constant: Expressions._visit_constant,
     ast.JoinedStr: Expressions._visit_text,
-    ast.Compare: Expressions._visit_truth,
-    ast.UnaryOp: Expressions._visit_truth,
+    ast.Compare: Expressions._visit_comparison,
+    ast.UnaryOp: Expressions._visit_unary,
     ast.BoolOp: Expressions._visit_either,
     ast.IfExp: Expressions._visit_either,
-    ast.Await: Expressions._visit_inner,
+    ast.Await: Expressions._visit_await,
     ast.NamedExpr: Expressions._visit_inner,
     ast.Starred: Expressions._visit_inner,
     ast.Lambda: Expressions._visit_lambda,

@@ -15,6 +15,7 @@ from pkg.resolve.dependency_record import BODY, FIELD, NAME, Piece, Received, Ta
 from pkg.resolve.name_lookup import list_final, stands_alone
 from pkg.resolve.places import list_holders, list_offsets, parse_name
 from pkg.resolve.scope_model import Binding, ModuleScopes, Scope, Store
+from pkg.resolve.written_names import match_name, normalise
 
 _SILENT, _SHAPES = (COMMENT, NL), (INDENT, NEWLINE)
 _SPEAKING = rb"(?<![.\w])(?<!def )(?<!class )(?:%s)(?!\w)(?!\s*[:=][^=])"  # of names, not where they get values
@@ -206,8 +207,8 @@ def _find_spoken(old: dict[str, list[Scope]], now: ModuleScopes) -> frozenset[st
     for scope in now.scopes:
         if scope.kind == "class" and scope.qualname in names_before:
             differing = names_before[scope.qualname] ^ scope.names.keys()
-            names = "|".join(map(re.escape, sorted(differing))).encode("utf-8", "replace")
-            if names and re.search(_SPEAKING % names, _cut_class(scope)):
+            names = b"|".join(map(match_name, sorted(differing)))
+            if names and re.search(_SPEAKING % names, normalise(_cut_class(scope))):
                 found.add(scope.qualname)
     return frozenset(found)
 

@@ -21,18 +21,17 @@ from pkg.resolve.abstract_values import (
     Values,
     unknown,
 )
-from pkg.resolve.annotations import Annotations, is_silent
+from pkg.resolve.annotations import Annotations, is_open
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
 from pkg.resolve.items import Items
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import CLASS_METHOD, Scope, Site
+from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.signatures import Parameter
 
 MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
-_TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
 
 
@@ -106,16 +105,17 @@ class Parameters:
     def derive(self, scope: Scope, name: str) -> Values:
         """Give the values of a parameter."""
         if scope.receiver == name:
-            is_class = CLASS_METHOD in scope.decorator_names or scope.name in _TAKING_CLASS
-            return frozenset({(SUBCLASS if is_class else SELF, scope.parent)})
+            return frozenset({(SUBCLASS if scope.takes_class else SELF, scope.parent)})
         place, parameter = next((i, each) for i, each in enumerate(scope.parameters) if each.name == name)
         if parameter.kind:
             items = self._annotations.derive(scope.parent or scope, parameter.annotation)
             return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
-        if parameter.annotation is not None and not is_silent(parameter.annotation):
-            return self._annotations.derive(scope.parent or scope, parameter.annotation)
+        promised = self._annotations.promise(scope.parent or scope, parameter.annotation)
+        if promised is not None and not is_open(parameter.annotation):
+            return promised
         found = self._fixtures.derive(scope, name)
-        return found if found is not None else self._derive_given(scope, place, parameter)
+        given = found if found is not None else self._derive_given(scope, place, parameter)
+        return given | promised if promised else given
 
     def _derive_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
         self._dataflow.note_reader(scope)
@@ -202,20 +202,11 @@ class Results:
             return self._expressions.evaluate(function, function.head[1], function.code_end)
         found: set[Value] = set()
         for start, end in function.returns:
-            found |= self._derive_last(function, start, end)
-        annotation = function.signature.returns
-        if annotation is not None and not is_silent(annotation):
-            kept = {value for value in found if value[0] not in (UNKNOWN, LIBRARY)}
-            return self._annotations.derive(function, annotation) | kept
-        return frozenset(found)
-
-    def _derive_last(self, function: Scope, start: int, end: int) -> Values:
-        """Give the values of a returned expression: of a name that was bound anew before, what it stands for last."""
-        name = function.module.text[start:end].decode("utf-8", "replace")
-        bindings = function.names.get(name, ())
-        if len(bindings) < 2 or name in function.parameter_names or any(each.at > start for each in bindings):
-            return self._expressions.evaluate(function, start, end)
-        return self._solver.get(("final", function, name))
+            found |= self._expressions.evaluate(function, start, end)
+        promised = self._annotations.promise(function, function.signature.returns)
+        if promised is None or is_open(function.signature.returns):
+            return frozenset(found) | (promised or EMPTY)
+        return promised | {value for value in found if value[0] not in (UNKNOWN, LIBRARY)}
 
     def _derive_yielded(self, function: Scope) -> Values:
         if self._is_plain:

@@ -47,7 +47,7 @@ class Items:
         if kind == CONTAINER:
             return self._solver.get(("item", value[1], key))
         if kind in OBJECTS:
-            return self._methods.call_special(value, "__getitem__", reason=Reason.ITEM)
+            return self._methods.call_special(value, "__getitem__", Reason.ITEM)
         if kind in CLASSES:
             return frozenset({value})
         return frozenset({library(f"{value[1]}[]")}) if kind == LIBRARY else unknown(Reason.ITEM)
@@ -67,11 +67,11 @@ class Items:
             return self.take(values, (CONSTANT, step))
         return self._containers.slice_all(values, int(step.partition(":")[0]))
 
-    def iterate(self, values: Values) -> Values:
+    def iterate(self, values: Values, is_async: bool = False) -> Values:
         """Give what a loop over the values goes through."""
-        return join([self._iterate_one(value) for value in values])
+        return join([self._iterate_one(value, is_async) for value in values])
 
-    def _iterate_one(self, value: Value) -> Values:
+    def _iterate_one(self, value: Value, is_async: bool) -> Values:
         kind = value[0]
         if kind == CONTAINER:
             is_dict = isinstance(self._containers.find_expression(value), ast.Dict)
@@ -79,34 +79,34 @@ class Items:
         if kind == GENERATOR:
             return self._solver.get(("yield", value[1]))
         if kind in OBJECTS:
-            return self._iterate_object(value)
+            return self._iterate_object(value, is_async)
         if kind == CLASS and self._hierarchy.is_enumeration(value[1]):
             return frozenset({(INSTANCE, value[1])})
         if kind in (LIBRARY, CONSTANT):
             return frozenset({library(f"{value[1] if kind == LIBRARY else 'builtins.str()'}[]")})
         return unknown(Reason.ITEM)
 
-    def _iterate_object(self, value: Value) -> Values:
-        for name in ("__iter__", "__aiter__"):
-            if self._hierarchy.find(value[1], name) is not None:
-                iterators = join(map(self._methods.call, self._methods.find_special(value, name)))
-                return join([self._advance(each) for each in iterators])
+    def _iterate_object(self, value: Value, is_async: bool) -> Values:
+        iterators = self._methods.call_first(value, ("__aiter__" if is_async else "__iter__",))
+        if iterators is not None:
+            return join([self._advance(each, is_async) for each in iterators])
         return self._take_one(value, None)
 
-    def _advance(self, iterator: Value) -> Values:
+    def _advance(self, iterator: Value, is_async: bool) -> Values:
         if iterator[0] in OBJECTS:
-            return join(map(self._methods.call, self._methods.find_special(iterator, "__next__")))
-        return self._iterate_one(iterator)
+            return self._methods.call_first(iterator, ("__anext__" if is_async else "__next__",)) or EMPTY
+        return self._iterate_one(iterator, is_async)
 
-    def enter(self, values: Values) -> Values:
+    def enter(self, values: Values, is_async: bool = False) -> Values:
         """Give what a with statement binds its target to."""
-        return join([self._enter_one(value) for value in values])
+        name = "__aenter__" if is_async else "__enter__"
+        return join([self._enter_one(value, name) for value in values])
 
-    def _enter_one(self, value: Value) -> Values:
+    def _enter_one(self, value: Value, name: str) -> Values:
         if value[0] in OBJECTS:
-            return self._methods.call_special(value, "__enter__", "__aenter__", reason=Reason.RESULT)
+            return self._methods.call_special(value, name, Reason.RESULT)
         if value[0] == GENERATOR:
             return self._solver.get(("yield", value[1]))
         if value[0] == LIBRARY:
-            return frozenset({library(f"{value[1]}.__enter__()")})
+            return frozenset({library(f"{value[1]}.{name}()")})
         return unknown(Reason.RESULT)

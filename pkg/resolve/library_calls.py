@@ -10,10 +10,14 @@ from pkg.resolve.abstract_values import (
     CLASSES,
     CONSTANT,
     CONTAINER,
+    DELETER,
     GENERATOR,
+    GETTER,
     INSTANCE,
     OBJECTS,
+    PROPERTY,
     SELF,
+    SETTER,
     SUPER,
     UNKNOWN,
     Reason,
@@ -104,7 +108,7 @@ class LibraryCalls:
     def call(self, name: str, arguments: Arguments) -> Values:
         """Give what a call gives back."""
         rule = _RULES.get(name) or _RULES_OF_LAST.get(name.rpartition(".")[2])
-        if rule is None or not (arguments.nodes or name == "builtins.super"):
+        if rule is None or not (arguments.nodes or arguments.keywords or name == "builtins.super"):
             return _make_object(name)
         return rule(self, name, arguments)
 
@@ -144,6 +148,12 @@ class LibraryCalls:
     def _give_first(self, name: str, arguments: Arguments) -> Values:
         return arguments.derive(0)
 
+    def _make_property(self, name: str, arguments: Arguments) -> Values:
+        """Give a property of the functions that are given by position or name."""
+        given = [*zip(_ROLES, arguments.nodes, strict=False)]
+        given += [(_ROLES_BY_NAME[each.arg], each.value) for each in arguments.keywords if each.arg in _ROLES_BY_NAME]
+        return frozenset((PROPERTY, role, value) for role, node in given for value in arguments.derive_node(node))
+
     def _cast(self, name: str, arguments: Arguments) -> Values:
         return self._annotations.derive(arguments.scope, arguments.nodes[0])
 
@@ -175,8 +185,10 @@ def _make_object(name: str) -> Values:
 
 
 _Rule = Callable[[LibraryCalls, str, Arguments], Values]
-_FIRST = ("functools.partial", "functools.wraps()", "functools.update_wrapper", "builtins.property",
-          "builtins.staticmethod", "builtins.classmethod", "contextlib.closing")  # fmt: skip
+_ROLES = (GETTER, SETTER, DELETER)  # of the arguments of property
+_ROLES_BY_NAME = {"fget": GETTER, "fset": SETTER, "fdel": DELETER, "func": GETTER}
+_FIRST = ("functools.partial", "functools.wraps()", "functools.update_wrapper", "builtins.staticmethod",
+          "builtins.classmethod", "contextlib.closing")  # fmt: skip
 _RULES: dict[str, _Rule] = {
     "builtins.super": LibraryCalls._make_super,
     "builtins.type": LibraryCalls._derive_type,
@@ -192,5 +204,6 @@ _RULES: dict[str, _Rule] = {
 _COLLECTING = ("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "enumerate", "deque")
 _RULES_OF_LAST: dict[str, _Rule] = {
     "__new__": LibraryCalls._make_new,
+    **dict.fromkeys(("property", "cached_property", "abstractproperty"), LibraryCalls._make_property),
     **dict.fromkeys(_COLLECTING, LibraryCalls._collect),
 }

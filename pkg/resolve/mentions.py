@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pkg.resolve.dependency_record import DependencyRecord, hash_text
 from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.repository_files import Files
+from pkg.resolve.written_names import encode, encode_end, match_name, normalise
 
 
 @dataclass(slots=True)
@@ -40,8 +41,8 @@ def find_mentions(
     is as it was is looked through. Where a text is the name of an attribute, that is known from the last resolution.
     """
     words = [
-        *((encode(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
-        *((encode(name), _find_asking(name), homes) for name, homes in sorted(wanted.of_modules.items())),
+        *((encode_end(name), _find_asking(name), None) for name in sorted(wanted.names) if name),
+        *((encode_end(name), _find_asking(name), homes) for name, homes in sorted(wanted.of_modules.items())),
         *((encode(name), _find_defining(name), None) for name in sorted(wanted.counts) if name),
     ]
     named = wanted.names | wanted.of_modules.keys()
@@ -60,7 +61,7 @@ def find_mentions(
     files.fetch(asked)
     names = [encode(name) for name in named]
     for path, those in asked.items():
-        text = files.text(path) if path not in same else same[path].cut_kept(files[path])
+        text = normalise(files.text(path) if path not in same else same[path].cut_kept(files[path]))
         is_brought = files.summaries[path].has_stars and any(name in text for name in names)
         if is_brought or any(name in text and word.search(text) for name, word, _ in those):
             found.add(path)
@@ -76,15 +77,10 @@ def _names_any(listed: str, names: Set[str]) -> bool:
     return not names.isdisjoint(listed.split())
 
 
-def encode(name: str) -> bytes:
-    """Write a name as it stands in a text."""
-    return name.encode("utf-8", "replace")
-
-
 def _find_asking(name: str) -> re.Pattern[bytes]:
     """Match a name as an attribute; of special names, not where super() is asked for them."""
     start = rb"(?<!super\(\))\.[\s\\]*" if name.startswith("__") else rb"\.[\s\\]*"
-    return re.compile(start + re.escape(encode(name)) + rb"(?!\w)")
+    return re.compile(start + match_name(name) + rb"(?!\w)")
 
 
 def _find_defining(name: str) -> re.Pattern[bytes]:

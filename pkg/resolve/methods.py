@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
     EMPTY,
     FUNCTION,
     GENERATOR,
+    GETTER,
     INSTANCE,
     METHOD,
     OBJECTS,
+    PROPERTY,
     SELF,
     SUBCLASS,
+    UNKNOWN,
     Reason,
     Value,
     Values,
@@ -36,11 +41,15 @@ class Methods:
         """Bind what a class holds to an object: functions become methods, properties their result."""
         if len(values) == 1:
             (value,) = values
-            if value[0] == FUNCTION:
-                return self._bind_function(value, receiver)
-        return join(
-            self._bind_function(value, receiver) if value[0] == FUNCTION else frozenset({value}) for value in values
-        )
+            return self._bind_one(value, receiver)
+        return join(self._bind_one(value, receiver) for value in values)
+
+    def _bind_one(self, value: Value, receiver: Value) -> Values:
+        if value[0] == FUNCTION:
+            return self._bind_function(value, receiver)
+        if value[0] == PROPERTY:
+            return self._adapt(self.call(value[2]), receiver) if value[1] == GETTER else EMPTY
+        return frozenset({value})
 
     def _bind_function(self, value: Value, receiver: Value) -> Values:
         function: Scope = value[1]
@@ -61,10 +70,19 @@ class Methods:
         found = self.bind(self._names.derive(owner, name), value)
         return frozenset(each for each in found if each[0] in (METHOD, FUNCTION))
 
-    def call_special(self, value: Value, *names: str, reason: Reason) -> Values:
-        """Give what the first of several special methods gives back that an object has; unknown where it has none."""
-        name = next((name for name in names if self._hierarchy.find(value[1], name) is not None), None)
-        return join(map(self.call, self.find_special(value, name))) if name is not None else unknown(reason)
+    def find_first(self, value: Value, names: Iterable[str]) -> str | None:
+        """Give the first of some names under which an object has a method; nothing where it has none."""
+        return next((name for name in names if self._hierarchy.find(value[1], name) is not None), None)
+
+    def call_first(self, value: Value, names: Iterable[str]) -> Values | None:
+        """Give what the first of several special methods gives back that an object has; nothing where it has none."""
+        name = self.find_first(value, names)
+        return join(map(self.call, self.find_special(value, name))) if name is not None else None
+
+    def call_special(self, value: Value, name: str, reason: Reason) -> Values:
+        """Give what a special method of an object gives back; unknown where it has none."""
+        found = self.call_first(value, (name,))
+        return unknown(reason) if found is None else found
 
     def call(self, callee: Value) -> Values:
         """Give what calling a value of the repository gives back."""
@@ -73,13 +91,28 @@ class Methods:
             return self._derive_result(callee[1])
         if kind == METHOD:
             return self._adapt(self._derive_result(callee[1]), callee[2])
-        if kind == CLASS:
-            return frozenset({(INSTANCE, callee[1])})
-        if kind == SUBCLASS:
-            return frozenset({(SELF, callee[1])})
+        if kind in CLASSES:
+            return self._construct(callee)
         if kind in OBJECTS:
-            return self.call_special(callee, "__call__", reason=Reason.RESULT)
+            return self.call_special(callee, "__call__", Reason.RESULT)
         return unknown(Reason.RESULT)
+
+    def _construct(self, made: Value) -> Values:
+        """Give what calling a class gives: an object of it, or what its __new__ gives back."""
+        own = frozenset({(INSTANCE if made[0] == CLASS else SELF, made[1])})
+        owner = self._hierarchy.find(made[1], "__new__")
+        if owner is None:
+            return own
+        found: set[Value] = set()
+        for value in self._names.derive(owner, "__new__"):
+            given = self._adapt(self._derive_result(value[1]), made) if value[0] == FUNCTION else own
+            found |= given | own if _may_hide_own(value[1], given) else given
+        return frozenset(found)
+
+    def may_make_own(self, made: Value) -> bool:
+        """Tell whether calling a class may give an object of it, which Python then initialises."""
+        objects = (each[1] for each in self._construct(made) if each[0] in OBJECTS)
+        return any(self._hierarchy.has_base(each, made[1]) for each in objects)
 
     def _derive_result(self, function: Scope) -> Values:
         if function.yields:
@@ -94,3 +127,11 @@ class Methods:
         has_base = self._hierarchy.has_base
         own = (INSTANCE if kind in (INSTANCE, CLASS) else kind if kind in OBJECTS else SELF, scope)
         return frozenset(own if value[0] == SELF and has_base(scope, value[1]) else value for value in values)
+
+
+def _may_hide_own(maker: Scope, given: Values) -> bool:
+    """Tell whether an object of the class itself may be among what its __new__ gives back, though none is known."""
+    if any(value[0] == UNKNOWN for value in given):
+        return True
+    is_asking = maker.module.text.find(b"__new__", maker.head[1], maker.code_end) >= 0  # that of a base
+    return is_asking and not any(value[0] in OBJECTS for value in given)

@@ -13,6 +13,10 @@ NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
 """Decorators under which a definition gives its name no value."""
 
 
+Reaching = tuple[int, ...]
+"""Bindings of a name by their numbers in the order of the text."""
+
+
 class Names:
     """Look names up where they stand."""
 
@@ -20,18 +24,77 @@ class Names:
         self._solver = context.solver
         self._owners: dict[tuple[Scope, str], Scope] = {}
         self._final: dict[tuple[Scope, str], Sequence[Binding]] = {}
+        self._ordered: dict[tuple[Scope, str], Sequence[Binding]] = {}
 
     def forget(self) -> None:
         """Forget the scopes that names belong to, which are found again when they are asked for."""
         self._owners.clear()
         self._final.clear()
+        self._ordered.clear()
 
-    def look_up(self, scope: Scope, name: str) -> Values:
-        """Give the values of a name where it stands."""
+    def look_up(self, scope: Scope, name: str, at: int | None = None) -> Values:
+        """Give the values of a name where it stands; `at` tells which of its bindings reach there."""
+        if name[:2] == "__":
+            name = scope.mangle(name)
         owner = self.find_owner(scope, name)
-        if owner.parent is None and scope.owner is not owner:
+        if is_elsewhere(scope, owner):
             return self.derive(owner, name)
-        return self._solver.get(("variable", owner, name))
+        reaching = self._find_reaching(owner, name, at) if at is not None and scope.runs_in(owner) else None
+        if reaching is None:
+            return self._solver.get(("variable", owner, name))
+        if not reaching and owner.kind == "class":  # Python looks into the module then
+            return self.derive(owner.module.root, name)
+        return self._solver.get(("reaching", owner, name, reaching))
+
+    def list_reaching(self, scope: Scope, name: str, at: int) -> tuple[Scope, Sequence[Binding]]:
+        """Give the scope that a name belongs to where it stands, and its bindings that count there."""
+        name = scope.mangle(name)
+        owner = self.find_owner(scope, name)
+        if is_elsewhere(scope, owner):
+            return owner, self.list_final(owner, name)
+        reaching = self._find_reaching(owner, name, at) if scope.runs_in(owner) else None
+        if reaching is None:
+            return owner, owner.names.get(name, ())
+        if not reaching and owner.kind == "class":
+            return owner.module.root, self.list_final(owner.module.root, name)
+        return owner, self.pick(owner, name, reaching)
+
+    def _find_reaching(self, owner: Scope, name: str, at: int) -> Reaching | None:
+        """Find the bindings of a name that may be in force at a position of the code of its scope, by their numbers.
+
+        -1 stands for the value that a parameter begins with. Nothing where all count, or none: then it is looked up
+        without regard to the order. In modules and classes it is not, so that the order counts in whatever changes.
+        """
+        is_class, count = owner.kind == "class", len(owner.names.get(name, ()))
+        if not count or (count == 1 and not is_class and name not in owner.parameter_names):
+            return None
+        ordered = self._order(owner, name)
+        loop = owner.find_loop(at)
+        found = [-1] if name in owner.parameter_names else []
+        for number, binding in enumerate(ordered):
+            if binding.is_foreign(owner):
+                found.append(number)
+            elif binding.end_position <= at:
+                if stands_alone(owner, binding):
+                    found = [each for each in found if each >= 0 and _lasts(owner, ordered[each])]
+                found.append(number)
+            elif loop is not None and loop[0] <= binding.at < loop[1]:
+                found.append(number)
+        if owner.kind == "function" and len(found) in (0, len(ordered) + (name in owner.parameter_names)):
+            return None
+        return tuple(found) if found or is_class else None
+
+    def _order(self, owner: Scope, name: str) -> Sequence[Binding]:
+        """Give the bindings of a name in the order of the text."""
+        found = self._ordered.get((owner, name))
+        if found is None:
+            found = self._ordered[owner, name] = sorted(owner.names.get(name, ()), key=lambda each: each.at)
+        return found
+
+    def pick(self, owner: Scope, name: str, numbers: Reaching) -> list[Binding]:
+        """Give the bindings of some numbers; of an earlier version of a file, there may be fewer."""
+        ordered = self._order(owner, name)
+        return [ordered[number] for number in numbers if 0 <= number < len(ordered)]
 
     def derive(self, scope: Scope, name: str) -> Values:
         """Give the values that a name of a module or class has when its code has run."""
@@ -55,6 +118,16 @@ class Names:
         if found is None:
             found = self._final[scope, name] = list_final(scope, name)
         return found
+
+
+def _lasts(owner: Scope, binding: Binding) -> bool:
+    """Tell whether a binding counts though others follow: a declared type, and what another function may bind."""
+    return binding.code == Code.ANNOTATE or binding.is_foreign(owner)
+
+
+def is_elsewhere(scope: Scope, owner: Scope) -> bool:
+    """Tell whether code that stands in a scope runs when that of the module, which binds its name, has run."""
+    return owner.parent is None and scope.owner is not owner
 
 
 def list_final(scope: Scope, name: str) -> Sequence[Binding]:

@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
+from unicodedata import normalize
 
 from pkg.model import Class, Function, Import
 from pkg.resolve.signatures import Parameter, Signature, parse_signature
-from pkg.units import Code
+from pkg.units import Code, read_name
 
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 
+_TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
@@ -39,6 +41,16 @@ class Binding(NamedTuple):
     record: Import | None = None
     place: int = -1  # of the import among those of the module
     at: int = 0  # where the statement begins
+    within: Scope | None = None  # where the value stands, if that is another scope than the one that has the name
+
+    @property
+    def end_position(self) -> int:
+        """Give from where on the binding is in force: behind its value, or the head of its definition."""
+        return self.scope.head[1] if self.scope is not None else max(self.at, self.end)
+
+    def is_foreign(self, owner: Scope) -> bool:
+        """Tell whether it stands in another function than the one that has the name, and may run at any time."""
+        return self.within is not None and self.within.owner is not owner.owner
 
 
 class Store(NamedTuple):
@@ -83,8 +95,8 @@ class Scope:
     """A module, class, function, lambda or comprehension: names, and the sites whose code runs in it."""
 
     __slots__ = (
-        "__dict__", "code_end", "definition", "global_names", "head", "kind", "module", "name", "names",
-        "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "top", "yields",
+        "__dict__", "code_end", "definition", "global_names", "head", "kind", "loops", "module", "name",
+        "names", "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "top", "yields",
     )  # fmt: skip
 
     def __init__(
@@ -107,6 +119,7 @@ class Scope:
         self.returns: list[tuple[int, int]] = []
         self.yields: list[tuple[int, int, bool]] = []  # span, and whether it delegates
         self.sites: list[Site] = []
+        self.loops: list[tuple[int, int]] = []
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.module.path}:{self.qualname}>"
@@ -116,7 +129,11 @@ class Scope:
         """Read the head; a class or module has no parameters."""
         if self.kind not in _TAKING:
             return Signature()
-        return parse_signature(self.module.text[slice(*self.head)])
+        signature = parse_signature(self.module.text[slice(*self.head)])
+        if not any(is_private(each.name) for each in signature.parameters):
+            return signature
+        parameters = tuple(each._replace(name=self.mangle(each.name)) for each in signature.parameters)
+        return signature._replace(parameters=parameters)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -160,6 +177,24 @@ class Scope:
         first = next(iter(self.parameters), None)
         return first.name if first and not first.kind and STATIC not in self.decorator_names else None
 
+    @property
+    def takes_class(self) -> bool:
+        """Tell whether the first parameter of a method is the class."""
+        return CLASS_METHOD in self.decorator_names or self.name in _TAKING_CLASS
+
+    @cached_property
+    def _private_prefix(self) -> str:
+        """What Python puts before private names: the name of the innermost class around them."""
+        each: Scope | None = self
+        while each is not None and each.kind != "class":
+            each = each.parent
+        name = each.name.lstrip("_") if each is not None else ""
+        return f"_{name}" if name else ""
+
+    def mangle(self, name: str) -> str:
+        """Give a name that is written here as Python knows it: of a private one, the class is a part."""
+        return f"{self._private_prefix}{name}" if is_private(name) else name
+
     @cached_property
     def margin(self) -> int:
         """Count the columns before the statements of the scope that stand in no branch."""
@@ -175,6 +210,17 @@ class Scope:
         while scope.kind in ("class", "lambda", "comprehension") and scope.parent is not None:
             scope = scope.parent
         return scope
+
+    def runs_in(self, owner: Scope) -> bool:
+        """Tell whether the code here runs where it stands among that of a scope around it, or is that of the scope."""
+        each: Scope | None = self
+        while each is not owner and each is not None and each.kind == "comprehension":
+            each = each.parent
+        return each is owner
+
+    def find_loop(self, at: int) -> tuple[int, int] | None:
+        """Find the outermost loop of the scope around a position."""
+        return next((loop for loop in self.loops if loop[0] <= at < loop[1]), None)
 
     def find_owner(self, name: str) -> Scope:
         """Find the scope that a name belongs to where it stands here; the module's where none binds it."""
@@ -316,11 +362,16 @@ def _find_class(store: Store) -> Scope | None:
     text = store.scope.module.text[store.start : store.end]
     if b"." in text or b"(" in text:
         return None
-    receiver = text.decode("utf-8", "replace")
+    receiver = read_name(text)
     method = store.scope.find_owner(receiver)
     return method.parent if method.receiver == receiver else None
 
 
 def name_decorator(text: str) -> str:
     """Give the last name of a decorator, its arguments left out."""
-    return text.partition("(")[0].rpartition(".")[2].strip()
+    return normalize("NFKC", text.partition("(")[0].rpartition(".")[2].strip())
+
+
+def is_private(name: str) -> bool:
+    """Tell whether Python makes the class a part of a name that is written in it."""
+    return name.startswith("__") and not name.endswith("__")

@@ -6,30 +6,50 @@ The first where builtins ask the object, in loops, for items; the others when an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolve.abstract_values import FUNCTION, INSTANCE, OBJECTS, SUPER, TYPED, UNKNOWN, Value
+from pkg.resolve.abstract_values import (
+    DELETER,
+    FUNCTION,
+    GETTER,
+    INSTANCE,
+    OBJECTS,
+    PROPERTY,
+    SETTER,
+    SUPER,
+    TYPED,
+    UNKNOWN,
+    Reason,
+    Value,
+    Values,
+    target_of,
+)
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.outcomes import Library, Outcome, Target, Unbound
+from pkg.resolve.outcomes import Outcome, Target, Unbound
 from pkg.resolve.scope_model import Scope, Site
-from pkg.resolve.sites import OPERATIONS, find_sign
-from pkg.units import DOTTED_NAME, NAME, Code
+from pkg.resolve.special_names import ENTRIES, ITEMS, LOOPING, OPERATIONS, QUESTIONS, STRING, TRUTH, find_sign
+from pkg.units import DOTTED_NAME, Code, Question, read_name
 
-_ITERATING, _ADVANCING = ("__iter__", "__aiter__"), ("__next__", "__anext__")
-_OPERATIONS = {
-    Code.ITEM: "__getitem__", Code.PUT: "__setitem__", Code.DELETE: "__delitem__", Code.CONTAINS: "__contains__",
-}  # fmt: skip
-_LOOPING = ("all", "any", "enumerate", "frozenset", "iter", "list", "max", "min", "set", "sorted", "sum", "tuple")
+_LOOP, _ASYNC_LOOP = ("__iter__", "__next__"), ("__aiter__", "__anext__")
+_CONTEXT, _ASYNC_CONTEXT = ("__enter__", "__exit__"), ("__aenter__", "__aexit__")
+_LOOPING = ("all", "any", "enumerate", "filter", "frozenset", "iter", "list", "map", "max", "min", "set", "sorted",
+            "sum", "tuple", "zip")  # fmt: skip
 _ASKING = {
-    "bool": ("__bool__", "__len__"), "hash": ("__hash__",), "len": ("__len__",), "next": ("__next__",),
-    "repr": ("__repr__",), "reversed": ("__reversed__",), "str": ("__str__", "__repr__"),
+    "abs": ("__abs__",), "aiter": ("__aiter__",), "anext": ("__anext__",), "bool": TRUTH, "bytes": ("__bytes__",),
+    "complex": ("__complex__", "__float__", "__index__"), "dir": ("__dir__",),
+    "float": ("__float__", "__index__"), "format": ("__format__", *STRING), "hash": ("__hash__",),
+    "hex": ("__index__",), "int": ("__int__", "__index__", "__trunc__"), "len": ("__len__",), "next": ("__next__",),
+    "print": STRING, "repr": ("__repr__",), "reversed": ("__reversed__",), "round": ("__round__",), "str": STRING,
 }  # fmt: skip
 ASKING: dict[str, tuple[str, ...]] = {f"builtins.{name}": methods for name, methods in _ASKING.items()}
 """By builtin, the methods of which it calls the first that its argument has; none where it goes through that."""
 ASKING |= {f"builtins.{name}": () for name in _LOOPING}
-
-_ONLY_ARGUMENT = re.compile(rb"\(\s*(" + DOTTED_NAME + rb")\s*(?:\)|,\s*" + NAME + rb"\s*=)")  # beside those by name
+_ONLY_NAME = re.compile(rb"\(\s*(" + DOTTED_NAME + rb")\s*,?\s*\)")
+_CONSTANT = re.compile(rb"\(\s*(?:[rRbBuU]?['\"][^'\"\\]*['\"]|[\d.]+)?\s*\)")  # or nothing, between brackets
+_OF_ALL = ("builtins.zip", "builtins.print")  # arguments
+_BEHIND_FUNCTION = ("builtins.map", "builtins.filter")
+_OF_ONE = ("builtins.max", "builtins.min", "builtins.iter")  # which mean something else with several
 
 
 class SpecialCalls:
@@ -40,51 +60,100 @@ class SpecialCalls:
         self._methods = evaluator.methods
         self._expressions = evaluator.expressions
 
-    def bind_operation(self, site: Site) -> Iterable[Target]:
+    def bind_operation(self, site: Site) -> Iterator[Outcome]:
         """Bind the use of an item, or the question whether there is one, to the method of the object that is asked."""
-        values = self._expressions.evaluate(site.scope, site.start, site.end)
-        names = (_OPERATIONS[site.code],)
-        return [target for value in values if value[0] in OBJECTS for target in self.find(value, names)]
+        name = ITEMS[site.code]
+        return self._bind_values(site, lambda value: self._use_item(value, name))
+
+    def _use_item(self, value: Value, name: str) -> Iterator[Target]:
+        if name == ITEMS[Code.CONTAINS] and self._methods.find_first(value, (name,)) is None:
+            return self.iterate(value)
+        return self.find(value, (name,))
+
+    def bind_question(self, site: Site) -> Iterator[Outcome]:
+        """Bind what Python asks for by itself to the method of the object that answers."""
+        question = Question(site.more[0])
+        if question == Question.WAIT:
+            awaited = self._expressions.derive_awaited(site.scope, site.start, site.end)
+            return self._bind_all(awaited, lambda value: self._ask(value, QUESTIONS[question]))
+        if question == Question.ITEMS:
+            return self._bind_values(site, self.iterate)
+        if question == Question.ENTRIES:
+            return self._bind_values(site, lambda value: self.find(value, ENTRIES))
+        return self._bind_values(site, lambda value: self._ask(value, QUESTIONS[question]))
+
+    def bind_loop(self, site: Site) -> Iterator[Outcome]:
+        """Bind a loop over an object to the methods that give its items."""
+        names = _ASYNC_LOOP if site.code == Code.ASYNC_FOR else _LOOP
+        return self._bind_values(site, lambda value: self.iterate(value, names))
+
+    def bind_context(self, site: Site) -> Iterator[Outcome]:
+        """Bind a with statement to the methods that enter and leave its context."""
+        names = _ASYNC_CONTEXT if site.code == Code.ASYNC_WITH else _CONTEXT
+        return self._bind_values(site, lambda value: self.find(value, names))
+
+    def _bind_values(self, site: Site, find: Callable[[Value], Iterator[Target]]) -> Iterator[Outcome]:
+        return self._bind_all(self._expressions.evaluate(site.scope, site.start, site.end), find)
+
+    def _bind_all(self, values: Values, find: Callable[[Value], Iterator[Target]]) -> Iterator[Outcome]:
+        """Find what is called of each value; one of which nothing is called makes the others less sure."""
+        for value in values:
+            found = list(find(value)) if value[0] in OBJECTS else []
+            yield from found
+            if not found:
+                yield _describe_other(value)
 
     def bind_operator(self, site: Site) -> list[Outcome]:
         """Bind an operator to the method of its left side, else to that of its right side."""
-        methods = OPERATIONS[find_sign(site)]
+        operation = OPERATIONS[find_sign(site)]
         left = self._expressions.evaluate(site.scope, site.start, site.end)
-        found = [target for value in left for target in self._operate(value, methods.left)]
-        if any(isinstance(each, Target | Unbound) for each in found):
+        found = [target for value in left for target in self._operate(value, operation.left)]
+        if any(each != _WITHOUT_METHOD for each in found):
             return found
         right = self._expressions.evaluate(site.scope, *site.more)
-        return [target for value in right for target in self._operate(value, (methods.right,))]
+        return [target for value in right for target in self._operate(value, (operation.right,))]
 
     def _operate(self, value: Value, methods: tuple[str, ...]) -> Iterator[Outcome]:
         """Give the method of one side, or that it has none, which makes the methods of its other values less sure."""
-        known = self._find_first(value, methods) if value[0] in OBJECTS else ()
-        if known:
-            yield from self.find(value, known, "operator")
+        known = self._methods.find_first(value, methods) if value[0] in OBJECTS else None
+        if known is not None:
+            yield from self.find(value, (known,), "operator")
         else:
-            yield Unbound(value[1]) if value[0] == UNKNOWN else Library("operator")
+            yield _describe_other(value)
 
-    def bind_builtin(self, site: Site, methods: tuple[str, ...]) -> Iterator[Target]:
-        """Bind a call of a builtin to the method by which it asks its argument, where that is a name."""
-        match = _ONLY_ARGUMENT.match(site.scope.module.text, *site.more)
-        for value in self._expressions.follow(site.scope, match.group(1)) if match else ():
+    def bind_builtin(self, site: Site, name: str) -> Iterator[Target]:
+        """Bind a call of a builtin to the methods by which it asks its arguments."""
+        methods = ASKING[name]
+        for value in self._list_asked(site, name):
             if value[0] in OBJECTS:
                 yield from self._ask(value, methods) if methods else self.iterate(value)
 
+    def _list_asked(self, site: Site, name: str) -> Iterator[Value]:
+        """Give the values of the arguments that a builtin asks; of one name alone, without parsing."""
+        module = site.scope.module
+        match = _ONLY_NAME.fullmatch(module.text, *site.more)
+        if match is not None:
+            yield from self._expressions.follow(site.scope, match.group(1), match.start(1))
+        elif not _CONSTANT.match(module.text, *site.more):
+            arguments = self._expressions.give(site)
+            for place in _find_asked(name, len(arguments.nodes)):
+                yield from arguments.derive(place)
+
     def _ask(self, value: Value, methods: tuple[str, ...]) -> Iterator[Target]:
-        return self.find(value, self._find_first(value, methods))
+        """Find the first of some methods that an object has."""
+        name = self._methods.find_first(value, methods)
+        return self.find(value, (name,) if name is not None else ())
 
-    def _find_first(self, value: Value, methods: tuple[str, ...]) -> tuple[str, ...]:
-        """Give the first of some methods that an object has, alone; nothing where it has none."""
-        return next(((name,) for name in methods if self._hierarchy.find(value[1], name) is not None), ())
-
-    def iterate(self, value: Value) -> Iterator[Target]:
+    def iterate(self, value: Value, names: tuple[str, str] = _LOOP) -> Iterator[Target]:
         """Find the methods of an object that give its items."""
-        for method in self._list_methods(value, _ITERATING):
+        first, following = names
+        if first == LOOPING[0] and self._methods.find_first(value, LOOPING) == LOOPING[1]:
+            yield from self.find(value, LOOPING)
+        for method in self._methods.find_special(value, first):
             yield _run(method, value)
             for iterator in self._methods.call(method):
                 if iterator[0] in OBJECTS:
-                    yield from (_run(each, value) for each in self._list_methods(iterator, _ADVANCING))
+                    yield from (_run(each, value) for each in self._methods.find_special(iterator, following))
 
     def find(self, value: Value, names: tuple[str, ...], rule: str = "special method") -> Iterator[Target]:
         """Find all methods of some names that an object has."""
@@ -95,47 +164,80 @@ class SpecialCalls:
             yield from self._methods.find_special(value, name)
 
 
+_WITHOUT_METHOD = Unbound(Reason.METHOD)
+
+
+def _describe_other(value: Value) -> Outcome:
+    """Describe a value of which nothing of the repository is called."""
+    return Unbound(value[1]) if value[0] == UNKNOWN else _WITHOUT_METHOD
+
+
 def _run(method: Value, owner: Value, rule: str = "special method") -> Target:
     return Target(method[1], rule, LIKELY if owner[0] == TYPED else CERTAIN)
 
 
+def _find_asked(name: str, count: int) -> Sequence[int]:
+    """Give the places of the arguments that a builtin asks."""
+    if name in _OF_ALL:
+        return range(count)
+    if name in _BEHIND_FUNCTION:
+        return range(1, count)
+    return range(min(count, 1)) if count == 1 or name not in _OF_ONE else ()
+
+
 class Properties:
-    """Bind reads and assignments of properties to their functions."""
+    """Bind reads, assignments and deletions of properties to their functions."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._hierarchy = evaluator.hierarchy
         self._names = evaluator.names
         self._expressions = evaluator.expressions
 
-    def bind_read(self, site: Site) -> Iterator[Target]:
+    def bind_read(self, site: Site) -> Iterator[Outcome]:
         """Bind the read of a property to its function."""
         receiver, _, name = site.text.rpartition(b".")
-        attribute = name.strip().decode("utf-8", "replace")
-        for value in self._expressions.evaluate(site.scope, site.start, site.start + len(receiver.rstrip())):
-            if value[0] in OBJECTS:
-                yield from self.find(value, attribute)
-            elif value[0] == SUPER:
-                owner = self._hierarchy.find(value[1], attribute, after=value[1])
-                yield from self._find_functions(owner, attribute, CERTAIN)
+        attribute = site.scope.mangle(read_name(name.strip()))
+        end = site.start + len(receiver.rstrip())
+        return self._bind(site.scope, (site.start, end), attribute, GETTER)
 
-    def bind_write(self, site: Site) -> Iterator[Target]:
+    def bind_write(self, site: Site) -> Iterator[Outcome]:
         """Bind an assignment to a property to the function of its setter."""
-        for value in self._expressions.evaluate(site.scope, site.start, site.end):
-            owner = self._hierarchy.find(value[1], site.name) if value[0] in OBJECTS else None
-            for binding in owner.names[site.name] if owner is not None else ():
-                if binding.scope is not None and "setter" in binding.scope.decorator_names:
-                    yield Target(binding.scope, "property", LIKELY if value[0] == TYPED else CERTAIN)
+        return self._bind(site.scope, (site.start, site.end), site.name, SETTER)
 
-    def find(self, value: Value, name: str) -> Iterator[Target]:
+    def bind_deletion(self, site: Site) -> Iterator[Outcome]:
+        """Bind the deletion of a property to the function of its deleter."""
+        return self._bind(site.scope, (site.start, site.end), site.name, DELETER)
+
+    def _bind(self, scope: Scope, receiver: tuple[int, int], name: str, role: str) -> Iterator[Outcome]:
+        for value in self._expressions.evaluate(scope, *receiver):
+            found: list[Target] = []
+            if value[0] in OBJECTS:
+                found += self.find(value, name, role)
+            elif value[0] == SUPER:
+                owner = self._hierarchy.find(value[1], name, after=value[1])
+                found += self._find_functions(owner, name, role, CERTAIN)
+            yield from found
+            if not found:
+                yield _describe_other(value)
+
+    def find(self, value: Value, name: str, role: str = GETTER) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
         owner = self._hierarchy.find(value[1], name)
-        yield from self._find_functions(owner, name, LIKELY if value[0] == TYPED else CERTAIN)
+        confidence = LIKELY if value[0] == TYPED else CERTAIN
+        for target in self._find_functions(owner, name, role, confidence):
+            is_replaced = target.scope.is_abstract and value[0] != INSTANCE
+            yield target._replace(confidence=POSSIBLE) if is_replaced else target
         if value[0] == INSTANCE:
             return
         for each in self._hierarchy.find_overrides(value[1], name):
-            yield from self._find_functions(each, name, POSSIBLE)
+            yield from self._find_functions(each, name, role, POSSIBLE)
 
-    def _find_functions(self, owner: Scope | None, name: str, confidence: str) -> Iterator[Target]:
+    def _find_functions(self, owner: Scope | None, name: str, role: str, confidence: str) -> Iterator[Target]:
         for value in self._names.derive(owner, name) if owner is not None else ():
-            if value[0] == FUNCTION and value[1].is_property:
+            if value[0] == FUNCTION and value[1].is_property and role == GETTER:
                 yield Target(value[1], "property", confidence)
+            elif value[0] == PROPERTY and value[1] == role and target_of(value[2]) is not None:
+                yield Target(value[2][1], "property", confidence)
+        for binding in owner.names[name] if owner is not None and role != GETTER else ():
+            if binding.scope is not None and role in binding.scope.decorator_names:
+                yield Target(binding.scope, "property", confidence)

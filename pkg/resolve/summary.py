@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pkg.resolve.requests import is_test_file, list_requests
 from pkg.resolve.scope_model import ModuleScopes, Scope, name_decorator
-from pkg.resolve.sites import SPECIAL
-from pkg.units import Code
+from pkg.resolve.special_names import SPECIAL
+from pkg.units import Code, read_name
 
 
 class Summary(NamedTuple):
@@ -18,7 +19,7 @@ class Summary(NamedTuple):
     methods: str  # functions that stand in classes
     others: str  # other functions, and classes
     properties: str
-    operators: str  # special methods of operators
+    operators: str  # special methods by which Python asks objects
     calls: str  # the last names of what is called or decorates, as often as that is done
     foreign: str  # attributes of something else than self, as often as they are assigned to
     imports: str  # names that are imported, and parts of names of modules
@@ -66,7 +67,7 @@ def summarise(module: ModuleScopes) -> Summary:
     return Summary(
         _join(scope.name for scope in functions if is_method(scope)),
         _join(scope.name for scope in (*functions, *classes) if not is_method(scope)),
-        _join({scope.name for scope in functions if scope.is_property}),
+        _join(set(_list_properties(functions, classes))),
         _join({name for scope in classes for name in SPECIAL & scope.names.keys()}),
         _join(_list_called(module)),
         _join(name for name, stores in module.fields.get(None, {}).items() for _ in stores),
@@ -81,6 +82,22 @@ def is_method(scope: Scope) -> bool:
     return scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class"
 
 
+_MADE = re.compile(rb"(?:\w+\s*\.\s*)*\w*property\s*\(")
+
+
+def _list_properties(functions: Iterable[Scope], classes: Iterable[Scope]) -> Iterator[str]:
+    """Give the names of properties, private ones also as Python knows them: decorated functions, and what is made."""
+    for scope in functions:
+        if scope.is_property:
+            yield scope.name
+            yield scope.parent.mangle(scope.name) if scope.parent is not None else scope.name
+    for scope in classes:
+        for name, bindings in scope.names.items():
+            starts = (binding.start for binding in bindings if binding.code == Code.ASSIGN)
+            if any(_MADE.match(scope.module.text, start) for start in starts):
+                yield name
+
+
 def _join(names: Iterator[str] | set[str]) -> str:
     return " ".join(sorted(names))
 
@@ -90,7 +107,7 @@ def _list_called(module: ModuleScopes) -> Iterator[str]:
     for scope in module.scopes:
         for site in scope.sites:
             if site.code == Code.CALL:
-                name = text[site.start : site.end].rpartition(b".")[2].strip().decode("utf-8", "replace")
+                name = read_name(text[site.start : site.end].rpartition(b".")[2].strip())
                 if name.isidentifier():
                     yield name
         yield from map(name_decorator, scope.decorators)

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
-from pkg.units import Code, Fact, pack_facts, unpack_facts
+from pkg.units import Code, Fact, Question, pack_facts, unpack_facts
 
+USES = (Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS, Code.OPERATE)
 numbers = st.integers(0, 2**32 - 1)
 
 
@@ -27,8 +28,8 @@ def list_facts(text: str) -> list[tuple[Code, str, str]]:
     ("text", "fact"),
     [
         ("x = value\n", (Code.ASSIGN, "x", "value")),
-        ("x += value\n", (Code.ASSIGN, "x", "value")),
-        ("(x := value)\n", (Code.ASSIGN, "x", "value")),
+        ("x += value\n", (Code.AUGMENT, "x", "value")),
+        ("(x := value)\n", (Code.WALRUS, "x", "value")),
         ("x: Type = None\n", (Code.ANNOTATE, "x", "Type")),
         ("for x in items: pass\n", (Code.FOR, "x", "items")),
         ("[y for x in items]\n", (Code.FOR, "x", "items")),
@@ -64,17 +65,21 @@ def test_only_attributes_that_are_neither_called_nor_assigned_to_are_read() -> N
         ("a[1] = b[2] = x\n", [("PUT", "a"), ("PUT", "b")]),
         ("a[1], (b[2], *c) = x\n", [("PUT", "a"), ("PUT", "b")]),
         ("for a[1] in x: pass\n", [("PUT", "a")]),
-        ("a[1] += x\n", [("ITEM", "a"), ("PUT", "a")]),
+        ("a[1] += x\n", [("ITEM", "a"), ("OPERATE", "a[1]"), ("PUT", "a")]),
         ("del a[1], b.c[2]\n", [("DELETE", "a"), ("DELETE", "b.c")]),
         ("x in a or x not in b.c\n", [("CONTAINS", "a"), ("CONTAINS", "b.c")]),
         ("x is a, x == b\n", [("OPERATE", "x")]),
-        ("a.b + c * d[1], 1 + a, f() - a\n", [("ITEM", "d"), ("OPERATE", "a.b"), ("OPERATE", "c")]),
-        ("a < b < c\n", [("OPERATE", "a")]),
+        (
+            "a.b + c * d[1], 1 + a, f() - a, 'text' % a, 1 + 2\n",
+            [("ITEM", "d"), ("OPERATE", "1"), ("OPERATE", "a.b"), ("OPERATE", "c"), ("OPERATE", "f()")],
+        ),
+        ("a < b < c\n", [("OPERATE", "a"), ("OPERATE", "b")]),
+        ("a < b in c is not d\n", [("CONTAINS", "c"), ("OPERATE", "a")]),
         ("a.b += c\n", [("OPERATE", "a.b")]),
     ],
 )
 def test_the_uses_of_items_are_told_apart(text: str, uses: list[tuple[str, str]]) -> None:
-    found = sorted((code.name, first) for code, first, _ in list_facts(text) if code >= Code.ITEM)
+    found = sorted((code.name, first) for code, first, _ in list_facts(text) if code in USES)
     assert found == sorted(uses)
 
 
@@ -104,3 +109,37 @@ def test_a_text_that_does_not_parse_still_has_facts() -> None:
 @given(st.lists(st.tuples(numbers, numbers, numbers, numbers, numbers, numbers)))
 def test_packed_facts_come_back_in_order(facts: list[Fact]) -> None:
     assert list(unpack_facts(pack_facts(facts))) == sorted(facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("if a: pass\n", [("TRUTH", "a")]),
+        ("if not a.b() and (c or d < 1): pass\n", [("TRUTH", "a.b()"), ("TRUTH", "c")]),
+        ("x = a if b else c\n", [("TRUTH", "b")]),
+        ("while True: pass\n", []),
+        ("assert a[1], b\n", [("TRUTH", "a[1]")]),
+        ("[x for x in y if x]\n", [("TRUTH", "x")]),
+        ("-a, +b(), ~c\n", [("NEGATIVE", "a"), ("POSITIVE", "b()"), ("INVERT", "c")]),
+        ("f'{a} {b!r} {c!s:>{d}}'\n", [("FORMAT", "a"), ("REPRESENTATION", "b"), ("STRING", "c"), ("FORMAT", "d")]),
+        ("f(*a.b(), **c)\n", [("ITEMS", "a.b()"), ("ENTRIES", "c")]),
+        ("x = [*a.b()]\n", [("ITEMS", "a.b()")]),
+        ("async def f(): await a.b()\n", [("WAIT", "a.b()")]),
+    ],
+)
+def test_what_python_asks_by_itself_is_told_with_the_question(text: str, asked: list[tuple[str, str]]) -> None:
+    data = text.encode()
+    facts = (fact for fact in unpack_facts(extract_unit(data).facts) if fact[1] == Code.ASK)
+    assert sorted((Question(which).name, data[a:b].decode()) for _, _, a, b, which, _ in facts) == sorted(asked)
+
+
+def test_a_star_is_no_part_of_the_callee_behind_it() -> None:
+    unit = extract_unit(b"def f():\n    return [*make()], *other.make()\n")
+    assert [call.expression for call in unit.calls] == ["make", "other.make"]
+    assert [first for code, first, _ in list_facts("x = [*a.b()]\n") if code == Code.CALL] == ["a.b"]
+
+
+def test_targets_of_several_at_once_are_not_read() -> None:
+    facts = list_facts("a.b, (c.d, *e.f) = x\nfor g.h in y: pass\ndel i.j, (k.l)\nm.n += 1\n")
+    assert [first for code, first, _ in facts if code == Code.READ] == ["m.n"]
+    assert [first for code, first, _ in facts if code == Code.ERASE] == ["i.j", "k.l"]

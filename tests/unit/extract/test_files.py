@@ -9,7 +9,7 @@ import pytest
 
 from pkg.errors import PathError
 from pkg.extract.discovery import discover
-from pkg.extract.files import CLOCK_TICK_NS, make_entry, read_file
+from pkg.extract.files import CLOCK_TICK_NS, decode_source, make_entry, read_file
 
 
 def change_before_reading(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], times: int) -> None:
@@ -73,3 +73,17 @@ def test_a_file_written_just_now_gets_a_fingerprint_that_no_later_one_equals(tmp
     later = make_entry("a.py", str(place), info, 1_000).fingerprint
     assert (fresh.endswith("-fresh"), later.endswith("-fresh")) == (True, False)
     assert later == make_entry("a.py", str(place), place.stat(), 1_000).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"def one():\r    return 1\r\rtwo = 2\r", b"def one():\n    return 1\n\ntwo = 2\n"),
+        (b"one = 1\r\ntwo = 2\rthree = 3\n", b"one = 1\r\ntwo = 2\nthree = 3\n"),
+        (b"# coding: latin-1\rname = '\xe9'\r", "# coding: latin-1\nname = 'é'\n".encode()),
+        ("one = 1\rtwo = 2".encode("utf-16"), "\ufeffone = 1\ntwo = 2".encode().removeprefix("\ufeff".encode())),
+    ],
+    ids=["alone", "mixed", "latin-1", "UTF-16"],
+)
+def test_a_carriage_return_alone_ends_a_line(raw: bytes, text: bytes) -> None:
+    assert decode_source(raw)[0] == text

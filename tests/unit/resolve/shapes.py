@@ -63,9 +63,9 @@ class Shape:
 
 
 @cache
-def read_shapes() -> tuple[Shape, ...]:
-    """Read the shapes of all categories, in the order of the files' names."""
-    return tuple(shape for path in sorted(FOLDER.glob("*.txt")) for shape in _read_category(path))
+def read_shapes(folder: Path = FOLDER) -> tuple[Shape, ...]:
+    """Read the shapes of all categories of a folder, in the order of the files' names."""
+    return tuple(shape for path in sorted(folder.glob("*.txt")) for shape in _read_category(path))
 
 
 def _read_category(path: Path) -> Iterator[Shape]:

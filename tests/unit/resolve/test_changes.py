@@ -354,6 +354,12 @@ def mix_shapes(source: random.Random) -> dict[str, str]:
     return texts
 
 
+def mix_kinds(source: random.Random) -> dict[str, str]:
+    """Put texts that try rules of the language side by side, each in a folder of its own."""
+    kinds = source.sample(read_shapes(Path(__file__).with_name("kinds")), 12)
+    return {f"part_{place}/{path}": text for place, shape in enumerate(kinds) for path, text in shape.files.items()}
+
+
 def follow(texts: dict[str, str], edit: Callable[[dict[str, str]], dict[str, str]], count: int) -> None:
     """Edit a tree again and again; its links are always those of a build from nothing."""
     tree = Tree(texts)
@@ -385,6 +391,34 @@ def test_links_after_changes_are_those_of_a_build_from_nothing(seed: int) -> Non
 def test_links_of_all_shapes_after_many_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
     source = random.Random(seed)
     follow_changes(mix_shapes(source), source, 12)
+
+
+@settings(max_examples=min(10, settings().max_examples // 4), deadline=None)
+@given(st.integers(0, 10**6))
+def test_links_of_rules_of_the_language_after_changes_are_those_of_a_build_from_nothing(seed: int) -> None:
+    source = random.Random(seed)
+    follow_changes(mix_kinds(source), source, 8)
+
+
+def test_a_value_that_is_taken_before_its_name_is_bound_anew_reaches_others() -> None:
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
+    first, last = "pick = early\nchosen = pick\npick = late\n", "pick = early\npick = late\nchosen = pick\n"
+    bound = "def early():\n    pass\n\n\ndef late():\n    pass\n\n\n"
+    tree = Tree({**apart, "bound.py": bound + first, "use.py": "from bound import chosen\n\nchosen()\n"})
+    tree.change({**tree.texts, "bound.py": bound + last})
+    assert tree.resolved == {"bound.py", "use.py"}
+    assert tree.links == Tree(tree.texts).links
+
+
+def test_a_private_method_and_a_name_in_other_letters_are_found_by_who_speaks_of_them() -> None:
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdefgh"}
+    base = "class Root:\n    pass\n"
+    user = "from base import Root\n\n\ndef run(root: Root):\n    root._Root__own()\n    root.ｗｉｄｅ()\n"
+    tree = Tree({**apart, "base.py": base, "user.py": user})
+    methods = "def __own(self):\n        pass\n\n    def wide(self):\n        pass"
+    tree.change({**tree.texts, "base.py": base.replace("pass", methods)})
+    assert tree.resolved == {"base.py", "user.py"}
+    assert len([edge for edge in tree.links["user.py"].edges if edge.rule == "annotated type"]) == 2
 
 
 def test_a_record_gives_a_file_back_as_it_was() -> None:
