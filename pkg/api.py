@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pkg.model import BlockKind, Docstring, Node, QueryResult, Skip
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
-    from pkg.retrieval.deps.answer import Answer, Direction, QuestionKind
+    from pkg.retrieval.deps.answer import Answer, Direction, Impact, QuestionKind, RelationKind
     from pkg.retrieval.explore import Exploration
     from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.query_options import (
@@ -468,6 +468,10 @@ class Graph:
         depth: int | None = None,
         direction: Direction = "both",
         limit: int = 200,
+        relations: tuple[RelationKind, ...] = (),
+        diff: str | None = None,
+        staged: bool = False,
+        doubtful: bool = False,
         fresh: bool = False,
     ) -> Answer:
         """Tell what depends on what, or who reads a constant; what each option means stands at pkg.DepsOptions.
@@ -481,7 +485,7 @@ class Graph:
 
         if fresh:
             self.refresh(source)
-        options = DepsOptions(question, to, source, depth, direction, limit)
+        options = DepsOptions(question, to, source, depth, direction, limit, relations, diff, staged, doubtful)
         return _read_again(lambda: run_deps(self.store, name, options))
 
     def show(self, name: str, *, source: str | None = None, limit: int = 10, fresh: bool = False) -> Shown:
@@ -514,6 +518,34 @@ class Graph:
         if fresh:
             self.refresh(source)
         return _read_again(lambda: run_outline(self.store, None if path is None else os.fspath(path), source, budget))
+
+    def impact(
+        self,
+        *names: str,
+        diff: str | None = None,
+        staged: bool = False,
+        source: str | None = None,
+        depth: int | None = None,
+        limit: int = 200,
+        relations: tuple[RelationKind, ...] = (),
+        fresh: bool = False,
+    ) -> Impact:
+        """Tell what may break when functions, classes, constants or files change, or what a git diff touches.
+
+        names: as for deps. diff: a revision to compare the files with, or REV..REV; staged: compare what is staged.
+        fresh: bring the graph up to date before, as refresh does.
+        Raises QueryError for a name that the graph does not know or a diff without Python code, PathError where there
+        is no git repository or it lacks a revision, UsageError for options that do not fit together.
+        """
+        from pkg.retrieval.deps.answer import DepsOptions
+        from pkg.retrieval.deps.questions import run_impact
+
+        if fresh:
+            self.refresh(source)
+        options = DepsOptions(
+            "impact", source=source, depth=depth, limit=limit, relations=relations, diff=diff, staged=staged
+        )
+        return _read_again(lambda: run_impact(self.store, names, options))
 
     def trace(self, command: str, *, source: str | None = None) -> TraceReport:
         """Run a command in the current folder, and compare the calls that it makes with those of the graph.

@@ -31,6 +31,7 @@ from pkg.console.options import (
     explore_options,
     export_options,
     generate_options,
+    impact_options,
     json_option,
     open_output,
     outline_options,
@@ -62,6 +63,8 @@ from pkg.errors import BuildInterrupted, PkgError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from pkg.retrieval.deps.answer import Answer
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
 NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are those of faults
@@ -413,17 +416,22 @@ def deps(
     many of the call sites in reach are bound.
     """
     from pkg.api import open_graph
-    from pkg.console import streams, trees
     from pkg.console.freshness_notes import refresh_graph, say_stale
 
-    if form not in (None, "json") and as_json and not is_by_default(click.get_current_context(), "as_json"):
-        raise UsageError(f"--json and --format {form} are different forms; give one of them")
     question, name, end = choose_question(name, ends, options)
     with open_graph(store, ask=choose_ask()) as graph:
         if fresh:
             refresh_graph(graph, options["source"])
         answer = graph.deps(name, question=question, to=end, **options)
         say_stale(answer.coverage.stale)
+    _emit_deps(answer, form, as_json)
+
+
+def _emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
+    from pkg.console import streams, trees
+
+    if form not in (None, "json") and as_json and not is_by_default(click.get_current_context(), "as_json"):
+        raise UsageError(f"--json and --format {form} are different forms; give one of them")
     if form in (None, "json"):
         emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":
@@ -432,6 +440,49 @@ def deps(
         from pkg.console.drawings import draw_deps
 
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
+
+
+@main.command(
+    epilog="Example:  pkg impact Cart.total shop/prices.py   or   pkg impact --diff main --tests | xargs pytest"
+)
+@click.argument("names", nargs=-1, metavar="[NAME]...", callback=decode_options)
+@store_options
+@impact_options
+@json_option
+def impact(
+    names: tuple[str, ...],
+    store: str,
+    fresh: bool,
+    only_tests: bool,
+    form: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Show what may break when code changes, file by file, and which tests reach it.
+
+    NAME is a function, class, constant or file, as for pkg deps; several are asked about together. With --diff or
+    --staged it is what a git diff touches: functions, classes, constants and module code that differ by more than
+    comments, docstrings and blank lines.
+    """
+    from pkg.api import open_graph
+    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.retrieval.deps.reached_tests import list_tests
+
+    asks_json = as_json and not is_by_default(click.get_current_context(), "as_json")
+    if only_tests and (asks_json or form is not None):
+        raise UsageError("--tests writes names for pytest; it excludes --json and --format")
+    with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, options["source"])
+        answer = graph.impact(*names, **(options | {"limit": 0} if only_tests else options))
+        say_stale(answer.coverage.stale)
+    if not only_tests:
+        _emit_deps(answer, form, as_json)
+        return
+    for name in list_tests(answer):
+        click.echo(show_controls(name))
+    for note in answer.coverage.notes:
+        click.echo(f"pkg: {show_controls(note)}", err=True)
 
 
 @main.command(epilog="Example:  pkg show Cart.total   or   pkg show shop/cart.py:12 --limit 0")

@@ -46,8 +46,8 @@ def _list_links(answer: Answer) -> tuple[Iterable[Link], Iterable[Place]]:
             return [each.link for each in found], [target]
         case Chains(start=start, end=end, chains=chains):
             return [link for chain in chains for link in chain], [start, end]
-        case Impact(target=target, affected=affected):
-            return [each.link for each in affected], [target]
+        case Impact(targets=targets, affected=affected):
+            return [each.link for each in affected], targets
         case Cycles(cycles=cycles):
             return [link for each in cycles for link in each.around], [each for c in cycles for each in c.members]
         case Unused(found=unused):

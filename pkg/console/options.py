@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
 from pathlib import Path
@@ -30,7 +30,14 @@ from pkg.errors import PathError, UsageError, conceal_address
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
-from pkg.retrieval.deps.answer import DIRECTIONS, SHOWN_LINKS, DepsOptions, QuestionKind
+from pkg.retrieval.deps.answer import (
+    DIRECTIONS,
+    RELATION_KINDS,
+    SHOWN_LINKS,
+    DepsOptions,
+    QuestionKind,
+    RelationKind,
+)
 from pkg.retrieval.explore_options import ExploreOptions
 from pkg.retrieval.query_options import (
     BLOCK_CHOICES,
@@ -293,6 +300,55 @@ generate_options = combine(
 )
 """The options of `pkg query` for an answer in words or code."""
 
+
+def _split_relations(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[RelationKind, ...]:
+    """Take kinds of links that are written behind commas, once or several times."""
+    found = [word.strip() for value in values for word in value.split(",")]
+    chosen = tuple(kind for kind in RELATION_KINDS if kind in found)
+    wrong = sorted(set(found) - set(chosen))
+    if wrong:
+        raise click.BadParameter(f"'{wrong[0]}' is none of {', '.join(RELATION_KINDS)}", ctx, param)
+    return chosen
+
+
+_relation_option = click.option(
+    "--relation",
+    "relations",
+    multiple=True,
+    metavar="KIND,...",
+    callback=_split_relations,
+    help=f"Links to follow: {', '.join(RELATION_KINDS)}; without it all.",
+)
+_limit_option = click.option(
+    "--limit", type=click.IntRange(0), default=DEPS.limit, show_default=True, help="Lines of one kind; 0 for all."
+)
+_format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["tree", "json", "dot", "mermaid", "graphml"]),
+    help="Form of the answer; without it a tree for a terminal, JSON lines for a pipe.",
+)
+
+impact_options = combine(
+    source_setting(help="Look in one source only."),
+    fresh_option,
+    click.option(
+        "--diff",
+        metavar="REV",
+        callback=decode_option,
+        help="Ask about what differs from a git revision, uncommitted changes too; REV..REV compares two.",
+    ),
+    click.option("--staged", is_flag=True, help="Ask about what is staged; with --diff against REV, else HEAD."),
+    click.option("--depth", type=click.IntRange(0), help="Steps to follow; without it 10."),
+    _relation_option,
+    click.option(
+        "--tests", "only_tests", is_flag=True, help="Write the tests that reach it alone, as pytest takes them."
+    ),
+    _limit_option,
+    _format_option,
+)
+"""The options of `pkg impact`, but for the store."""
+
 deps_options = combine(
     source_setting(help="Look in one source only."),
     fresh_option,
@@ -314,16 +370,11 @@ deps_options = combine(
     click.option("--impact", is_flag=True, help="Show what may break when NAME changes, and the tests that reach it."),
     click.option("--cycles", is_flag=True, help="Show cycles of imports and of calls; of NAME, or of all."),
     click.option("--unused", is_flag=True, help="Show what nothing refers to, and what could make that wrong."),
+    click.option("--doubtful", is_flag=True, help="With --unused: list also what may be used in a way no link shows."),
     click.option("--imports", is_flag=True, help="Show the table of imports; of NAME's file, or of all files."),
-    click.option(
-        "--limit", type=click.IntRange(0), default=DEPS.limit, show_default=True, help="Lines of one kind; 0 for all."
-    ),
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["tree", "json", "dot", "mermaid", "graphml"]),
-        help="Form of the answer; without it a tree for a terminal, JSON lines for a pipe.",
-    ),
+    _relation_option,
+    _limit_option,
+    _format_option,
 )
 """The options of `pkg deps`, but for the store."""
 

@@ -5,7 +5,7 @@ Trees are drawn as lines of text that are as long as they need to be: rich cuts 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,7 @@ def draw_branches(root: Branch) -> Iterator[Text]:
         ]
 
 
+SHOWN_REASONS = 3  # why call sites are unbound: the commonest say most of it
 SHOWN_LINES = 5  # of the call sites between the same two functions
 INCOMING = ("callers", "importers", "subclasses", "overridden by", "readers")
 
@@ -76,6 +77,7 @@ def deps_lines(answer: Answer) -> Iterator[dict[str, Any]]:
 @deps_lines.register(Dependencies)
 def _list_links(answer: Dependencies) -> Iterator[dict[str, Any]]:
     yield {"type": "target", **asdict(answer.target)}
+    yield from ({"type": "entry", **asdict(entry)} for entry in answer.entries)
     for each in answer.found:
         link = each.link
         facts = {"relation": each.relation, "depth": each.depth, "of": each.of, **asdict(_other(each))}
@@ -94,7 +96,8 @@ def _list_chains(answer: Chains) -> Iterator[dict[str, Any]]:
 
 @deps_lines.register(Impact)
 def _list_impact(answer: Impact) -> Iterator[dict[str, Any]]:
-    yield {"type": "target", **asdict(answer.target)}
+    yield from ({"type": "target", **asdict(place)} for place in answer.targets)
+    yield from ({"type": "change", **asdict(each)} for each in answer.changes)
     for each in answer.affected:
         facts = {"distance": each.distance, "confidence": each.confidence, "is_test": each.is_test}
         link = {"relation": each.link.type, "needs": each.link.end.id, "lines": list(each.link.lines)}
@@ -115,7 +118,7 @@ def _list_cycles(answer: Cycles) -> Iterator[dict[str, Any]]:
 def _list_unused(answer: Unused) -> Iterator[dict[str, Any]]:
     for each in answer.found:
         yield {"type": "unused", **asdict(each.place), "doubts": list(each.doubts)}
-    counts = {"unused": answer.total, "definitions": answer.definitions}
+    counts = {"unused": answer.total, "definitions": answer.definitions, "spared": dict(answer.spared)}
     yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
 
 
@@ -149,8 +152,12 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
         for each in found:
             other = _other(each)
             branches.setdefault(other.id, branches[each.of].add(_say_dependency(each, other)))
+    for entry in answer.entries:
+        tree.add(
+            style_words(f"entered by {entry.by}", "bold").append(f"  {show_controls(entry.path)}:{entry.line}", "dim")
+        )
     yield from draw_branches(tree)
-    if answer.coverage.same_name is not None:
+    if answer.direction != "out" and not answer.entries and not any(e.relation in INCOMING for e in answer.found):
         yield style_words("no callers found")
     yield from _view_end(0, answer.coverage)
 
@@ -171,22 +178,48 @@ def _view_chains(answer: Chains) -> Iterator[RenderableType]:
 
 @view_deps.register(Impact)
 def _view_impact(answer: Impact) -> Iterator[RenderableType]:
-    tree = Branch(_say_place(answer.target))
+    yield from draw_branches(_draw_targets(answer))
+    bound = [each for each in answer.affected if each.confidence != "possible"]
+    code = [each for each in bound if not each.is_test]
+    tests = [each for each in bound if each.is_test]
+    rest = [each for each in answer.affected if each.confidence == "possible"]
     for title, chosen in (
-        ("may break", [each for each in answer.affected if each.confidence != "possible"]),
-        ("may break, reached through possible links only", [e for e in answer.affected if e.confidence == "possible"]),
+        ("may break", code),
+        ("tests that reach it", tests),
+        ("may break, reached through possible links only", rest),
     ):
-        branch = tree.add(style_words(title, "bold")) if chosen else tree
-        for distance in sorted({each.distance for each in chosen}):
-            level = branch.add(style_words(f"distance {distance}", "dim"))
-            for each in chosen:
-                if each.distance == distance:
-                    level.add(_say_affected(each))
-    yield from draw_branches(tree)
+        if chosen:
+            yield from draw_branches(_draw_files(title, chosen))
     yield style_words(
         f"{answer.total:,} may break, {answer.tests:,} of them tests, {answer.possible:,} through possible links only"
     )
     yield from _view_end(answer.left_out, answer.coverage)
+
+
+def _draw_targets(answer: Impact) -> Branch:
+    """Draw what the question is about: one place, several, or what a diff touches."""
+    if not answer.changes and len(answer.targets) == 1:
+        return Branch(_say_place(answer.targets[0]))
+    tree = Branch(style_words("changed" if answer.changes else "asked about", "bold"))
+    for each in answer.changes:
+        label = style_words(show_controls(each.path), "bold").append(f"  {show_controls(each.qualname)}", "cyan")
+        tree.add(label.append(f"  {each.how}" if each.qualname else f"  module code {each.how}", "dim"))
+    for place in () if answer.changes else answer.targets:
+        tree.add(_say_place(place))
+    return tree
+
+
+def _draw_files(title: str, chosen: Sequence[Affected]) -> Branch:
+    """Draw what is affected file by file, the file with the nearest place first, and in a file by distance."""
+    tree = Branch(style_words(title, "bold"))
+    by_file: dict[str, list[Affected]] = {}
+    for each in sorted(chosen, key=lambda each: (each.distance, each.place.path, each.place.line)):
+        by_file.setdefault(each.place.path, []).append(each)
+    for path, found in by_file.items():
+        branch = tree.add(style_words(f"{show_controls(path)} ({len(found):,})", "bold"))
+        for each in found:
+            branch.add(_say_affected(each))
+    return tree
 
 
 @view_deps.register(Cycles)
@@ -212,6 +245,9 @@ def _view_unused(answer: Unused) -> Iterator[RenderableType]:
         line = _say_place(each.place)
         yield line.append(f"  {show_controls('; '.join(each.doubts))}" if each.doubts else "  no doubt found", "dim")
     yield style_words(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
+    spared = "; ".join(f"{number:,} {kind}" for kind, number in answer.spared)
+    if spared:
+        yield style_words(f"no link leads to others either, which may be used: {spared}; see --doubtful", "dim")
     yield from _view_end(answer.left_out, answer.coverage)
 
 
@@ -248,8 +284,12 @@ def say_coverage(coverage: CallCoverage) -> str:
     )
     if coverage.same_name is None:
         return line
-    more = " (they may be callers)" if coverage.same_name else ""
-    return f"{line}; unbound call sites of {coverage.names} in all of the source: {coverage.same_name:,}{more}"
+    line += f"; unbound call sites of {coverage.names} in all of the source: {coverage.same_name:,}"
+    if not coverage.same_name:
+        return line
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in coverage.reasons[:SHOWN_REASONS])
+    others = sum(count for _, count in coverage.reasons[SHOWN_REASONS:])
+    return f"{line} (they may be callers: {reasons}{f'; {others:,} for other reasons' if others else ''})"
 
 
 def _count_found(answer: Dependencies, relation: str, shown: int) -> str:
@@ -266,18 +306,27 @@ def _say_dependency(each: Dependency, other: Place) -> Text:
     link = each.link
     if each.relation in ("callers", "importers"):
         return _say_link(link, other, f"at {_say_lines(link)}", of=link.end.qualname)
-    verb = {"callees": "called at", "readers": "at", "imports": "imported at", "unresolved calls": "at"}.get(
-        each.relation, ""
-    )
+    verb = {
+        "callees": "called at",
+        "module callees": "called at",
+        "readers": "at",
+        "imports": "imported at",
+        "unresolved calls": "at",
+    }.get(each.relation, "")
     return _say_link(link, other, f"{verb} {_say_lines(link)}" if verb and link.lines else "")
 
 
 def _say_affected(each: Affected) -> Text:
-    verb = {"CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides"}
-    line = _say_link(
-        each.link, each.place, f"{verb[each.link.type]} {each.link.end.qualname} at {_say_lines(each.link)}"
-    )
-    return line.append("  test", "cyan") if each.is_test else line
+    verbs = {
+        "CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides",
+        "READS": "reads", "HOLDS": "holds", "ENTERS": "makes the object of",
+    }  # fmt: skip
+    line = style_words(f"{each.distance}  ", "dim").append_text(_say_place(each.place))
+    words = f"{verbs[each.link.type]} {each.link.end.qualname}"
+    sites = f" at {_say_lines(each.link)}" if each.link.lines else ""
+    line.append(f"  {show_controls(words)}{sites}", "dim")
+    line.append(f"  {show_controls(each.link.rule)}" if each.link.rule else "", "dim")
+    return line.append(f"  {each.confidence}", _COLOURS[each.confidence])
 
 
 def _say_link(link: Link, place: Place, sites: str, of: str = "") -> Text:

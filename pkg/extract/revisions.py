@@ -52,10 +52,10 @@ def resolve_commit(folder: str, revision: str) -> str:
 
     A PathError where git knows no such commit.
     """
-    result = _run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    result = run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if result.returncode == 0:
         return result.stdout.decode("ascii").strip()
-    complaint = _first_line(result.stderr)
+    complaint = first_line(result.stderr)
     if complaint:
         raise PathError(
             f"{print_path(folder)}@{print_path(revision)}: git cannot read this folder ({complaint});"
@@ -72,7 +72,7 @@ def resolve_commit(folder: str, revision: str) -> str:
 
 
 def _is_shallow(folder: str) -> bool:
-    return _run_git(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+    return run_git(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
 
 def list_tree(folder: str, commit: str) -> Iterator[Object]:
@@ -80,10 +80,10 @@ def list_tree(folder: str, commit: str) -> Iterator[Object]:
 
     A PathError where the commit cannot be read.
     """
-    result = _run_git(folder, "ls-tree", "-r", "-z", "--long", commit)
+    result = run_git(folder, "ls-tree", "-r", "-z", "--long", commit)
     if result.returncode != 0:
         raise PathError(
-            f"{print_path(folder)}@{commit}: git cannot list it ({_first_line(result.stderr)}); run: git fsck"
+            f"{print_path(folder)}@{commit}: git cannot list it ({first_line(result.stderr)}); run: git fsck"
         )
     for line in result.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         head, _, path = line.partition("\t")
@@ -126,19 +126,20 @@ class Blobs:
 
 
 def _ask(process: subprocess.Popen[bytes], item: Object) -> bytes | None:
-    """Exchange an id for its content; None when the answer is not a blob of the size that the tree names."""
+    """Exchange an id for its content; None when the answer is not a blob of the size that is known of it."""
     if process.stdin is None or process.stdout is None:
         return None
     try:
         process.stdin.write(item.oid.encode("ascii") + b"\n")
         process.stdin.flush()
         header = process.stdout.readline().split()
-        if header[1:] != [b"blob", b"%d" % item.size]:
+        size = int(header[2]) if header[1:2] == [b"blob"] else -1
+        if size < 0 or item.size not in (-1, size):
             return None
-        data = process.stdout.read(item.size + 1)[:-1]
+        data = process.stdout.read(size + 1)[:-1]
     except OSError:  # git ended
         return None
-    return data if len(data) == item.size else None
+    return data if len(data) == size else None
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
@@ -146,7 +147,8 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
     process.communicate()
 
 
-def _run_git(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def run_git(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git on a folder with all switched off that would act on its own; a PathError where there is no git."""
     command = _spell_command(folder, *arguments)
     try:
         return subprocess.run(
@@ -154,7 +156,7 @@ def _run_git(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]
         )
     except FileNotFoundError as error:
         raise PathError(
-            "git is not installed, and PATH@REVISION is read with it; install git or name a folder"
+            "git is not installed, and revisions are read with it; install git, or name a folder or code"
         ) from error
     except ValueError as error:  # a NUL character in the revision
         raise PathError(f"{print_path(' '.join(command[-1:]))}: not a revision ({error})") from error
@@ -168,7 +170,8 @@ def _make_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _FOREIGN} | _SETTINGS
 
 
-def _first_line(text: bytes) -> str:
+def first_line(text: bytes) -> str:
+    """Give the first line of what git said, as it can be printed."""
     return print_path(text.decode("utf-8", "surrogateescape").strip().split("\n")[0])
 
 
@@ -215,14 +218,14 @@ def discover_revision(folder: str, revision: str, max_file_size: int, follow_lin
 
 def _name_package(root: str, commit: str) -> str:
     """Give the dotted name that a folder is imported by at a commit; packages end where the repository does."""
-    below = _run_git(root, "rev-parse", "--show-prefix").stdout.decode("utf-8", "surrogateescape").strip("/\n")
+    below = run_git(root, "rev-parse", "--show-prefix").stdout.decode("utf-8", "surrogateescape").strip("/\n")
     parts = below.split("/") if below else []
     top = root
     for _ in parts:
         top = os.path.dirname(top)
     paths = {os.path.join(top, *parts[:count]): "/".join(parts[:count]) for count in range(len(parts) + 1)}
     wanted = [f":(literal){init}" for path in paths.values() for init in list_inits(path)]
-    listed = _run_git(root, "ls-tree", "--full-tree", "--name-only", "-z", commit, "--", *wanted).stdout
+    listed = run_git(root, "ls-tree", "--full-tree", "--name-only", "-z", commit, "--", *wanted).stdout
     found = set(listed.decode("utf-8", "surrogateescape").split("\0"))
     return name_package(root, lambda folder: folder in paths and not found.isdisjoint(list_inits(paths[folder])))
 

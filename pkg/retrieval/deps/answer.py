@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Literal, get_args
 
 from pkg.errors import UsageError
@@ -13,8 +14,14 @@ QuestionKind = Literal["links", "path", "impact", "cycles", "unused", "imports"]
 Direction = Literal["in", "out", "both"]
 QUESTIONS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+RelationKind = Literal["calls", "imports", "inherits", "overrides", "unresolved"]
+RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
 READS = "READS"
 """The type of a link from what reads a constant to that: it is found when it is asked for, and no RelationType."""
+HOLDS = "HOLDS"
+"""The type of a link from a function to one that is defined inside it, which it may give away: no RelationType."""
+ENTERS = "ENTERS"
+"""The type of a link from who makes an object to a method of it that Python or a library calls: no RelationType."""
 LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
@@ -34,6 +41,15 @@ class DepsOptions:
     depth: int | None = None  # None for LINK_DEPTH or CHAIN_DEPTH
     direction: Direction = "both"
     limit: int = DEFAULT_LIMIT  # lines of one kind; 0 for no limit
+    relations: tuple[RelationKind, ...] = ()  # the kinds of links to follow; () for all
+    diff: str | None = None  # impact: a revision to compare with, or two as REV..REV, in the place of names
+    staged: bool = False  # impact: compare what is staged, with HEAD without a diff
+    doubtful: bool = False  # unused: list also what may be used in a way that no link shows
+
+    @property
+    def has_diff(self) -> bool:
+        """Tell whether a diff says what is asked about."""
+        return self.staged or self.diff is not None
 
     @property
     def steps(self) -> int:
@@ -45,17 +61,31 @@ class DepsOptions:
 
 def check_options(name: str | None, options: DepsOptions) -> None:
     """Refuse what cannot be meant, with a UsageError."""
+    _check_diff(name, options)
     check_choice("question", options.question, QUESTIONS)
     check_choice("direction", options.direction, DIRECTIONS)
     check_least("depth", options.steps, 0)
     check_least("limit", options.limit, 0)
-    if not name and options.question in _WITH_NAME:
+    if options.doubtful and options.question != "unused":
+        raise UsageError("doubtful uses are listed with what is unused; ask for that: --unused --doubtful")
+    for relation in options.relations:
+        check_choice("relation", relation, RELATION_KINDS)
+    if options.relations and options.question not in ("links", "impact"):
+        raise UsageError(f"relations narrow what is around a name, and its impact; {options.question} has its own")
+    if not name and options.question in _WITH_NAME and not options.has_diff:
         raise UsageError(
             "no name was given; expected a function, class, constant or file, such as Cart.total, shop/cart.py or"
             " shop/cart.py:12, or one of --cycles, --unused, --imports"
         )
     if (options.to is None) == (options.question == "path"):
         raise UsageError("a path has two ends, and no other question has a second name; write: --path A B")
+
+
+def _check_diff(name: str | None, options: DepsOptions) -> None:
+    if options.has_diff and options.question != "impact":
+        raise UsageError(f"a diff is asked for its impact; {options.question} is about a name")
+    if options.has_diff and name:
+        raise UsageError(f"a diff says itself what has changed, and '{name}' is a name; give one of them")
 
 
 def cut_limit(limit: int, count: int) -> int:
@@ -80,7 +110,7 @@ class Place:
 class Link:
     """One dependency, from what needs to what is needed, with the lines where it stands in the file of the start."""
 
-    type: str  # a RelationType, or READS; RESOLVES_TO leads from a file to what it imports
+    type: str  # a RelationType, or READS, HOLDS or ENTERS; RESOLVES_TO leads from a file to what it imports
     start: Place
     end: Place
     lines: tuple[int, ...] = ()
@@ -97,9 +127,10 @@ class CallCoverage:
     bound: int  # certain and likely
     possible: int
     unbound: int
-    same_name: int | None = None  # unbound call sites of the source that bear the name; None where it was not asked
+    same_name: int | None = None  # unbound call sites of the source that bear the name; None without a name
     names: str = ""  # the name, or whose names, in words
     notes: tuple[str, ...] = ()
+    reasons: tuple[tuple[str, int], ...] = ()  # why those of the same name are unbound, the commonest first
     what: str = "call sites"  # what was counted; reads of a constant are none
     stale: tuple[Stale, ...] = ()  # files of the answer that are not what the graph was built from any more
 
@@ -115,6 +146,15 @@ class Dependency:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """One way in which a framework or runner enters a function or class, such as GET /x, and where that is said."""
+
+    by: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dependencies:
     """What a function, class or file stands on, and what stands on it, or who reads a constant; the surest first."""
 
@@ -123,6 +163,7 @@ class Dependencies:
     found: tuple[Dependency, ...]
     left_out: tuple[tuple[str, int], ...]  # links over the limit, by relation
     coverage: CallCoverage
+    entries: tuple[Entry, ...] = ()  # what enters it that is no code of the source
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +190,26 @@ class Affected:
 
 
 @dataclass(frozen=True, slots=True)
-class Impact:
-    """What may break when a place changes, by distance; what only possible links lead to stands last."""
+class Change:
+    """One piece of code that a diff touches."""
 
-    target: Place
+    path: str
+    qualname: str  # "" for module code
+    how: str  # changed, added, deleted, or uses a changed import
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What may break when places change, by distance; what only possible links lead to stands last."""
+
+    targets: tuple[Place, ...]
     depth: int
     affected: tuple[Affected, ...]
     total: int  # with those over the limit
     tests: int  # of the total
     possible: int  # of the total, reached through possible links alone
     left_out: int
+    changes: tuple[Change, ...]  # of a diff, also those that the graph has not
     coverage: CallCoverage
 
 
@@ -198,6 +249,7 @@ class Unused:
 
     found: tuple[UnusedPlace, ...]
     total: int
+    spared: tuple[tuple[str, int], ...]  # that no link leads to and that are not of these, by what may use them
     definitions: int  # that were looked at
     left_out: int
     coverage: CallCoverage
@@ -236,3 +288,16 @@ Answer = Dependencies | Chains | Impact | Cycles | Unused | ImportTable
 def make_place(node: Node) -> Place:
     """Name a node."""
     return Place(node.id, node.label.value, node.source, node.path, node.start_line, node.qualname)
+
+
+def is_test(place: Place) -> bool:
+    """Tell whether a place belongs to tests by the names that test runners look for."""
+    path = PurePosixPath(place.path)
+    names = place.qualname.split(".")
+    return (
+        any(part in ("test", "tests", "testing") for part in path.parts[:-1])
+        or path.stem == "conftest"
+        or path.stem.startswith("test_")
+        or path.stem.endswith("_test")
+        or (place.label in ("Function", "Class") and any(name.startswith(("test_", "Test")) for name in names))
+    )

@@ -11,6 +11,7 @@ from pkg.model import Edge, RelationType, is_bound, rank_confidence
 from pkg.retrieval.deps.answer import Chains, DepsOptions, Link, cut_limit
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, count_calls, fetch_edges, make_step
+from pkg.retrieval.deps.unbound import count_same_name
 
 _TYPES = (RelationType.CALLS, RelationType.UNRESOLVED)
 
@@ -35,7 +36,7 @@ def find_chains(reader: LinkReader, start: Target, end: Target, options: DepsOpt
     chains = sorted(_link_chains(reader, islice(search.walk(), shown)), key=_order)
     looked = [edge for edge in edges if edge.start in search.depths]
     scope = f"of the definitions and files passed ({len(search.depths):,})"
-    coverage = count_calls(looked, scope, notes=notes)
+    coverage = count_calls(looked, scope, count_same_name(reader.unbound_names(place.source), [end]), notes)
     return Chains(place, end.place, options.steps, tuple(chains), total - shown, coverage)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.errors import NodeNotFoundError
 from pkg.model import Edge, Label, Node, RelationType, is_bound, rank_confidence
-from pkg.retrieval.deps.answer import CallCoverage, Link, Place, make_place
+from pkg.retrieval.deps.answer import CallCoverage, Link, Place, RelationKind, make_place
 from pkg.retrieval.deps.paths import name_unit
+from pkg.retrieval.deps.unbound import SameName, UnboundNames, read_unbound_names
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -35,12 +34,15 @@ class Relation(NamedTuple):
     direction: str  # in: who needs the node; out: what the node needs
 
 
+MODULE_CALLEES = "module callees"
+"""What the code of a file calls that stands in none of its definitions: it runs when the file is imported."""
 RELATIONS = (
     Relation("callers", RelationType.CALLS, "in"),
     Relation("importers", RelationType.RESOLVES_TO, "in"),
     Relation("subclasses", RelationType.INHERITS, "in"),
     Relation("overridden by", RelationType.OVERRIDES, "in"),
     Relation("callees", RelationType.CALLS, "out"),
+    Relation(MODULE_CALLEES, RelationType.CALLS, "out"),
     Relation("imports", RelationType.RESOLVES_TO, "out"),
     Relation("bases", RelationType.INHERITS, "out"),
     Relation("overrides", RelationType.OVERRIDES, "out"),
@@ -48,10 +50,21 @@ RELATIONS = (
 )
 
 
+KINDS: Mapping[RelationKind, RelationType] = {
+    "calls": RelationType.CALLS, "imports": RelationType.RESOLVES_TO, "inherits": RelationType.INHERITS,
+    "overrides": RelationType.OVERRIDES, "unresolved": RelationType.UNRESOLVED,
+}  # fmt: skip
+
+
+def choose_types(relations: Sequence[RelationKind]) -> frozenset[RelationType]:
+    """Give the relationships that are followed; without a choice all."""
+    return frozenset(KINDS[each] for each in relations or KINDS)
+
+
 class Step(NamedTuple):
     """One dependency by the ids of its ends; an import leads from its file, through the Import node, to its target."""
 
-    type: RelationType
+    type: str  # a RelationType, or one of those that the answers have beside these
     start: str
     end: str
     line: int | None
@@ -71,6 +84,13 @@ class LinkReader:
     store: GraphStore
     _edges: dict[str, list[Edge]] = field(default_factory=dict)
     _nodes: dict[str, Node] = field(default_factory=dict)
+    _unbound: dict[str | None, UnboundNames] = field(default_factory=dict)
+
+    def unbound_names(self, source: str | None) -> UnboundNames:
+        """Read the unbound call sites of a source, by name."""
+        if source not in self._unbound:
+            self._unbound[source] = read_unbound_names(self.store, source)
+        return self._unbound[source]
 
     def nodes(self, ids: Iterable[str]) -> dict[str, Node]:
         """Fetch nodes that are known to exist."""
@@ -110,7 +130,7 @@ class LinkReader:
         led = {step.through for step in found}
         loose = [edge for edge in edges if edge.type is RelationType.IMPORTS and edge.end not in led]
         return found + [
-            Step(RelationType.RESOLVES_TO, edge.start, edge.end, edge.line, "unknown", "possible", edge.end)
+            Step(RelationType.RESOLVES_TO.value, edge.start, edge.end, edge.line, "unknown", "possible", edge.end)
             for edge in loose
             if edge.start == node_id
         ]
@@ -132,7 +152,7 @@ class LinkReader:
     def make_links(self, steps: Sequence[Step]) -> list[Link]:
         """Turn steps into links, those between the same ends into one, in the order of their first appearance."""
         nodes = self.fetch_ends(steps)
-        merged: dict[tuple[RelationType, str, str], list[Step]] = {}
+        merged: dict[tuple[str, str, str], list[Step]] = {}
         for step in steps:
             merged.setdefault((step.type, step.start, step.end), []).append(step)
         return [_make_link(same, nodes) for same in merged.values()]
@@ -145,12 +165,12 @@ def _make_link(same: Sequence[Step], nodes: dict[str, Node]) -> Link:
     if end.label is Label.CALL:
         rule = str(end.properties.get("reason", "")) or rule
     start = make_place(nodes[best.start])
-    return Link(best.type.value, start, make_place(end), lines, rule, best.confidence or "certain", text)
+    return Link(best.type, start, make_place(end), lines, rule, best.confidence or "certain", text)
 
 
 def make_step(edge: Edge) -> Step:
     """Take a relationship as a step."""
-    return Step(edge.type, edge.start, edge.end, edge.line, edge.rule, edge.confidence)
+    return Step(edge.type.value, edge.start, edge.end, edge.line, edge.rule, edge.confidence)
 
 
 def join_imports(edges: Iterable[Edge]) -> list[Step]:
@@ -161,7 +181,7 @@ def join_imports(edges: Iterable[Edge]) -> list[Step]:
         if edge.type is RelationType.IMPORTS:
             owners.setdefault(edge.end, []).append(edge)
     return [
-        Step(edge.type, owner.start, edge.end, owner.line, edge.rule, edge.confidence, edge.start)
+        Step(edge.type.value, owner.start, edge.end, owner.line, edge.rule, edge.confidence, edge.start)
         for edge in known
         if edge.type is RelationType.RESOLVES_TO
         for owner in owners.get(edge.start, ())
@@ -182,11 +202,8 @@ def order_link(link: Link, other: Place) -> tuple[int, str, int, str, str]:
     return rank_confidence(link.confidence), other.path, other.line, other.qualname, other.id
 
 
-_LAST_NAME = re.compile(r"([^\W\d]\w*)\s*\Z")
-
-
 def count_calls(
-    edges: Iterable[Edge], scope: str, same_name: int | None = None, names: str = "", notes: tuple[str, ...] = ()
+    edges: Iterable[Edge], scope: str, same: SameName | None = None, notes: tuple[str, ...] = ()
 ) -> CallCoverage:
     """Count call sites by how they are bound: CALLS of one line by one rule are one site, bound if any of them is.
 
@@ -201,13 +218,7 @@ def count_calls(
         elif edge.type is RelationType.UNRESOLVED:
             unbound.add(edge.end)
     bound = sum(sites.values())
-    return CallCoverage(scope, bound, len(sites) - bound, len(unbound), same_name, names, notes)
-
-
-def count_unbound_names(store: GraphStore, source: str | None) -> Counter[str]:
-    """Count the unbound call sites of a source by the last name of what they call: ``a.b.run`` counts as run."""
-    return Counter(
-        matched[1]
-        for node in store.nodes((Label.CALL,), source)
-        if (matched := _LAST_NAME.search(node.name)) is not None
-    )
+    counts = bound, len(sites) - bound, len(unbound)
+    if same is None:
+        return CallCoverage(scope, *counts, notes=notes)
+    return CallCoverage(scope, *counts, same.sites, same.names, notes, same.reasons)

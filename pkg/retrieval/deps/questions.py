@@ -5,16 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError
-from pkg.retrieval.deps.answer import Answer, DepsOptions, check_options
+from pkg.retrieval.deps.answer import Answer, DepsOptions, Impact, check_options
 from pkg.retrieval.deps.names import Target, find_target
 from pkg.retrieval.deps.neighbours import LinkReader
 from pkg.retrieval.deps.paths import list_sources
 from pkg.retrieval.deps.stale_places import mark_places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pkg.graph.store import GraphStore
 
 DEFAULT_OPTIONS = DepsOptions()
+
+
+def run_impact(store: GraphStore, names: Sequence[str], options: DepsOptions) -> Impact:
+    """Tell what may break when several names or files change, or what a diff touches.
+
+    A QueryError where the names are of several sources, or no Python code differs.
+    """
+    check_options(names[0] if names else None, options)
+    with store.snapshot():
+        list_sources(store, options.source)
+        return mark_places(store, _answer_impact(LinkReader(store), names, options))
 
 
 def run_deps(store: GraphStore, name: str | None, options: DepsOptions = DEFAULT_OPTIONS) -> Answer:
@@ -22,6 +35,8 @@ def run_deps(store: GraphStore, name: str | None, options: DepsOptions = DEFAULT
 
     name: what is asked about; cycles, unused and imports ask about all of the source without it.
     """
+    if options.question == "impact":
+        return run_impact(store, [name] if name else [], options)
     check_options(name, options)
     with store.snapshot():
         list_sources(store, options.source)
@@ -48,11 +63,22 @@ def _answer(reader: LinkReader, target: Target | None, options: DepsOptions) -> 
     return _answer_named(reader, target, options)
 
 
-def _answer_named(reader: LinkReader, target: Target, options: DepsOptions) -> Answer:
-    if options.question == "impact":
-        from pkg.retrieval.deps.impact import find_impact
+def _answer_impact(reader: LinkReader, names: Sequence[str], options: DepsOptions) -> Impact:
+    from pkg.retrieval.deps.impact import find_impact
 
-        return find_impact(reader, target, options)
+    if options.has_diff:
+        from pkg.retrieval.deps.changed_targets import find_changed
+
+        changed = find_changed(reader.store, options)
+        return find_impact(reader, changed.source.name, changed.targets, options, changed.notes, changed.changes)
+    targets = [find_target(reader.store, name, options.source, with_constants=True) for name in dict.fromkeys(names)]
+    sources = sorted({each.place.source for each in targets})
+    if len(sources) > 1:
+        raise QueryError(f"the names are of several sources: {', '.join(sources)}; expected one, see --source")
+    return find_impact(reader, sources[0], targets, options)
+
+
+def _answer_named(reader: LinkReader, target: Target, options: DepsOptions) -> Answer:
     if options.to is not None:
         from pkg.retrieval.deps.chains import find_chains
 

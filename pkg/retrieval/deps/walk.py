@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pkg.model import Label, RelationType
-from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Link, cut_limit
+from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Entry, Link, cut_limit
 from pkg.retrieval.deps.names import DEFINITIONS, Target
 from pkg.retrieval.deps.neighbours import (
+    MODULE_CALLEES,
     RELATIONS,
     LinkReader,
     Relation,
     Step,
+    choose_types,
     count_calls,
-    count_unbound_names,
     order_link,
 )
+from pkg.retrieval.deps.unbound import count_same_name
 
 _UNITS = (Label.FILE, Label.ROW)
 
@@ -26,25 +28,29 @@ def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) 
     found: list[Dependency] = []
     left_out: list[tuple[str, int]] = []
     visited = set(target.ids)
+    types = choose_types(options.relations)
     for relation in RELATIONS:
-        if options.direction in (relation.direction, "both"):
+        if options.direction in (relation.direction, "both") and relation.type in types:
             walk = _Walk(reader, target, relation, options.limit)
             walk.run(options.steps)
             found += walk.found
             visited |= walk.visited
             left_out += [(relation.name, walk.left_out)] if walk.left_out else []
     edges = [edge for node_id in sorted(visited) for edge in reader.read_edges(node_id) if edge.start == node_id]
-    has_callers = any(each.relation == "callers" for each in found) or options.direction == "out" or not options.steps
     scope = f"of the definitions and files looked into ({len(visited):,})"
-    same_name = None if has_callers else _count_same_name(reader, target)
-    coverage = count_calls(edges, scope, same_name, f"the name {target.nodes[0].name}")
-    return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage)
+    coverage = count_calls(edges, scope, count_same_name(reader.unbound_names(target.place.source), [target]))
+    entries = () if options.direction == "out" else _list_entries(reader, target)
+    return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage, entries)
 
 
-def _count_same_name(reader: LinkReader, target: Target) -> int | None:
-    """Count the unbound call sites that may be callers after all; None for a file, which is not called."""
-    node = target.nodes[0]
-    return None if node.label in _UNITS else count_unbound_names(reader.store, node.source)[node.name]
+def _list_entries(reader: LinkReader, target: Target) -> tuple[Entry, ...]:
+    """List what enters a function or class; of a file or row everything inside it would have to be asked for."""
+    if target.nodes[0].label in _UNITS:
+        return ()
+    from pkg.retrieval.deps.entries import find_entries
+
+    found = find_entries(reader.store, target.place.source, target.nodes)
+    return tuple(entry for node in target.nodes for entry in found.get(node.id, ()))
 
 
 @dataclass(slots=True)
@@ -62,7 +68,7 @@ class _Walk:
     def run(self, depth: int) -> None:
         """Go level by level; only what is shown is followed."""
         own = set(self.target.ids)
-        level = [(self.target.place.id, node_id) for node_id in self.target.ids]
+        level = [(self.target.place.id, node_id) for node_id in self._list_starts()]
         seen = set(own)
         for number in range(1, depth + 1):
             links = self._read_level(level, own if number == 1 else set())
@@ -77,6 +83,14 @@ class _Walk:
             seen |= ends.keys()
             if not level:
                 break
+
+    def _list_starts(self) -> list[str]:
+        """Tell the calls of a file's module code from those of its definitions; both lie in its target."""
+        unit = self.target.nodes[0]
+        if unit.label not in _UNITS or self.relation.type is not RelationType.CALLS or self.relation.direction == "in":
+            return [] if self.relation.name == MODULE_CALLEES else list(self.target.ids)
+        is_module = self.relation.name == MODULE_CALLEES
+        return [node_id for node_id in self.target.ids if (node_id == unit.id) is is_module]
 
     def _other(self, link: Link) -> str:
         return link.start.id if self.relation.direction == "in" else link.end.id
@@ -98,7 +112,7 @@ class _Walk:
 
     def _is_inner(self, step: Step, own: set[str]) -> bool:
         """Tell whether a step stays inside the class or file that was asked for; recursion is shown."""
-        is_whole = self.target.nodes[0].label is not Label.FUNCTION
+        is_whole = self.target.nodes[0].label is not Label.FUNCTION and self.relation.name != MODULE_CALLEES
         return is_whole and step.start != step.end and {step.start, step.end} <= own
 
     def _spread(self, node_id: str) -> list[str]:

@@ -12,7 +12,7 @@ from trees import open_graph_at, write_rows, write_tree
 from pkg.errors import QueryError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
-from pkg.retrieval.deps.answer import Dependencies, DepsOptions
+from pkg.retrieval.deps.answer import Dependencies, DepsOptions, Impact
 from pkg.retrieval.deps.questions import run_deps
 
 FILES = {
@@ -106,7 +106,14 @@ def test_a_constant_is_named_by_path_and_line_as_well(store: EmbeddedStore) -> N
 
 def test_another_question_about_a_constant_is_refused(store: EmbeddedStore) -> None:
     with pytest.raises(QueryError, match="'RETRIES' is a constant, which has readers alone; expected a function"):
-        run_deps(store, "RETRIES", DepsOptions(question="impact"))
+        run_deps(store, "retry", DepsOptions(question="path", to="RETRIES"))
+
+
+def test_who_reads_a_constant_may_break_when_it_changes(store: EmbeddedStore) -> None:
+    answer = run_deps(store, "Color.RED", DepsOptions(question="impact"))
+    assert isinstance(answer, Impact)
+    nearest = {(e.place.path, e.place.qualname, e.link.type) for e in answer.affected if e.distance == 1}
+    assert {("shop/conf.py", "Color.mix", "READS"), ("shop/again.py", "f", "READS")} <= nearest
 
 
 def test_the_name_of_a_constant_is_suggested(store: EmbeddedStore) -> None:

@@ -1,0 +1,150 @@
+"""Find in a graph what a git diff touches: its functions, classes and constants, and the module code of its files."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from pkg.errors import NodeNotFoundError, QueryError
+from pkg.extract.diffs import Diff, FileChange, read_diff
+from pkg.model import Label, Node, Source
+from pkg.retrieval.deps.answer import Change, DepsOptions
+from pkg.retrieval.deps.code_changes import MODULE_CODE, Piece, compare_code
+from pkg.retrieval.deps.names import DEFINITIONS, Target
+from pkg.retrieval.deps.paths import list_sources, name_unit
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+SHOWN = 5  # names of one kind in a note
+
+_NAMED = (*DEFINITIONS, Label.CONSTANT)
+
+
+class Changed(NamedTuple):
+    """What a diff touches that the graph has, and in notes what it has not and of which state it is."""
+
+    source: Source
+    targets: tuple[Target, ...]
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+
+
+def find_changed(store: GraphStore, options: DepsOptions) -> Changed:
+    """Compare two states of a source's git repository, and look up what differs.
+
+    A QueryError where the source is not one that is in a git work tree, or the diff holds no Python code; a PathError
+    where git lacks a revision.
+    """
+    source = _choose_source(store, options.source)
+    folder = source.root if source.revision is None else source.root.rpartition("@")[0]
+    diff = read_diff(folder, options.diff, options.staged)
+    if not diff.files:
+        others = f"; {diff.others:,} other files differ" if diff.others else ""
+        raise QueryError(f"no Python file differs between {options.diff or 'HEAD'} and {diff.new}{others}")
+    return _Lookup(store, source).find(diff)
+
+
+def _choose_source(store: GraphStore, name: str | None) -> Source:
+    """Choose the source whose folder the diff is of: the one that was named, or that the current folder is in."""
+    sources = list_sources(store, name)
+    repositories = [each for each in sources if each.kind == "repository"]
+    if len(repositories) > 1:
+        here = os.path.realpath(os.getcwd())
+        inside = [each for each in repositories if _is_inside(here, os.path.realpath(each.root))]
+        repositories = inside or repositories
+    if len(repositories) == 1:
+        return repositories[0]
+    known = ", ".join(each.name for each in sources)
+    raise QueryError(f"a diff is of one repository, and the graph has: {known}; expected --source with one of them")
+
+
+def _is_inside(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+class _Lookup:
+    """Look up the pieces of one diff."""
+
+    def __init__(self, store: GraphStore, source: Source) -> None:
+        self._store = store
+        self._source = source
+        self._states: Counter[str] = Counter()
+        self._told: dict[str, list[str]] = defaultdict(list)
+
+    def find(self, diff: Diff) -> Changed:
+        """Find what each file of the diff has changed."""
+        targets: list[Target] = []
+        changes: list[Change] = []
+        for file in diff.files:
+            for target, change in self._find_file(file):
+                changes.append(change)
+                targets += [target] if target is not None else []
+        return Changed(self._source, tuple(targets), tuple(changes), (*self._say(diff),))
+
+    def _find_file(self, file: FileChange) -> Iterator[tuple[Target | None, Change]]:
+        """Give what changed in a file with its place in the graph; None for what the graph has not."""
+        unit = self._find_unit(file)
+        found = compare_code(file.old, file.new)
+        if not found.pieces and not found.is_whole:
+            self._told["differs in comments, docstrings or order alone"].append(file.path)
+        if unit is None:
+            if found.pieces:
+                self._told["not in the graph"].append(f"{file.path} ({file.status})")
+            yield from ((None, Change(file.path, each.qualname, each.how)) for each in found.pieces)
+            return
+        nodes = self._store.subtree(unit.id)
+        if found.is_whole:
+            self._told["does not parse on both sides, taken as changed as a whole"].append(file.path)
+            inside = tuple(node for node in nodes if node.label in DEFINITIONS)
+            yield Target((unit,), inside), Change(file.path, "", "changed")
+            return
+        named: dict[tuple[Label, str], list[Node]] = defaultdict(list)
+        for node in nodes:
+            if node.label in _NAMED:
+                named[node.label, node.qualname].append(node)
+        for piece in found.pieces:
+            yield self._find_piece(file, unit, named, piece)
+
+    def _find_piece(
+        self, file: FileChange, unit: Node, named: dict[tuple[Label, str], list[Node]], piece: Piece
+    ) -> tuple[Target | None, Change]:
+        change = Change(file.path, piece.qualname, piece.how)
+        key = piece.label, piece.qualname
+        if key == MODULE_CODE:
+            return Target((unit,), ()), change
+        if key not in named:
+            self._told["not in the graph"].append(f"{piece.qualname} ({piece.how})")
+            return None, change
+        return Target(tuple(named[key]), ()), change
+
+    def _find_unit(self, file: FileChange) -> Node | None:
+        """Find the file in the graph, under the path that it has or the one that it had, and note which state it is."""
+        for path in (file.new_path, file.old_path):
+            if path is None:
+                continue
+            with suppress(NodeNotFoundError):
+                (node,) = self._store.get([name_unit(self._source.name, path)])
+                stored = dict(self._store.texts(self._source.name, [path])).get(path)
+                sides = [side for side, other in (("new", file.new), ("old", file.old)) if stored == other]
+                self._states[sides[0] if sides else "neither"] += 1
+                if not sides:
+                    self._told["differs in the graph from both sides of the diff"].append(path)
+                return node
+        return None
+
+    def _say(self, diff: Diff) -> Iterator[str]:
+        if self._states["neither"]:
+            yield "the graph is of another state than the diff, see below; lines and links may be off; run: pkg build"
+        elif self._states["old"] and self._states["new"]:
+            yield "of some files the graph has the state before the diff, of others that after it; run: pkg build"
+        elif self._states["old"]:
+            yield "the graph is of the state before the diff: what was added is not in it"
+        for what, names in self._told.items():
+            more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+            yield f"{what}: {', '.join(names[:SHOWN])}{more}"
+        if diff.others:
+            yield f"{diff.others:,} of the files that differ are not Python; what needs them is not known"

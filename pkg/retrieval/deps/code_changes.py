@@ -1,0 +1,133 @@
+"""Tell which functions, classes, constants and module code differ between two texts of a file.
+
+What only comments, docstrings and blank lines tell apart is the same code, and so is what has only moved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from pkg.extract.python import extract_unit
+from pkg.model import Class, CodeUnit, Import, Label, Status
+
+Key = tuple[Label, str]  # label and qualified name; module code has the label Module and no name
+MODULE_CODE: Key = (Label.MODULE, "")
+
+
+class Piece(NamedTuple):
+    """One piece of code that differs, and what became of it: changed, added, deleted, or uses a changed import."""
+
+    label: Label
+    qualname: str
+    how: str
+
+
+class CodeDifference(NamedTuple):
+    """The pieces that differ, by name; where a text cannot be read as Python, it is the whole file."""
+
+    pieces: tuple[Piece, ...]
+    is_whole: bool
+
+
+@dataclass(slots=True)
+class _Code:
+    """The code of one text, each piece without what is inside it."""
+
+    texts: dict[Key, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    imports: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # bound name -> statements
+    is_sound: bool = True
+
+
+def compare_code(old: bytes | None, new: bytes | None) -> CodeDifference:
+    """Compare two texts of a file; None where there is none."""
+    before, after = _read_code(old), _read_code(new)
+    pieces = {
+        key: "changed" if key in before.texts and key in after.texts else "added" if key in after.texts else "deleted"
+        for key in before.texts.keys() | after.texts.keys()
+        if before.texts.get(key) != after.texts.get(key)
+    }
+    for key in _list_users(_compare_imports(before, after), before, after):
+        pieces.setdefault(key, "uses a changed import")
+    found = (Piece(*key, how) for key, how in sorted(pieces.items(), key=lambda each: (each[0][1], each[0][0].value)))
+    return CodeDifference(tuple(found), not (before.is_sound and after.is_sound))
+
+
+def _compare_imports(before: _Code, after: _Code) -> set[str]:
+    """Give the names that module code imports in another way, or no longer."""
+    names = before.imports.keys() | after.imports.keys()
+    return {name for name in names if before.imports.get(name) != after.imports.get(name)}
+
+
+def _list_users(names: set[str], before: _Code, after: _Code) -> Iterator[Key]:
+    """Give the pieces whose text holds one of some names; a star import may stand behind any of them."""
+    if "*" in names:
+        yield MODULE_CODE
+    wanted = sorted(names - {"*"})
+    if not wanted:
+        return
+    word = re.compile(rb"(?<![\w.])(?:%s)(?!\w)" % b"|".join(re.escape(name.encode()) for name in wanted))
+    for key, texts in chain(before.texts.items(), after.texts.items()):
+        if any(word.search(text) for text in texts):
+            yield key
+
+
+def _read_code(text: bytes | None) -> _Code:
+    code = _Code()
+    if text is None:
+        return code
+    unit = extract_unit(text, with_facts=False)
+    code.is_sound = unit.status is Status.OK
+    holes = _list_holes(unit)
+    for number, definition in enumerate(unit.definitions):
+        label = Label.CLASS if isinstance(definition, Class) else Label.FUNCTION
+        span = definition.span.start, definition.span.end
+        code.texts[label, definition.qualname].append(_cut(text, span, holes[number]))
+    for constant in unit.constants:
+        span = constant.span.start, constant.span.end
+        code.texts[Label.CONSTANT, constant.qualname].append(_cut(text, span, unit.comments))
+    left = _cut(text, (0, len(text)), holes[None])
+    if left:
+        code.texts[MODULE_CODE].append(left)
+    for each in _list_imports(unit):
+        code.imports[each.bound_name].add(each.statement)
+    return code
+
+
+def _list_imports(unit: CodeUnit) -> Iterator[Import]:
+    """List the imports of module code; those of functions are part of these."""
+    inner = [each.span for each in unit.definitions if each.parent is None]
+    for each in unit.imports:
+        if not any(span.start <= each.span.start < span.end for span in inner):
+            yield each
+
+
+def _list_holes(unit: CodeUnit) -> dict[int | None, list[tuple[int, int]]]:
+    """List by definition, None for the module, what is no part of its own code."""
+    holes: dict[int | None, list[tuple[int, int]]] = defaultdict(list)
+    for each in chain(unit.definitions, unit.constants):
+        holes[each.parent].append((each.span.start, each.span.end))
+    for number, definition in enumerate(unit.definitions):
+        docstring = definition.docstring
+        holes[number] += [(docstring.start, docstring.end)] if docstring else []
+        holes[number] += unit.comments
+    holes[None] += [(each.span.start, each.span.end) for each in _list_imports(unit)]
+    holes[None] += unit.comments
+    if unit.module is not None and unit.module.docstring is not None:
+        holes[None].append((unit.module.docstring.start, unit.module.docstring.end))
+    return holes
+
+
+def _cut(text: bytes, span: tuple[int, int], holes: Iterable[tuple[int, int]]) -> bytes:
+    """Give the text of a span without holes, blank lines and the ends of lines that hold nothing."""
+    parts, place = [], span[0]
+    for start, end in sorted(each for each in holes if span[0] <= each[0] and each[1] <= span[1]):
+        if start >= place:
+            parts.append(text[place:start])
+            place = end
+    lines = b"".join([*parts, text[place : span[1]]]).splitlines()
+    return b"\n".join(line.rstrip() for line in lines if line.strip(b" \t\f\r\n;"))

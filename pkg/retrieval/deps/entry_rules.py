@@ -1,0 +1,139 @@
+"""What frameworks and runners call by themselves: one table, and the place to add a framework to.
+
+Each rule tells by which sign a function or class is known to be entered from outside, and how that is told. Signs are
+a decorator, being handed to a call, or a name in a file of some name. In the words {0} is the first argument of
+decorator or call that is a literal or a name, {verb} the last part of its dotted name, {of} the part before it, {name}
+the name of what is entered, {label} the name that it is given, or its own, {command} the same as a command line writes
+it, {method} the HTTP methods, and {stem} the name of the file without its suffix.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Decorated(NamedTuple):
+    """Entered because of a decorator of some dotted name."""
+
+    pattern: str
+    words: str
+    needs: str = ""  # what the first argument has to match; "" for anything, or none
+
+
+class Handed(NamedTuple):
+    """Entered because it is an argument of a call of some dotted name."""
+
+    pattern: str
+    words: str
+    position: int  # of the argument; -1 for none
+    keyword: str = ""
+
+
+class Named(NamedTuple):
+    """Entered because of its name, in a file whose path matches."""
+
+    pattern: str  # of the qualified name
+    words: str
+    path: str = ""
+
+
+_ANY = r"(?:.*\.)?"  # whatever stands before the last part of a dotted name
+_OF = r".+\."
+_TESTS = r"(?:.*/)?(?:test_[^/]*|[^/]*_test|tests|conftest)\.py|(?:.*/)?tests?/.*"
+
+DECORATED = (
+    # Flask, FastAPI, Starlette, aiohttp, Sanic, Bottle
+    Decorated(_OF + r"(?:get|post|put|patch|delete|head|options|trace|websocket)", "{VERB} {0}", r"/.*|"),
+    Decorated(_OF + r"(?:route|api_route)", "{method} {0}", r"/.*|"),
+    Decorated(_OF + r"(?:errorhandler|app_errorhandler|exception_handler)", "error {0}"),
+    Decorated(_OF + r"(?:middleware|on_event)", "{verb} {0}"),
+    Decorated(
+        _OF
+        + r"(?:before_request|after_request|teardown_request|before_app_request|after_app_request|teardown_appcontext"
+        r"|context_processor|app_context_processor|url_value_preprocessor|url_defaults|shell_context_processor"
+        r"|user_loader)",
+        "{verb} of {of}",
+    ),
+    Decorated(_OF + r"(?:app_)?template_(?:filter|global|test)", "template {name}"),
+    # Django
+    Decorated(_ANY + "receiver", "signal {0}"),
+    Decorated(_ANY + r"register\.(?:filter|tag|simple_tag|simple_block_tag|inclusion_tag)", "template {verb} {name}"),
+    Decorated(_ANY + r"admin\.(?:register|action|display)", "admin {0}"),
+    # Click, Typer, Invoke, Celery
+    Decorated(_ANY + r"(?:command|group)", "command {command}"),
+    Decorated(_OF + "callback", "command {of}"),
+    Decorated(_ANY + r"(?:shared_task|periodic_task)|" + _OF + "task|task", "task {label}"),
+    # pytest and pluggy
+    Decorated(_ANY + r"(?:fixture|yield_fixture)", "fixture {label}"),
+    Decorated(_ANY + "hookimpl", "hook {name}"),
+    Decorated(_ANY + "hookspec", "specification of the hook {name}"),
+    # signals and events: blinker, Celery, SQLAlchemy, discord.py
+    Decorated(_OF + r"(?:connect|connect_via)", "signal {of}"),
+    Decorated(_ANY + r"(?:listens_for|listener|event|subscribe|on)", "event {0}"),
+    # Pydantic, attrs, SQLAlchemy
+    Decorated(
+        _ANY
+        + r"(?:validates|validator|field_validator|model_validator|root_validator|field_serializer|model_serializer"
+        r"|computed_field)|.+\.(?:default|validator)",
+        "{verb} {0}",
+    ),
+    # Python itself
+    Decorated(_OF + r"(?:setter|deleter)", "{verb} of {of}"),
+    Decorated(_OF + r"(?:register|register_\w+)", "what is registered with {of}"),
+    Decorated("register", "registration {0}"),
+    Decorated(r"(?:typing\.|typing_extensions\.|t\.)?overload", "type checkers alone"),
+    Decorated(r"(?:abc\.)?abstract(?:method|property|classmethod|staticmethod)", "what implements it"),
+)
+
+HANDED = (
+    # Django
+    Handed(r"(?:path|re_path|url)", "URL {0}", 1, "view"),
+    Handed(r"(?:.*\.)?admin\.(?:site\.)?register", "admin {0}", 1),
+    # Flask, FastAPI, Starlette, aiohttp
+    Handed(_OF + "add_url_rule", "URL {0}", 2, "view_func"),
+    Handed(_OF + r"(?:add_api_route|add_route|add_websocket_route|add_api_websocket_route)", "URL {0}", 1, "endpoint"),
+    Handed(r"(?:Route|WebSocketRoute)", "URL {0}", 1, "endpoint"),
+    Handed(_OF + r"add_(?:get|post|put|patch|delete|head|options)", "{VERB} {0}", 1, "handler"),
+    Handed(_OF + r"(?:before_request|after_request|teardown_request|teardown_appcontext)", "{verb} of {of}", 0),
+    # commands, signals, events
+    Handed(_OF + "add_command", "command", 0),
+    Handed(_OF + "set_defaults", "command", -1, "func"),
+    Handed(_OF + "connect", "signal {of}", 0, "receiver"),
+    Handed("signal.signal", "signal {0}", 1),
+    Handed("atexit.register", "the end of the process", 0),
+    Handed(r"(?:threading\.|multiprocessing\.)?(?:Thread|Process|Timer)", "{verb}", 1, "target"),
+    Handed(_OF + r"(?:add_done_callback|call_soon|call_soon_threadsafe|submit)", "{verb} of {of}", 0),
+    Handed(_OF + r"(?:call_later|call_at|run_in_executor)", "{verb} of {of}", 1),
+)
+
+NAMED = (
+    Named(r"(?:.*\.)?test\w*", "the test runner", _TESTS),
+    Named(r"Test\w*|\w+Tests?|\w+TestCase", "the test runner", _TESTS),
+    Named(
+        r"(?:.*\.)?(?:setUp|tearDown|setUpClass|tearDownClass|setUpModule|tearDownModule|setUpTestData"
+        r"|(?:setup|teardown)(?:_method|_class|_module|_function)?)",
+        "the test runner",
+        _TESTS,
+    ),
+    Named(r"pytest_\w+", "hook of pytest"),
+    Named("Command", "command {stem}", r"(?:.*/)?management/commands/[^/]+\.py"),
+    Named("Migration", "migration {stem}", r"(?:.*/)?migrations/[^/]+\.py"),
+    Named(r"\w+Config", "Django, as an app", r"(?:.*/)?apps\.py"),
+    Named("main", "python -m", r"(?:.*/)?__main__\.py"),
+    Named(r".+", "its file, which is run as a script", r"setup\.py|noxfile\.py|manage\.py|docs/conf\.py"),
+)
+
+_RULES = {rule.pattern: re.compile(rule.pattern) for rule in (*DECORATED, *HANDED)}
+_LAST = re.compile(r"[A-Za-z_]\w*")
+CALLED_NAMES = frozenset(
+    word
+    for rule in HANDED
+    for word in _LAST.findall(rule.pattern)
+)  # fmt: skip
+"""Words of which one stands in each text that hands something over: most files are not parsed for it."""
+
+
+def match_dotted(rule: Decorated | Handed, dotted: str) -> bool:
+    """Tell whether a dotted name is one that a rule is about."""
+    return _RULES[rule.pattern].fullmatch(dotted) is not None

@@ -1,0 +1,220 @@
+"""Tell what may use a definition that no link leads to: Python, runners, frameworks, bases, protocols, and its name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pkg.model import Edge, Label, Node, RelationType
+from pkg.retrieval.deps.answer import is_test, make_place
+from pkg.retrieval.deps.entries import find_entries
+from pkg.retrieval.deps.outside_bases import OutsideBases, close_over, is_special
+from pkg.retrieval.deps.paths import derive_module
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+FILES_AT_ONCE = 200  # whose texts are in memory together
+_DESCRIPTIONS = ("pyproject.toml", "setup.cfg", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
+
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+_ALL = re.compile(rb"^__all__\s*(?::[^=\n]*)?\+?=\s*[\[(]([^\])]*)", re.MULTILINE)
+_QUOTED = re.compile(rb"""["'](\w+)["']""")
+# A name that is put together: "visit_" + kind, f"visit_{kind}", "visit_%s" % kind, "visit_{}".format(kind)
+_PREFIX = re.compile(rb"""["']([A-Za-z_]\w*_)(?:["']\s*\+|\{|%s)""")
+_ENTRY_POINT = re.compile(rb"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")
+
+Key = tuple[str, str, str]  # source, path, qualified name
+Sites = dict[tuple[str, str], set[tuple[int, str]]]  # by source and path: line and name of what is called
+
+
+class Spared:
+    """Explain why definitions without a link may be used all the same."""
+
+    def __init__(self, store: GraphStore, nodes: Sequence[Node], edges: Sequence[Edge], used: set[str]) -> None:
+        self._store = store
+        self._nodes = nodes
+        self._edges = edges
+        self._used = used
+        self._bases = OutsideBases(nodes, edges)
+        self._classes = {_key(node): node for node in nodes if node.label is Label.CLASS}
+        self._users = {_outer(node) for node in nodes if node.id in used}
+
+    def explain(self, loose: Sequence[Node]) -> dict[str, str]:
+        """Give by id what may use a definition, the surest way; what nothing does is left out."""
+        reasons: dict[str, str] = {}
+        ways: tuple[Callable[[Sequence[Node]], Iterable[tuple[Node, str]]], ...] = (
+            self._find_tests, self._find_special, self._find_entries, self._find_entry_points, self._find_outside,
+            self._find_protocols, self._find_named,
+        )  # fmt: skip
+        for way in ways:
+            left = [node for node in loose if node.id not in reasons]
+            reasons |= {node.id: reason for node, reason in way(left)}
+        self._spread(loose, reasons)
+        return reasons
+
+    def _find_tests(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        for node in loose:
+            name = node.name.lower()
+            if is_test(make_place(node)) and (name.startswith("test") or name.endswith(("test", "tests", "testcase"))):
+                yield node, "run by the test runner"
+
+    def _find_special(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        return ((node, "called by Python itself: a special name") for node in loose if is_special(node.name))
+
+    def _find_entries(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        for source in sorted({node.source for node in loose}):
+            own = [node for node in loose if node.source == source]
+            found = find_entries(self._store, source, own)
+            yield from ((node, f"entered from outside: by {found[node.id][0].by}") for node in own if node.id in found)
+
+    def _find_entry_points(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        roots = {each.name: each.root for each in self._store.sources()}
+        named = {source: _read_entry_points(roots[source]) for source in {node.source for node in loose}}
+        for node in loose:
+            module = f".{derive_module(node.path)}"
+            if any(node.qualname == name and module.endswith(f".{of}") for of, name in named[node.source]):
+                yield node, "entry point of the package"
+
+    def _find_outside(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        """Find methods that a base of a library may call, and classes inside of such, which configure them."""
+        for node in loose:
+            owner = self._classes.get(_outer(node))
+            if owner is not None and self._bases.may_call(owner, node.name):
+                yield node, f"called by a base outside of the source: {', '.join(self._bases.list_bases(owner))}"
+
+    def _find_protocols(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        """Find methods of classes that have all methods of a protocol, and the methods of protocols themselves."""
+        members: dict[Key, set[str]] = defaultdict(set)
+        for node in self._nodes:
+            if node.label is Label.FUNCTION and _outer(node) in self._classes:
+                members[_outer(node)].add(node.name)
+        protocols = {key: members[key] for key, node in self._classes.items() if _is_protocol(node) and members[key]}
+        for node in loose:
+            own = members.get(_outer(node), set())
+            for key, names in protocols.items():
+                if node.label is Label.FUNCTION and node.name in names and names <= own:
+                    yield node, f"part of a protocol: {key[2]}"
+                    break
+
+    def _find_named(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        """Find what __all__ lists, and names that stand in the texts beside definitions, imports and bound calls."""
+        texts = _Texts(self._list_sites())
+        for source in sorted({node.source for node in loose}):
+            paths = sorted(path for path, _, _ in self._store.fingerprints(source))
+            for start in range(0, len(paths), FILES_AT_ONCE):
+                for path, text in self._store.texts(source, paths[start : start + FILES_AT_ONCE]):
+                    texts.read(source, path, text)
+        texts.known.update(node.name for node in self._nodes)
+        for node in loose:
+            name = node.name.encode()
+            if name in texts.exported[node.source, node.path]:
+                yield node, "exported: listed in __all__"
+            elif times := max(0, texts.words[name] - texts.known[node.name]):
+                yield node, f"perhaps used by its name: it stands {times:,} more times in the source"
+            elif name.startswith(tuple(texts.prefixes)) and _outer(node) in self._classes:
+                yield node, "perhaps used by a name that is put together"
+
+    def _list_sites(self) -> Sites:
+        """List by source and path the lines with what is called there and bound to something."""
+        named = {node.id: node for node in self._nodes}
+        files = {edge.start for edge in self._edges if edge.type is RelationType.CALLS} - named.keys()
+        starts = named | {node.id: node for node in self._store.get(sorted(files))}
+        sites: Sites = defaultdict(set)
+        for edge in self._edges:
+            if edge.type is RelationType.CALLS and edge.end in named and edge.line is not None:
+                start = starts[edge.start]
+                sites[start.source, start.path].add((edge.line, named[edge.end].name))
+        return sites
+
+    def _spread(self, loose: Sequence[Node], reasons: dict[str, str]) -> None:
+        """Spare what overrides something that is used, and what holds it, until nothing is added."""
+        above = self._list_overridden(loose)
+        called = {edge.end for edge in self._edges if edge.type is RelationType.CALLS and edge.start != edge.end}
+        by_key = {node.id: node for node in self._nodes}
+        users = self._users | {_outer(by_key[node_id]) for node_id in reasons}
+        while True:
+            found = {}
+            for node in loose:
+                if node.id in reasons:
+                    continue
+                if any(each in called or each in reasons for each in above[node.id]):
+                    found[node.id] = "overrides what is used"
+                elif _key(node) in users:
+                    found[node.id] = "holds what is used"
+            if not found:
+                return
+            reasons |= found
+            users |= {_outer(by_key[node_id]) for node_id in found}
+
+    def _list_overridden(self, loose: Sequence[Node]) -> dict[str, set[str]]:
+        """Give the methods that each one overrides; one of a mixin those of the other bases of its subclasses, too."""
+        above: dict[str, set[str]] = defaultdict(set)
+        bases: dict[str, set[str]] = defaultdict(set)
+        below: dict[str, set[str]] = defaultdict(set)
+        for edge in self._edges:
+            if edge.type is RelationType.OVERRIDES:
+                above[edge.start].add(edge.end)
+            elif edge.type is RelationType.INHERITS:
+                bases[edge.start].add(edge.end)
+                below[edge.end].add(edge.start)
+        methods = {_key(node): node.id for node in self._nodes if node.label is Label.FUNCTION}
+        owners = {node.id: key for key, node in self._classes.items()}
+        for node in loose:
+            owner = self._classes.get(_outer(node))
+            if owner is not None:
+                beside = close_over(close_over({owner.id}, below), bases) - {owner.id}
+                found = ((*owners[each][:2], f"{owners[each][2]}.{node.name}") for each in beside if each in owners)
+                above[node.id] |= {methods[key] for key in found if key in methods} - {node.id}
+        return above
+
+
+class _Texts:
+    """What the texts of sources say of names."""
+
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+        self.known: Counter[str] = Counter()  # how often a name stands where a bound call is, or a definition
+        self.words: Counter[bytes] = Counter()
+        self.exported: dict[tuple[str, str], set[bytes]] = defaultdict(set)
+        self.prefixes: set[bytes] = set()
+
+    def read(self, source: str, path: str, text: bytes) -> None:
+        """Take in one text."""
+        self.words.update(_WORD.findall(text))
+        self.prefixes.update(_PREFIX.findall(text))
+        lines = text.split(b"\n")
+        for line, name in self._sites.get((source, path), ()):
+            self.known[name] += line <= len(lines) and name.encode() in lines[line - 1]
+        for listed in _ALL.findall(text):
+            self.exported[source, path].update(_QUOTED.findall(listed))
+
+
+def _read_entry_points(root: str) -> set[tuple[str, str]]:
+    """Read the entry points that the description of a package names, where it is there: module and qualified name."""
+    found: set[tuple[str, str]] = set()
+    with suppress(OSError, ValueError):
+        folder = Path(root)
+        for pattern in (*_DESCRIPTIONS, "setup.py"):
+            for file in sorted(folder.glob(pattern)):
+                for module, name in _ENTRY_POINT.findall(file.read_bytes()):
+                    found.add((module.decode(), name.decode()))
+    return found
+
+
+def _is_protocol(node: Node) -> bool:
+    bases = node.properties.get("bases")
+    written = [str(each).partition("[")[0].rpartition(".")[2] for each in bases] if isinstance(bases, list) else []
+    return "Protocol" in written
+
+
+def _key(node: Node) -> Key:
+    return node.source, node.path, node.qualname
+
+
+def _outer(node: Node) -> Key:
+    return node.source, node.path, node.qualname.rpartition(".")[0]

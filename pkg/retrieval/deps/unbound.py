@@ -1,0 +1,57 @@
+"""Count call sites that could not be bound by the names that they call: any of them may call what is asked about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from pkg.model import Label
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+    from pkg.retrieval.deps.names import Target
+
+_LAST_NAME = re.compile(r"([^\W\d]\w*)\s*\Z")
+
+UnboundNames = Mapping[str, Counter[str]]
+"""How often a name is called at sites that could not be bound, by the reason."""
+
+
+class SameName(NamedTuple):
+    """The unbound call sites that bear some names."""
+
+    sites: int
+    names: str  # the name, or whose names, in words
+    reasons: tuple[tuple[str, int], ...]  # the commonest first
+
+
+def read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
+    """Count the unbound call sites of a source by the last name of what they call: ``a.b.run`` counts as run."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for node in store.nodes((Label.CALL,), source):
+        matched = _LAST_NAME.search(node.name)
+        if matched is not None:
+            found[matched[1]][str(node.properties.get("reason", ""))] += 1
+    return found
+
+
+def count_sites(unbound: UnboundNames, name: str) -> int:
+    """Count the unbound call sites of one name."""
+    return sum(unbound[name].values()) if name in unbound else 0
+
+
+def count_same_name(unbound: UnboundNames, targets: Iterable[Target]) -> SameName:
+    """Count the unbound call sites that may call some targets, or what is inside them, after all."""
+    chosen = list(targets)
+    names = {node.name for target in chosen for node in (*target.nodes, *target.inside)}
+    reasons: Counter[str] = sum((unbound[name] for name in sorted(names) if name in unbound), Counter[str]())
+    ordered = tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0])))
+    if len(chosen) > 1:
+        words = "the names of what was asked about"
+    elif len(names) > 1:
+        words = f"the names inside {chosen[0].place.qualname}"
+    else:
+        words = f"the name {', '.join(names)}"
+    return SameName(sum(reasons.values()), words, ordered)

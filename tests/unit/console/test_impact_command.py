@@ -1,0 +1,88 @@
+"""`pkg impact`: its answer by file, the tests that it names, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from trees import open_graph_at, write_tree
+
+from pkg.cli import main
+from pkg.indexing.build import build
+
+FILES = {
+    "shop/prices.py": "def load():\n    return {}\n\n\ndef find_price(item):\n    return load()[item]\n",
+    "shop/start.py": "from shop.prices import find_price\n\n\ndef main():\n    find_price(1)\n\n\nmain()\n",
+    "tests/test_prices.py": "from shop.prices import find_price\n\n\ndef test_price():\n    assert find_price(1)\n",
+}
+Run = Callable[..., Result]
+
+
+def run_git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=tester", "-c", "user.email=tester@localhost")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, check=True)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    top = tmp_path / "code"
+    write_tree(top, FILES)
+    run_git(top, "init", "--quiet")
+    run_git(top, "add", "--all")
+    run_git(top, "commit", "--quiet", "--message", "state")
+    write_tree(top, {"shop/prices.py": FILES["shop/prices.py"].replace("return {}", "return {1: 1}")})
+    store = open_graph_at(tmp_path / "graph.db")
+    build(str(top), store)
+    store.close()
+
+    def invoke(*words: str) -> Result:
+        return CliRunner().invoke(main, ["impact", *words, "--store", f"sqlite:///{tmp_path / 'graph.db'}"])
+
+    return invoke
+
+
+def test_a_diff_is_shown_file_by_file_with_the_tests_apart(run: Run) -> None:
+    shown = run("--diff", "HEAD", "--format", "tree").stdout
+    assert "└── shop/prices.py  load  changed" in shown
+    assert "├── shop/prices.py (1)\n│   └── 1  shop/prices.py:5  find_price  calls load at 6" in shown
+    assert shown.index("may break\n") < shown.index("tests that reach it\n└── tests/test_prices.py (")
+    assert "2  tests/test_prices.py:4  test_price  calls find_price at 5" in shown
+
+
+def test_json_lines_tell_targets_changes_and_what_is_affected(run: Run) -> None:
+    lines = [json.loads(line) for line in run("--diff", "HEAD").stdout.splitlines()]
+    assert [line["type"] for line in lines[:2]] == ["target", "change"]
+    assert {"path": "shop/prices.py", "qualname": "load", "how": "changed"}.items() <= lines[1].items()
+    assert {line["qualname"] for line in lines if line["type"] == "affected"} >= {"find_price", "main", "test_price"}
+    assert (lines[-1]["type"], lines[-1]["same_name"], lines[-1]["reasons"]) == ("coverage", 0, [])
+
+
+def test_the_tests_alone_are_written_as_pytest_takes_them(run: Run) -> None:
+    assert run("load", "--tests").stdout == "tests/test_prices.py::test_price\n"
+    assert run("shop/start.py", "--tests").stdout == ""
+
+
+def test_links_of_some_kinds_are_followed_alone(run: Run) -> None:
+    lines = [json.loads(line) for line in run("find_price", "--relation", "imports,inherits").stdout.splitlines()]
+    assert {line["relation"] for line in lines if line["type"] == "affected"} == {"RESOLVES_TO"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ([], 2, "no name was given"),
+        (["load", "--staged"], 2, "give one of them"),
+        (["load", "--relation", "likes"], 2, "'likes' is none of calls, imports"),
+        (["load", "--tests", "--json"], 2, "--tests writes names for pytest"),
+        (["--diff", "nowhere"], 1, "has no revision 'nowhere'"),
+        (["--staged"], 1, "no Python file differs between HEAD and what is staged"),
+        (["nowhere"], 1, "no function, class, constant or file 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_answered_is_told_with_its_exit_code(run: Run, words: list[str], code: int, told: str) -> None:
+    result = run(*words)
+    assert (result.exit_code, told in result.stderr) == (code, True), result.output
