@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pkg.graph.store import GraphStore
+
+
+_OPTIONS = re.compile(r"\?\w+=[^/]*$")  # such as ?mode=memory, which other programs read in an address of SQLite
 
 
 def open_store(
@@ -38,7 +42,7 @@ def open_store(
             f"unknown store address '{conceal_address(address)}'; expected sqlite:///path/to/graph.db or"
             " neo4j://host[:port][/database]"
         )
-    if "?" in Path(path).name:
+    if _OPTIONS.search(path):
         raise UsageError(
             f"store address '{conceal_address(address)}' holds options; expected the path of a file alone, such as"
             f" {FILE_SCHEME}{path.partition('?')[0]}"

@@ -17,7 +17,10 @@ from pkg.extract.syntax import is_string_statement, parse_code
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _KEPT_DECORATORS = ("classmethod", "property", "staticmethod")  # they tell how it is called
-_LONGEST = 200  # characters of a statement that is shown for a name that it binds; a table may have thousands
+_Assignment = ast.Assign | ast.AnnAssign
+_LONGEST = 200
+"""Characters of a statement that is shown for a name that it binds; a table may have thousands. Of a longer assignment
+its names are shown."""
 _HERE = "_the_block_stands_here_"
 
 
@@ -143,17 +146,23 @@ class _Slicer:
             return statement.name in self.needed
         if not _list_bound(statement) & self.needed:
             return False
-        return any(_list_suites(statement)) or len(ast.unparse(statement)) <= _LONGEST
+        return any(_list_suites(statement)) or isinstance(statement, _Assignment) or not _is_long(statement)
 
     def _reduce(self, statement: ast.stmt) -> ast.stmt:
         """Cut what is inside of a statement that stays, and need what it reads."""
         if isinstance(statement, Definition | ast.ClassDef):
             statement.body, statement.decorator_list = [_omit()], []
             return statement
+        if isinstance(statement, _Assignment) and _is_long(statement):
+            statement.value = ast.Constant(...)
         for suite in _list_suites(statement):
             suite[:] = self._cut_before(suite)
         self.needed |= _list_header_names(statement)
         return statement
+
+
+def _is_long(statement: ast.stmt) -> bool:
+    return len(ast.unparse(statement)) > _LONGEST
 
 
 def _list_suites(statement: ast.AST) -> Iterator[list[ast.stmt]]:

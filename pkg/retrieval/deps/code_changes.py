@@ -46,15 +46,19 @@ class _Code:
 def compare_code(old: bytes | None, new: bytes | None) -> CodeDifference:
     """Compare two texts of a file; None where there is none."""
     before, after = _read_code(old), _read_code(new)
-    pieces = {
-        key: "changed" if key in before.texts and key in after.texts else "added" if key in after.texts else "deleted"
-        for key in before.texts.keys() | after.texts.keys()
-        if before.texts.get(key) != after.texts.get(key)
-    }
+    pieces = dict(_list_changed(before, after))
     for key in _list_users(_compare_imports(before, after), before, after):
         pieces.setdefault(key, "uses a changed import")
     found = (Piece(*key, how) for key, how in sorted(pieces.items(), key=lambda each: (each[0][1], each[0][0].value)))
     return CodeDifference(tuple(found), not (before.is_sound and after.is_sound))
+
+
+def _list_changed(before: _Code, after: _Code) -> Iterator[tuple[Key, str]]:
+    """Give the pieces whose texts differ, and how."""
+    for key in before.texts.keys() | after.texts.keys():
+        if before.texts.get(key) != after.texts.get(key):
+            is_changed = key in before.texts and key in after.texts
+            yield key, "changed" if is_changed else "added" if key in after.texts else "deleted"
 
 
 def _compare_imports(before: _Code, after: _Code) -> set[str]:

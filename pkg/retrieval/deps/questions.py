@@ -27,7 +27,9 @@ def run_impact(store: GraphStore, names: Sequence[str], options: DepsOptions) ->
     check_options(names[0] if names else None, options)
     with store.snapshot():
         list_sources(store, options.source)
-        return mark_places(store, _answer_impact(LinkReader(store), names, options))
+        answer = mark_places(store, _answer_impact(LinkReader(store), names, options))
+    assert isinstance(answer, Impact)
+    return answer
 
 
 def run_deps(store: GraphStore, name: str | None, options: DepsOptions = DEFAULT_OPTIONS) -> Answer:

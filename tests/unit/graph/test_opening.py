@@ -381,3 +381,9 @@ def test_a_store_in_a_place_that_cannot_be_written_can_be_asked(public_path: Pat
     assert told[:2] == [str(hits), f"{best} 1 []"]
     assert told[2].startswith("cannot write")
     assert sorted((each.name, each.read_bytes()) for each in public_path.parent.iterdir()) == before
+
+
+def test_options_in_the_address_of_a_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"holds options; expected the path of a file alone, such as sqlite:///"):
+        open_store(f"sqlite:///{tmp_path}/graph.db?mode=memory", create=True)
+    assert not list(tmp_path.iterdir())

@@ -226,7 +226,7 @@ def test_what_follows_the_reading_is_told_when_it_begins(tree: Path, store: Embe
     assert told[-3:] == [True, "naming functions", "resolving calls and imports"]
     told.clear()
     build(str(tree), store, options)
-    assert told == []
+    assert "resolving calls and imports" not in told
 
 
 def test_stages_name_where_the_time_went(tree: Path, store: EmbeddedStore) -> None:
