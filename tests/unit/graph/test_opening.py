@@ -15,7 +15,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from contract.units import FILES, encode, encoder, fill, find_id
 
-from pkg.errors import StoreCorruptError, StoreError, StoreLockedError, StoreMissingError, StoreVersionError
+from pkg.errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreLockedError,
+    StoreMissingError,
+    StoreVersionError,
+    UsageError,
+)
 from pkg.graph.embedded import database_file, sql
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.opening import open_store
