@@ -447,14 +447,18 @@ class Graph:
         source: str | None = None,
         path: str | Sequence[str] | None = None,
         tests: TestChoice = "auto",
+        fresh: bool = False,
     ) -> Exploration:
         """Find the code that matters to a text and how it hangs together, within a budget of tokens (0: no limit).
 
-        What each option means stands at pkg.retrieval.explore_options. Raises QueryError where nothing can be asked.
+        What each option means stands at pkg.retrieval.explore_options. fresh: bring the graph up to date before, as
+        refresh does. Raises QueryError where nothing can be asked.
         """
         from pkg.retrieval.explore import explore
         from pkg.retrieval.explore_options import ExploreOptions
 
+        if fresh:
+            self.refresh(source)
         options = ExploreOptions(budget, source, path, tests)
         return _read_again(lambda: explore(self.store, self._load_encoder(), text, options))
 

@@ -238,7 +238,7 @@ def query(
 @store_options
 @explore_options
 @json_option
-def explore(text: str, store: str, as_json: bool, **options: Any) -> None:
+def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -> None:
     """Show how something works: the code that matters to TEXT, and how it hangs together.
 
     Functions, classes and constants with their places, the calls between them, who calls them and what they use, in one
@@ -246,11 +246,15 @@ def explore(text: str, store: str, as_json: bool, **options: Any) -> None:
     """
     from pkg.api import open_graph
     from pkg.console import explore_view
+    from pkg.console.freshness_notes import refresh_graph, say_stale
 
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, options["source"])
         found = graph.explore(text, budget=options.pop("tokens"), **options)
+        say_stale(found.stale)
     emit(as_json, explore_view.explore_lines(found), lambda: explore_view.view_exploration(found))
 
 

@@ -27,6 +27,7 @@ def explore_lines(found: Exploration) -> Iterator[dict[str, Any]]:
         "tokens": found.tokens,
         "left_out": left_out,
         "notes": list(found.notes),
+        "stale": [asdict(each) for each in found.stale],
     }
 
 

@@ -388,6 +388,7 @@ explore_options = combine(
         help="Tokens of all that is shown; 0 for no limit.",
     ),
     source_setting(help="Look in one source only."),
+    fresh_option,
     where_options,
 )
 """The options of `pkg explore`, but for the store."""

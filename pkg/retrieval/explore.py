@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pkg.errors import shorten
 from pkg.graph.path_filter import is_test
-from pkg.model import DECLARATION_LABELS, Edge, Label, Node, RelationType, is_bound
+from pkg.model import DECLARATION_LABELS, Edge, Label, Node, RelationType, Stale, is_bound
 from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.deps.answer import Place, make_place
 from pkg.retrieval.explore_options import DEFAULT_OPTIONS, ExploreOptions
+from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.heads import make_head
 from pkg.retrieval.needed_helpers import fold_docstring
 from pkg.retrieval.query import run_query
@@ -82,6 +83,7 @@ class Exploration:
     fits: bool | None  # whether anything fits; None where that cannot be judged
     notes: tuple[str, ...] = ()
     tokens: int = 0  # of the pieces and lines
+    stale: tuple[Stale, ...] = ()  # files of the pieces that are not what the graph was built from any more
 
 
 def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_OPTIONS) -> Exploration:
@@ -100,9 +102,19 @@ def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOpti
         pack.take(found, _find_between(store, found, edges), scores)
         ties = _Ties(store, edges, {node.id for node in pack.nodes})
         uses = [*ties.list_uses(), *_find_constants(store, pack.nodes)]
+        stale = find_stale(store, ((node.source, node.path) for node in pack.nodes))
     lines = pack.take_lines(ties.list_inside(), ties.list_callers(), uses)
     coverage = result.coverage
-    return Exploration(text, tuple(pack.pieces), *lines, tuple(pack.left_out), coverage.fits, coverage.notes, pack.used)
+    return Exploration(
+        text,
+        tuple(pack.pieces),
+        *lines,
+        tuple(pack.left_out),
+        coverage.fits,
+        coverage.notes,
+        pack.used,
+        stale,
+    )
 
 
 def _read_calls(store: GraphStore, found: Sequence[Node]) -> list[Edge]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from trees import write_tree
@@ -97,6 +98,19 @@ def test_tests_are_the_last_callers_and_held_back_on_request(graph: Graph) -> No
     assert callers[0] == "shop/bills.py"
     assert callers[-1] == "tests/test_prices.py"
     assert not [piece for piece in graph.explore("test price", tests="no").pieces if "test" in piece.place.path]
+
+
+def test_changed_files_are_told_and_fresh_reads_them(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/graph.db"
+    build_graph(write_tree(tmp_path / "repo", FILES), store=store)
+    changed = FILES["shop/prices.py"].replace("add_tax", "put_tax")
+    write_tree(tmp_path / "repo", {"shop/prices.py": changed})
+    with open_graph(store) as opened:
+        found = opened.explore("how is the price of an item found, with tax")
+        assert [(each.path, each.state) for each in found.stale] == [("shop/prices.py", "changed")]
+        found = opened.explore("how is the price of an item found, with tax", fresh=True)
+    assert not found.stale
+    assert "put_tax" in name(found)
 
 
 def test_what_nothing_fits_is_said(graph: Graph) -> None:
