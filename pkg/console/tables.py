@@ -303,6 +303,8 @@ def view_trace(report: TraceReport) -> Iterator[RenderableType]:
     yield from _view_first("missed call", "reason", [(_say_call(each), each.reason) for each in report.missed])
     unseen = [(_say_call(each), f"{each.confidence}, {each.rule}: {each.instead}") for each in report.unseen]
     yield from _view_first("edge not seen", "what it is, and what happened", unseen)
+    for copy in report.copies:
+        yield style_words(f"not compared: {copy} ran, another copy of what {report.source} has", "yellow")
     yield style_words(
         f"{report.source} in {report.root}: the command ended with exit code {report.exit_code};"
         f" {report.processes:,} processes traced, Python {', '.join(report.python)}, by {', '.join(report.hooks)}"

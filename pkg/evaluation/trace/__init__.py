@@ -44,7 +44,9 @@ def _check_log(subject: Subject, log: TraceLog) -> None:
             " and with its PYTHONPATH as it is"
         )
     if not log.calls:
+        ran = f" ({min(log.copies)} ran)" if log.copies else ""
         raise InputError(
             f"{log.processes} Python processes were traced, {ended}, and no call between functions below"
-            f" {subject.source.root} was seen; expected a command that runs the code there, not an installed copy of it"
+            f" {subject.source.root} was seen; expected a command that runs the code there, not an installed copy of"
+            f" it{ran}"
         )

@@ -86,6 +86,7 @@ class TraceReport:
     left_out: tuple[tuple[str, int], ...]  # what says nothing, and how many
     missed: tuple[Missed, ...]  # direct calls
     unseen: tuple[Unseen, ...]
+    copies: tuple[str, ...] = ()  # files elsewhere that ran, one a package, of modules that the source has
 
 
 CONSTRUCTORS = ("__init__", "__new__", "__call__", "__init_subclass__")
@@ -240,6 +241,7 @@ def compare_calls(subject: Subject, log: TraceLog, command: str) -> TraceReport:
         tuple(sorted(placed.left_out.items())),
         tuple(missed),
         tuple(unseen),
+        tuple(sorted(log.copies)),
     )
 
 

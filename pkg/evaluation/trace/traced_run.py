@@ -57,6 +57,7 @@ class TraceLog:
     hooks: set[str] = field(default_factory=set)
     calls: set[SeenCall] = field(default_factory=set)
     outside: set[tuple[Spot, int, str]] = field(default_factory=set)  # caller, line, name of what was called
+    copies: set[str] = field(default_factory=set)  # files elsewhere that ran, of modules that the repository has
 
 
 def split_command(command: str) -> list[str]:
@@ -98,6 +99,9 @@ def _read_log(folder: Path, exit_code: int) -> TraceLog:
             log.processes += 1
             log.versions.add(".".join(map(str, rest[0])))
             log.hooks.add(rest[1])
+            continue
+        if kind == "copy":
+            log.copies.add(rest[0])
             continue
         caller, line = Spot(*rest[:3]), rest[3]
         if kind == "outside":

@@ -46,6 +46,8 @@ class Recorder:
         self._wrappers = {(path, line): frozenset(names) for path, line, names in plan["wrappers"]}
         self._decorated = {(path, line): frozenset(names) for path, line, names in plan["decorated"]}
         self._places: dict[str, str] = {}
+        self._tails = frozenset(path.rpartition("/")[2] for path in self._paths if "/" in path)
+        self._copies: set[str] = set()
         self._seen: set[tuple[object, ...]] = set()
         self._kept: dict[int, CodeType] = {}  # code by its id, so that no other code takes the id
         self._names: dict[int, frozenset[str]] = {}  # of the decorators of a code
@@ -65,7 +67,21 @@ class Recorder:
                     path = full[len(root.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
                     if path in self._paths:
                         return path
+        if os.path.basename(filename) in self._tails:
+            self._note_copy(os.path.abspath(filename))
         return ""
+
+    def _note_copy(self, full: str) -> None:
+        """Note, once a package, a module that ran from elsewhere, and that the repository has by the same name."""
+        for entry in sys.path:
+            folder = os.path.abspath(entry).rstrip(os.sep) + os.sep
+            module = full[len(folder) :].replace(os.sep, "/") if full.startswith(folder) else ""
+            package = module.partition("/")[0]
+            if package == module or package in self._copies or package in ("test", "tests"):
+                continue
+            if any(path == module or path.endswith("/" + module) for path in self._paths):
+                self._copies.add(package)
+                self._put(["copy", full])
 
     def note_call(self, code: CodeType, frame: FrameType | None) -> None:
         """Note that code was entered while a frame, its caller, ran."""

@@ -253,3 +253,21 @@ def test_a_source_that_is_not_a_folder_is_refused(store: EmbeddedStore, folder: 
     set_root(store, folder, revision="0" * 40)
     with pytest.raises(PathError, match="no folder to run code of"):
         trace(store)
+
+
+COPY_RUNS = "import sys; sys.path.insert(0, {!r}); import app.core; app.core.Base().run()"
+BOTH_RUN = (
+    "import runpy, sys; runpy.run_module('app.main', run_name='__main__');"
+    " [sys.modules.pop(name) for name in list(sys.modules) if name.startswith('app')]; "
+)
+
+
+@pytest.mark.parametrize("python", INTERPRETERS)
+def test_another_copy_that_ran_is_told(store: EmbeddedStore, tmp_path: Path, python: str) -> None:
+    other = str(write_tree(tmp_path / "installed", {**PROJECT, "app/__init__.py": ""}))
+    alone = COPY_RUNS.format(other)
+    with pytest.raises(InputError, match=r"not an installed copy of it \(.*installed/app/.*\.py ran\)"):
+        trace(store, "-c", alone, python=python)
+    report = trace(store, "-c", BOTH_RUN + alone, python=python)
+    assert [Path(copy).parts[-3] for copy in report.copies] == ["installed"]
+    assert trace(store, python=python).copies == ()
