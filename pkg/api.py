@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.config import default_store
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pkg.generation.generate_options import GenerateOptions
     from pkg.generation.sample_writer import Context
     from pkg.generation.samples import WrittenAnswer
+    from pkg.graph.code_diff import CodeDiff
     from pkg.graph.store import GraphStore, StoreStats
     from pkg.graph.verify import Verification
     from pkg.indexing.bulk_export import BulkReport
@@ -259,6 +261,34 @@ def verify_stores(a: str, b: str, *, vectors: bool = False, ask: Ask | None = No
 
     with closing(open_store(a, ask=ask)) as first, closing(open_store(b, ask=ask)) as second:
         return compare_stores(first, second, vectors)
+
+
+def diff_graphs(
+    a: str, b: str, *, source: tuple[str | None, str | None] = (None, None), listener: Listener = NOBODY
+) -> CodeDiff:
+    """Compare two graphs, or two states of code, in words of code.
+
+    a, b: store addresses, or what build_graph reads, such as FOLDER@REVISION; that is built for the moment, and nothing
+    of it stays. source: the names of the sources in a and in b, where a store has several. Raises QueryError where a
+    source is not named that must be, and what build_graph and open_graph raise.
+    """
+    from pkg.graph.code_diff import compare_code_graphs
+
+    with TemporaryDirectory(prefix="pkg-diff-") as folder, ExitStack() as opened:
+        first = opened.enter_context(_open_side(a, f"{folder}/a.db", listener))
+        second = opened.enter_context(_open_side(b, f"{folder}/b.db", listener))
+        found = compare_code_graphs(first, second, *source)
+    return replace(found, a=found.a if "://" in a else a, b=found.b if "://" in b else b)
+
+
+@contextmanager
+def _open_side(side: str, place: str, listener: Listener) -> Iterator[GraphStore]:
+    """Open a store by its address; of anything else build a graph at a place, and open that."""
+    address = side if "://" in side else f"sqlite:///{place}"
+    if "://" not in side:
+        build_graph(side, store=address, listener=listener)
+    with closing(open_store(address, ask=listener.ask)) as store:
+        yield store
 
 
 def rank_candidates(

@@ -27,12 +27,14 @@ from pkg.console.options import (
     check_build_options,
     choose_question,
     deps_options,
+    diff_options,
     enhance_options,
     explore_options,
     export_options,
     generate_options,
     impact_options,
     json_option,
+    name_side,
     open_output,
     outline_options,
     query_options,
@@ -344,6 +346,28 @@ def _trace(store: str, command: str, source: str | None, as_json: bool) -> None:
     with open_graph(store, ask=choose_ask()) as graph:
         found = graph.trace(command, source=source)
     emit(as_json, trace_tables.trace_lines(found), lambda: trace_tables.view_trace(found))
+
+
+@main.command(epilog="Example:  pkg diff HEAD~1 HEAD   or   pkg diff ~/src/shop@v1.2 ~/src/shop")
+@click.argument("a", callback=decode_option)
+@click.argument("b", callback=decode_option)
+@diff_options
+@json_option
+def diff(a: str, b: str, sources: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Show how code differs from A to B: functions, classes and constants added, removed, changed and moved, and links.
+
+    A and B are git revisions of the current folder, what pkg build reads (FOLDER@REV, a folder, an archive), or the
+    addresses of graphs. What is no graph yet is built for the moment, outside of your folders.
+    """
+    from pkg.api import diff_graphs
+    from pkg.console import diff_view
+    from pkg.console.build_command import listen_to_build
+
+    chosen = (sources[0], sources[-1]) if sources else (None, None)
+    with listen_to_build(False) as (listener, close_bar):
+        found = diff_graphs(name_side(a), name_side(b), source=chosen, listener=listener)
+        close_bar()
+    emit(as_json, diff_view.diff_lines(found), lambda: diff_view.view_diff(found, limit))
 
 
 @main.command(epilog="Example:  pkg doctor")

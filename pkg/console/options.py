@@ -415,6 +415,27 @@ outline_options = combine(
 )
 """The options of `pkg outline`, but for the store."""
 
+diff_options = combine(
+    click.option(
+        "--source",
+        "sources",
+        multiple=True,
+        callback=decode_options,
+        metavar="NAME",
+        help="Which source of a graph with several; given twice, the first is that of A.",
+    ),
+    click.option(
+        "--limit", type=click.IntRange(0), default=DEPS.limit, show_default=True, help="Lines of one kind; 0 for all."
+    ),
+)
+"""The options of `pkg diff`."""
+
+
+def name_side(side: str) -> str:
+    """Take what is no address and no path for a git revision of the current folder."""
+    return side if "://" in side or "@" in side or os.path.lexists(side) else f".@{side}"
+
+
 export_options = combine(
     click.option("--vectors", is_flag=True, help="Write the vectors too."),
     click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write; default: standard output."),

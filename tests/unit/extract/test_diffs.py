@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from git_trees import commit_all, run_git
 from trees import write_tree
 
 from pkg.errors import PathError
 from pkg.extract.diffs import Diff, read_diff
-
-
-def run_git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=tester", "-c", "user.email=tester@localhost", "-c", "init.defaultBranch=main")
-    return subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, check=True, text=True).stdout
-
-
-def commit_all(top: Path) -> str:
-    run_git(top, "add", "--all", "--force")
-    run_git(top, "commit", "--quiet", "--message", "state")
-    return run_git(top, "rev-parse", "HEAD").strip()
-
 
 LONG = "".join(f"line_{number} = {number}\n" for number in range(30))
 

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from git_trees import commit_all, run_git
 
 from pkg.errors import PathError
 from pkg.extract.discovery import discover
 from pkg.extract.files import Discovery
-
-
-def run_git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=tester", "-c", "user.email=tester@localhost", "-c", "init.defaultBranch=main")
-    return subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, check=True, text=True).stdout
 
 
 def write_tree(root: Path, files: dict[str, str]) -> Path:
@@ -21,12 +16,6 @@ def write_tree(root: Path, files: dict[str, str]) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return root
-
-
-def commit_all(top: Path) -> str:
-    run_git(top, "add", "--all", "--force")
-    run_git(top, "commit", "--quiet", "--message", "state")
-    return run_git(top, "rev-parse", "HEAD").strip()
 
 
 @pytest.fixture

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from git_trees import run_git
 from trees import SHOP, export_lines, write_tree
 
 import pkg
 from pkg.errors import PathError, StoreError
-
-
-def run_git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, check=True)
 
 
 def commit_as(folder: Path, tag: str) -> None:

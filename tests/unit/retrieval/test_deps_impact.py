@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from git_trees import commit_all, run_git
 from trees import open_graph_at, write_tree
 
 from pkg.errors import PathError, QueryError, UsageError
@@ -46,16 +46,6 @@ FILES = {
     "tests/test_start.py": "from shop.wrap import start\n\n\ndef test_start():\n    assert start() == 1\n",
     "tests/test_code.py": "import shop.setup_code\n\n\ndef test_code():\n    assert shop.setup_code\n",
 }
-
-
-def run_git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=tester", "-c", "user.email=tester@localhost", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, check=True)
-
-
-def commit_all(top: Path) -> None:
-    run_git(top, "add", "--all")
-    run_git(top, "commit", "--quiet", "--message", "state")
 
 
 @pytest.fixture

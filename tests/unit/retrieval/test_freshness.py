@@ -4,13 +4,13 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from git_trees import commit_all, run_git
 from trees import write_tree
 
 import pkg
@@ -23,16 +23,6 @@ FILES = {
     f'    """Give price {number} of an item."""\n    return item.price * {number}\n'
     for number in range(8)
 }
-
-
-def run_git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, check=True)
-
-
-def commit_all(folder: Path) -> None:
-    run_git(folder, "add", "--all")
-    run_git(folder, "commit", "--quiet", "--allow-empty", "--message", "state")
 
 
 @pytest.fixture(name="folder")
