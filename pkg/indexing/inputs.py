@@ -11,7 +11,6 @@ from pkg.extract.files import Discovery, print_path
 from pkg.extract.input_options import InputOptions, seal_fingerprint
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Skip, Source, Status
-from pkg.resolve.file_records import VERSION
 from pkg.units import format_id, hash_bytes
 
 
@@ -82,6 +81,7 @@ def find_input(
         return _find_corpus(path, source, field)
     from pkg.extract.discovery import discover, is_archive
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
+    from pkg.resolve.file_records import VERSION
 
     # Before it is listed: what is written meanwhile is read at the next build.
     stamp = f"{_stamp_file(Path(path))}-{VERSION}" if is_archive(path) else None  # links are told by the version
@@ -91,12 +91,13 @@ def find_input(
     )
     named = Source(source or found.name, found.kind, found.root, found.revision, found.package)
     options = InputOptions(max_file_size=max_file_size, follow_links=follow_links)
-    return Input(named, seal_fingerprint(stamp or _stamp_listing(found), options), entries, found.skipped)
+    stamp = stamp or _stamp_listing(found, VERSION)
+    return Input(named, seal_fingerprint(stamp, options), entries, found.skipped)
 
 
-def _stamp_listing(found: Discovery) -> str:
-    """Tell what was found, and what was left out, from another listing."""
-    lines = [f"{found.package}\0{VERSION}"]  # by which links are told, whatever the files
+def _stamp_listing(found: Discovery, version: int) -> str:
+    """Tell what was found, and what was left out, from another listing, and links of one version from another's."""
+    lines = [f"{found.package}\0{version}"]  # by which links are told, whatever the files
     lines += [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
     lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]
     return hash_text("\n".join(lines).encode("utf-8", "replace"))
