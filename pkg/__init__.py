@@ -6,6 +6,7 @@
 ...     result = graph.query("parse a date from a string", top_k=3)
 """
 
+from pkg import _start as _start  # first, before what takes long to import
 from pkg.api import (
     Graph,
     Listener,

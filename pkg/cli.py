@@ -19,6 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import click
 
 from pkg import __version__
+from pkg._start import listen_again
 from pkg.config import read_settings
 from pkg.console.options import (
     ENHANCE_NAMES,
@@ -579,6 +580,7 @@ def run() -> NoReturn:
     Taking what a build has made apart, object by object, would cost 3 % of its time; files are closed by then.
     """
     code: object = 1
+    listen_again()
     try:
         main()
     except SystemExit as end:
