@@ -424,9 +424,7 @@ diff_options = combine(
         metavar="NAME",
         help="Which source of a graph with several; given twice, the first is that of A.",
     ),
-    click.option(
-        "--limit", type=click.IntRange(0), default=DEPS.limit, show_default=True, help="Lines of one kind; 0 for all."
-    ),
+    _limit_option,
 )
 """The options of `pkg diff`."""
 
