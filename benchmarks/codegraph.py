@@ -4,8 +4,9 @@
     python benchmarks/codegraph.py --data FOLDER --command FOLDER/node_modules/.bin/codegraph [--cache FOLDER]
 
 Of `query` the functions among the symbols that it lists count, in their order; of `explore`, whose answer is one text,
-whether the first line of a right function is in it. Of `pkg query -k 5` the functions of its hits count. Characters are
-those of the answer: as it is printed, and for PKG those of its prompt, which holds the code of all five.
+whether the first line of a right function is in it. Of `pkg query -k 5` the functions of its hits count, of
+`pkg explore` whether one of its pieces is right. Characters are those of the answer: as it is printed, and for
+`pkg query` those of its prompt, which holds the code of all five.
 """
 
 from __future__ import annotations
@@ -90,16 +91,25 @@ def ask_pkg(store: str, folder: Path, question: str) -> tuple[list[str], int]:
     return places, len(run_pkg([*asked, "--prompt"], folder).output)
 
 
+def explore_pkg(store: str, folder: Path, question: str) -> tuple[set[str], int]:
+    """Give the places of the pieces that `pkg explore` shows, and count the characters of its text."""
+    asked = ["explore", question, "--store", store]
+    lines = map(json.loads, run_pkg([*asked, "--json"], folder).output.splitlines())
+    places = {f"{line['place']['path']}::{line['place']['qualname']}" for line in lines if line["type"] == "piece"}
+    return places, len(run_pkg([*asked, "--no-json"], folder).output)
+
+
 def describe_set(command: str, chosen: QuestionSet, tree: Path) -> Figures:
     """Index one package both ways and ask its questions."""
     store = f"sqlite:///{tree.parent / chosen.name}.db"
     _run([command, "init", "."], tree)
     run_pkg(["build", str(chosen.code), "--store", store], tree.parent)
     lines = list_first_lines(tree)
-    sizes: dict[str, list[int]] = {"query": [], "explore": [], "pkg": []}
+    sizes: dict[str, list[int]] = {"query": [], "explore": [], "pkg": [], "pkg explore": []}
     answered: list[Answered] = []
     own: list[Answered] = []
     shown: list[bool] = []
+    shown_by_pkg: list[bool] = []
     for question in chosen.questions:
         for name, found, (places, size) in (
             ("query", answered, ask_query(command, tree, question.text)),
@@ -110,11 +120,15 @@ def describe_set(command: str, chosen: QuestionSet, tree: Path) -> Figures:
         seen, whole = ask_explore(command, tree, question.text)
         shown.append(_is_shown(question, lines, seen))
         sizes["explore"].append(whole)
+        pieces, whole = explore_pkg(store, tree.parent, question.text)
+        shown_by_pkg.append(not pieces.isdisjoint(question.gold))
+        sizes["pkg explore"].append(whole)
     characters = {name: round(statistics.mean(each)) for name, each in sizes.items()}
     return {
         "query": _summarise(answered, characters["query"]),
         "explore": {"shown": round(statistics.mean(shown), 4), "characters": characters["explore"]},
         "pkg": _summarise(own, characters["pkg"]),
+        "pkg explore": {"shown": round(statistics.mean(shown_by_pkg), 4), "characters": characters["pkg explore"]},
     }
 
 
