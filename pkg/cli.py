@@ -471,9 +471,7 @@ def _emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)
 
 
-@main.command(
-    epilog="Example:  pkg impact Cart.total shop/prices.py   or   pkg impact --diff main --tests | xargs pytest"
-)
+@main.command(epilog="Example:  pkg impact Cart.total shop/prices.py   or   pkg impact --diff main --tests")
 @click.argument("names", nargs=-1, metavar="[NAME]...", callback=decode_options)
 @store_options
 @impact_options
@@ -508,8 +506,11 @@ def impact(
     if not only_tests:
         _emit_deps(answer, form, as_json)
         return
-    for name in list_tests(answer):
+    tests = list_tests(answer)
+    for name in tests:
         click.echo(show_controls(name))
+    if not tests:
+        click.echo("pkg: no test reaches it", err=True)
     for note in answer.coverage.notes:
         click.echo(f"pkg: {show_controls(note)}", err=True)
 

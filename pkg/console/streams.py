@@ -128,7 +128,11 @@ def show(parts: Iterable[RenderableType]) -> None:
     """Write a view for a person."""
     from rich.console import Console
 
-    console = Console(soft_wrap=True, highlight=False)
+    class View(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # the reader has seen enough, which is no failure
+
+    console = View(soft_wrap=True, highlight=False)
     for part in parts:
         console.print(part)
 

@@ -218,11 +218,16 @@ def measure_piece(piece: Piece) -> int:
     return count_tokens(write_piece(piece))
 
 
-def write_piece(piece: Piece) -> str:
+def write_piece(piece: Piece, with_source: bool = False) -> str:
     """Write a piece as text: its place, then what is shown of it."""
     place = piece.place
-    step = "" if piece.role == "hit" else "  (a step between)"
-    lines = [f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{step}", piece.content]
+    told = [
+        each
+        for each in (place.source if with_source else "", "a step between" if piece.role == "between" else "")
+        if each
+    ]
+    mark = f"  ({', '.join(told)})" if told else ""
+    lines = [f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{mark}", piece.content]
     return "\n".join(lines if piece.summary is None else [*lines, f"    {piece.summary}"])
 
 
@@ -290,7 +295,8 @@ def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Tie]:
 
 def write_exploration(found: Exploration) -> str:
     """Write an exploration as one text."""
-    parts = [write_piece(piece) for piece in found.pieces]
+    several = len({piece.place.source for piece in found.pieces}) > 1
+    parts = [write_piece(piece, several) for piece in found.pieces]
     for title, ties in (("Calls between them:", found.calls), ("Called by:", found.callers), ("Uses:", found.uses)):
         if ties:
             parts.append("\n".join([title, *(f"  {write_tie(tie)}" for tie in ties)]))

@@ -72,10 +72,17 @@ def check_options(name: str | None, options: DepsOptions) -> None:
         check_choice("relation", relation, RELATION_KINDS)
     if options.relations and options.question not in ("links", "impact"):
         raise UsageError(f"relations narrow what is around a name, and its impact; {options.question} has its own")
+    if options.diff is not None and not options.diff.strip():
+        raise UsageError("the revision to compare with is empty; expected one such as HEAD, main or main...topic")
     if not name and options.question in _WITH_NAME and not options.has_diff:
+        others = (
+            "a git diff (--diff REV, --staged)"
+            if options.question == "impact"
+            else "pkg deps --cycles, --unused or --imports"
+        )
         raise UsageError(
             "no name was given; expected a function, class, constant or file, such as Cart.total, shop/cart.py or"
-            " shop/cart.py:12, or one of --cycles, --unused, --imports"
+            f" shop/cart.py:12, or {others}"
         )
     if (options.to is None) == (options.question == "path"):
         raise UsageError("a path has two ends, and no other question has a second name; write: --path A B")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 SHOWN = 5  # names of one kind in a note
+GONE = "not in the graph any more, so what needs it is not known; ask a graph of the revision before"
 
 _NAMED = (*DEFINITIONS, Label.CONSTANT)
 
@@ -89,18 +90,21 @@ class _Lookup:
         """Give what changed in a file with its place in the graph; None for what the graph has not."""
         unit = self._find_unit(file)
         found = compare_code(file.old, file.new)
-        if not found.pieces and not found.is_whole:
+        is_renamed = file.status == "renamed"  # whoever imports the old name does so in vain
+        if not found.pieces and not found.is_whole and not is_renamed:
             self._told["differs in comments, docstrings or order alone"].append(file.path)
         if unit is None:
             if found.pieces:
-                self._told["not in the graph"].append(f"{file.path} ({file.status})")
+                told = GONE if file.status == "deleted" else "not in the graph"
+                self._told[told].append(f"{file.path} ({file.status})")
             yield from ((None, Change(file.path, each.qualname, each.how)) for each in found.pieces)
             return
         nodes = self._store.subtree(unit.id)
-        if found.is_whole:
-            self._told["does not parse on both sides, taken as changed as a whole"].append(file.path)
+        if found.is_whole or is_renamed:
+            if found.is_whole:
+                self._told["does not parse on both sides, taken as changed as a whole"].append(file.path)
             inside = tuple(node for node in nodes if node.label in DEFINITIONS)
-            yield Target((unit,), inside), Change(file.path, "", "changed")
+            yield Target((unit,), inside), Change(file.path, "", "renamed" if is_renamed else "changed")
             return
         named: dict[tuple[Label, str], list[Node]] = defaultdict(list)
         for node in nodes:
@@ -117,7 +121,8 @@ class _Lookup:
         if key == MODULE_CODE:
             return Target((unit,), ()), change
         if key not in named:
-            self._told["not in the graph"].append(f"{piece.qualname} ({piece.how})")
+            told = GONE if piece.how == "deleted" else "not in the graph"
+            self._told[told].append(f"{piece.qualname} ({piece.how})")
             return None, change
         return Target(tuple(named[key]), ()), change
 

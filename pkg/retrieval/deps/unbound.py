@@ -48,8 +48,8 @@ def count_same_name(unbound: UnboundNames, targets: Iterable[Target]) -> SameNam
     names = {node.name for target in chosen for node in (*target.nodes, *target.inside)}
     reasons: Counter[str] = sum((unbound[name] for name in sorted(names) if name in unbound), Counter[str]())
     ordered = tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0])))
-    if len(chosen) > 1:
-        words = "the names of what was asked about"
+    if len(chosen) != 1:
+        words = "the names of what was asked about" if chosen else "what was asked about, which has no name here"
     elif len(names) > 1:
         words = f"the names inside {chosen[0].place.qualname}"
     else:

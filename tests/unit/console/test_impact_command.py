@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from git_trees import make_repository
 from trees import open_graph_at, write_tree
 
 from pkg.cli import main
@@ -22,18 +22,10 @@ FILES = {
 Run = Callable[..., Result]
 
 
-def run_git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=tester", "-c", "user.email=tester@localhost")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, check=True)
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     top = tmp_path / "code"
-    write_tree(top, FILES)
-    run_git(top, "init", "--quiet")
-    run_git(top, "add", "--all")
-    run_git(top, "commit", "--quiet", "--message", "state")
+    make_repository(top, FILES)
     write_tree(top, {"shop/prices.py": FILES["shop/prices.py"].replace("return {}", "return {1: 1}")})
     store = open_graph_at(tmp_path / "graph.db")
     build(str(top), store)
@@ -63,7 +55,8 @@ def test_json_lines_tell_targets_changes_and_what_is_affected(run: Run) -> None:
 
 def test_the_tests_alone_are_written_as_pytest_takes_them(run: Run) -> None:
     assert run("load", "--tests").stdout == "tests/test_prices.py::test_price\n"
-    assert run("shop/start.py", "--tests").stdout == ""
+    result = run("shop/start.py", "--tests")
+    assert (result.stdout, result.stderr, result.exit_code) == ("", "pkg: no test reaches it\n", 0)
 
 
 def test_links_of_some_kinds_are_followed_alone(run: Run) -> None:
@@ -74,7 +67,8 @@ def test_links_of_some_kinds_are_followed_alone(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        ([], 2, "no name was given"),
+        ([], 2, "no name was given; expected a function, class, constant or file"),
+        (["--diff", ""], 2, "the revision to compare with is empty"),
         (["load", "--staged"], 2, "give one of them"),
         (["load", "--relation", "likes"], 2, "'likes' is none of calls, imports"),
         (["load", "--tests", "--json"], 2, "--tests writes names for pytest"),

@@ -123,6 +123,23 @@ def test_module_code_that_changes_stops_who_imports_it(store: EmbeddedStore, top
     assert list_tests(answer) == ["tests/test_code.py"]
 
 
+def test_whoever_imports_a_renamed_file_may_break(store: EmbeddedStore, top: Path) -> None:
+    run_git(top, "mv", "shop/setup_code.py", "shop/begin_code.py")
+    answer = ask(store, staged=True)
+    assert [(each.path, each.how) for each in answer.changes] == [("shop/begin_code.py", "renamed")]
+    assert list_tests(answer) == ["tests/test_code.py"]
+    run_git(top, "mv", "tests/test_code.py", "tests/test_more.py")
+    assert "tests/test_code.py" in list_tests(ask(store, staged=True))
+
+
+def test_of_what_was_deleted_a_graph_of_after_says_that_it_cannot_tell(store: EmbeddedStore, top: Path) -> None:
+    (top / "shop/wrap.py").unlink()
+    build(str(top), store)
+    (note,) = ask(store, diff="HEAD").coverage.notes
+    assert note.startswith("not in the graph any more, so what needs it is not known")
+    assert "shop/wrap.py (deleted)" in note
+
+
 def test_what_was_deleted_is_known_to_a_graph_of_before(store: EmbeddedStore, top: Path) -> None:
     edit(top, "shop/prices.py", "\n\ndef load():\n    return {}\n", "")
     (top / "shop/wrap.py").unlink()
@@ -138,7 +155,9 @@ def test_what_the_graph_has_not_is_told(store: EmbeddedStore, top: Path) -> None
     write_tree(top, {"shop/fresh.py": "def fresh():\n    pass\n"})
     answer = ask(store, diff="HEAD")
     assert (answer.targets, answer.affected) == ((), ())
-    assert answer.coverage.notes == ("not in the graph: shop/fresh.py (added), shop/wrap.py (deleted)",)
+    added, deleted = answer.coverage.notes
+    assert added == "not in the graph: shop/fresh.py (added)"
+    assert deleted.endswith("ask a graph of the revision before: shop/wrap.py (deleted)")
 
 
 def test_a_renamed_file_is_found_under_the_name_that_the_graph_has(store: EmbeddedStore, top: Path) -> None:
@@ -146,8 +165,8 @@ def test_a_renamed_file_is_found_under_the_name_that_the_graph_has(store: Embedd
     edit(top, "shop/costs.py", "return {}", "return {1: 1}")
     run_git(top, "add", "--all")
     answer = ask(store, staged=True)
-    assert [(place.path, place.qualname) for place in answer.targets] == [("shop/prices.py", "load")]
-    assert "find_price" in affected(answer)
+    assert [(place.path, place.qualname) for place in answer.targets] == [("shop/prices.py", "shop/prices.py")]
+    assert "Cart.append" in affected(answer)
 
 
 def test_comments_and_docstrings_change_nothing(store: EmbeddedStore, top: Path) -> None:

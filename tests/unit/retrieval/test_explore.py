@@ -113,6 +113,17 @@ def test_changed_files_are_told_and_fresh_reads_them(tmp_path: Path) -> None:
     assert "put_tax" in name(found)
 
 
+def test_pieces_of_several_sources_name_theirs(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/graph.db"
+    for name_of_source, word in (("one", "first"), ("two", "second")):
+        code = f"def find_price(item):\n    return item.{word}\n"
+        build_graph(write_tree(tmp_path / name_of_source, {"m.py": code}), store=store)
+    with open_graph(store) as opened:
+        text = write_exploration(opened.explore("find the price of an item"))
+    assert "m.py:1-2  find_price  (one)" in text
+    assert "m.py:1-2  find_price  (two)" in text
+
+
 def test_what_nothing_fits_is_said(graph: Graph) -> None:
     found = graph.explore("bake a chocolate cake with cream")
     assert found.fits is False
