@@ -37,15 +37,16 @@ def server(request: pytest.FixtureRequest) -> Iterator[Neo4jStore]:
         yield store
 
 
-def fill(store: GraphStore, folder: Path) -> None:
+def fill(store: GraphStore, rows: Path) -> None:
     build(str(PACKAGE), store)
-    build(str(write_rows(folder / "rows.jsonl", *ROWS)), store)
+    build(str(rows), store)
 
 
 def test_helpers_are_those_of_the_embedded_store(server: Neo4jStore, tmp_path: Path) -> None:
-    fill(server, tmp_path)
+    rows = write_rows(tmp_path / "rows.jsonl", *ROWS)
+    fill(server, rows)
     with closing(open_graph_at(tmp_path / "graph.db")) as embedded:
-        fill(embedded, tmp_path)
+        fill(embedded, rows)
         for options in OPTIONS:
             for question in (*QUESTIONS, "load and parse a path"):
                 ours, theirs = (
@@ -58,7 +59,7 @@ def test_helpers_are_those_of_the_embedded_store(server: Neo4jStore, tmp_path: P
 def test_ten_hits_cost_no_more_statements_than_two(
     server: Neo4jStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(server, tmp_path)
+    fill(server, write_rows(tmp_path / "rows.jsonl", *ROWS))
     asked: list[str] = []
     run = Reader.run
 
