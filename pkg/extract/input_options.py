@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 
 from pkg.extract.files import make_fingerprint
 
+STDIN = "-"  # root of rows that came through a pipe, and cannot be read again
+
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:

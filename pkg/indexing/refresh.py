@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkg.errors import InputError, UsageError
+from pkg.extract.input_options import STDIN
 from pkg.indexing.build import build
 from pkg.indexing.build_plan import DEFAULT_OPTIONS, BuildOptions
 from pkg.model import Skip, Source
@@ -12,8 +13,6 @@ from pkg.model import Skip, Source
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
     from pkg.indexing.report import BuildReport
-
-STDIN = "-"  # root of rows that came through a pipe, and cannot be read again
 
 
 def refresh(

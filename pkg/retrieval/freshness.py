@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import PathError
 from pkg.extract.files import DEFAULT_MAX_FILE_SIZE, SUFFIXES, make_fingerprint, read_file, restore_path
-from pkg.extract.input_options import is_same_file, parse_fingerprint
+from pkg.extract.input_options import STDIN, is_same_file, parse_fingerprint
 from pkg.model import Hit, QueryResult, Source, Stale
 from pkg.retrieval.deps.paths import name_unit
 from pkg.units import format_id, hash_bytes
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
-
-STDIN = "-"  # root of rows that came through a pipe
 
 
 def mark_hits(store: GraphStore, result: QueryResult) -> QueryResult:
@@ -153,11 +151,11 @@ def _check_corpus(store: GraphStore, source: Source, info: os.stat_result) -> li
 
 def _check_archive(store: GraphStore, source: Source, info: os.stat_result, paths: Collection[str]) -> dict[str, str]:
     """Look into an archive that was written since its build."""
-    from pkg.extract.discovery import discover
-
     stamp, options = parse_fingerprint(store.source_fingerprint(source.name) or "")
     if is_same_file(stamp, info):
         return {}
+    from pkg.extract.discovery import discover  # of all that reads archives nothing is loaded for one that is the same
+
     try:
         found = discover(restore_path(source.root), options.max_file_size or DEFAULT_MAX_FILE_SIZE)
     except PathError:
