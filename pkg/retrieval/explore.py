@@ -7,7 +7,7 @@ decides how much of each is shown: its code, or its header with the first senten
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import dedent
@@ -175,11 +175,10 @@ class _Pack:
         room = int(self.budget * (1 - LINES_SHARE)) - self.used
         share = int(self.budget * FIRST_SHARE) if not self.pieces else int(room * REST_SHARE)
         role: Role = "between" if score is None else "hit"
-        for form, content in _list_forms(node):
+        for form, content, summary in _list_forms(node):
             if form == "code" and not with_code:
                 continue
-            told = make_head(node).summary if form == "head" else None
-            piece = Piece(make_place(node), node.end_line, role, form, content, told, score)
+            piece = Piece(make_place(node), node.end_line, role, form, content, summary, score)
             size = measure_piece(piece)
             if not self.budget or size <= (share if form == "code" else room):
                 return piece
@@ -201,16 +200,17 @@ class _Pack:
         return tuple(kept)
 
 
-def _list_forms(node: Node) -> Iterator[tuple[Form, str]]:
-    """Give the ways to show a node, the fullest first."""
+def _list_forms(node: Node) -> Iterator[tuple[Form, str, str | None]]:
+    """Give the ways to show a node, the fullest first, with what its docstring says where the text does not."""
     shown = node
     if node.label is Label.FUNCTION:
         shown = fold_docstring(node) or node
     elif node.label in (Label.CLASS, Label.MODULE):
         shown = fold_definitions(node, with_headers=node.label is Label.CLASS).node
-    yield "code", dedent(" " * node.start_col + shown.content)
-    head = make_head(node).signature or node.content.split("\n", 1)[0]
-    yield "head", shorten(" ".join(head.split()).replace("( ", "(").replace(", )", ")"), LONGEST_HEAD)
+    yield "code", dedent(" " * node.start_col + shown.content), None
+    head = make_head(node)
+    line = " ".join((head.signature or node.content.split("\n", 1)[0]).split())
+    yield "head", shorten(line.replace("( ", "(").replace(", )", ")"), LONGEST_HEAD), head.summary
 
 
 def measure_piece(piece: Piece) -> int:
@@ -221,11 +221,7 @@ def measure_piece(piece: Piece) -> int:
 def write_piece(piece: Piece, with_source: bool = False) -> str:
     """Write a piece as text: its place, then what is shown of it."""
     place = piece.place
-    told = [
-        each
-        for each in (place.source if with_source else "", "a step between" if piece.role == "between" else "")
-        if each
-    ]
+    told = [*([place.source] if with_source else []), *(["a step between"] if piece.role == "between" else [])]
     mark = f"  ({', '.join(told)})" if told else ""
     lines = [f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{mark}", piece.content]
     return "\n".join(lines if piece.summary is None else [*lines, f"    {piece.summary}"])
@@ -278,16 +274,21 @@ def _take_some(edges: Iterable[Edge], name: Callable[[Edge], str]) -> Iterator[E
 
 def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Tie]:
     """Find the constants of the same source whose names the pieces bear, where only one can be meant."""
-    for node in nodes:
-        if node.label in DECLARATION_LABELS:
-            continue
-        names = list(dict.fromkeys(_CONSTANT.findall(node.content)))
-        defined: dict[str, list[Node]] = {}
-        for each in store.find_names(names, node.source) if names else ():
+    borne = {
+        node.id: list(dict.fromkeys(_CONSTANT.findall(node.content)))[:NAMED]
+        for node in nodes
+        if node.label not in DECLARATION_LABELS
+    }
+    defined: dict[tuple[str, str], list[Node]] = defaultdict(list)
+    for source in sorted({node.source for node in nodes}):
+        names = {name for node in nodes if node.source == source for name in borne.get(node.id, ())}
+        for each in store.find_names(sorted(names), source) if names else ():
             if each.label is Label.CONSTANT:
-                defined.setdefault(each.name, []).append(each)
-        for name in names[:NAMED]:
-            own = [each for each in defined.get(name, ()) if each.path == node.path] or defined.get(name, [])
+                defined[source, each.name].append(each)
+    for node in nodes:
+        for name in borne.get(node.id, ()):
+            known = defined[node.source, name]
+            own = [each for each in known if each.path == node.path] or known
             if len(own) == 1:
                 line = node.start_line + node.content[: node.content.index(name)].count("\n")
                 yield Tie(make_place(node), make_place(own[0]), line, "likely")
