@@ -446,9 +446,7 @@ class Graph:
             declarations=declarations,
             floor=floor,
         )
-        if fresh:
-            self.refresh(source)
-        return self._run_query(text, options)
+        return self._run_query(text, options, fresh)
 
     def refresh(self, source: str | None = None, *, listener: Listener = NOBODY) -> list[BuildReport | Skip]:
         """Bring all sources up to date with what they were built from, or the one named; only what changed is read.
@@ -460,14 +458,27 @@ class Graph:
 
         return refresh(self.store, source, _build_options(None, 1, listener))
 
-    def _run_query(self, text: str, options: QueryOptions) -> QueryResult:
+    def _answer(self, read: Callable[[], Found], fresh: bool, source: str | None) -> Found:
+        """Read an answer, from a graph that is brought up to date before where that is asked for."""
+        if fresh:
+            self.refresh(source)
+        return _read_again(read)
+
+    def _answer_encoded(self, read: Callable[[Encoder], Found], fresh: bool, source: str | None) -> Found:
+        """Read an answer with the encoder of the graph, both of one generation: a build may change the encoder."""
+
+        def read_whole() -> Found:
+            with self.store.snapshot():
+                return read(self._load_encoder())
+
+        return self._answer(read_whole, fresh, source)
+
+    def _run_query(self, text: str, options: QueryOptions, fresh: bool = False) -> QueryResult:
         from pkg.retrieval.query import run_query
 
-        def ask() -> QueryResult:
-            with self.store.snapshot():  # one generation with its own encoder, which a build may have changed
-                return run_query(self.store, self._load_encoder(), text, options)
-
-        return _read_again(ask)
+        return self._answer_encoded(
+            lambda encoder: run_query(self.store, encoder, text, options), fresh, options.source
+        )
 
     def explore(
         self,
@@ -487,10 +498,8 @@ class Graph:
         from pkg.retrieval.explore import explore
         from pkg.retrieval.explore_options import ExploreOptions
 
-        if fresh:
-            self.refresh(source)
         options = ExploreOptions(budget, source, path, tests)
-        return _read_again(lambda: explore(self.store, self._load_encoder(), text, options))
+        return self._answer_encoded(lambda encoder: explore(self.store, encoder, text, options), fresh, source)
 
     def deps(
         self,
@@ -517,10 +526,8 @@ class Graph:
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_deps
 
-        if fresh:
-            self.refresh(source)
         options = DepsOptions(question, to, source, depth, direction, limit, relations, diff, staged, doubtful)
-        return _read_again(lambda: run_deps(self.store, name, options))
+        return self._answer(lambda: run_deps(self.store, name, options), fresh, source)
 
     def show(self, name: str, *, source: str | None = None, limit: int = 10, fresh: bool = False) -> Shown:
         """Show the source of a function, class, constant or file, with what it says of itself, its callers and callees.
@@ -530,9 +537,7 @@ class Graph:
         """
         from pkg.retrieval.show import run_show
 
-        if fresh:
-            self.refresh(source)
-        return _read_again(lambda: run_show(self.store, name, source, limit))
+        return self._answer(lambda: run_show(self.store, name, source, limit), fresh, source)
 
     def outline(
         self,
@@ -549,9 +554,8 @@ class Graph:
         """
         from pkg.retrieval.outline import run_outline
 
-        if fresh:
-            self.refresh(source)
-        return _read_again(lambda: run_outline(self.store, None if path is None else os.fspath(path), source, budget))
+        place = None if path is None else os.fspath(path)
+        return self._answer(lambda: run_outline(self.store, place, source, budget), fresh, source)
 
     def impact(
         self,
@@ -574,12 +578,10 @@ class Graph:
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_impact
 
-        if fresh:
-            self.refresh(source)
         options = DepsOptions(
             "impact", source=source, depth=depth, limit=limit, relations=relations, diff=diff, staged=staged
         )
-        return _read_again(lambda: run_impact(self.store, names, options))
+        return self._answer(lambda: run_impact(self.store, names, options), fresh, source)
 
     def trace(self, command: str, *, source: str | None = None) -> TraceReport:
         """Run a command in the current folder, and compare the calls that it makes with those of the graph.

@@ -60,6 +60,7 @@ from pkg.console.streams import (
     keep_interrupts,
     plain_warnings,
     prepare_streams,
+    read_text,
     show_controls,
 )
 from pkg.errors import BuildInterrupted, PkgError, UsageError
@@ -200,14 +201,12 @@ def query(
     With --generate a text model writes an answer. Where TEXT shows examples, such as asserts or a session of doctest,
     what is found cannot make it worse: an answer with context counts only if every example holds.
     """
-    from pkg.api import open_graph
     from pkg.console import tables
-    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.console.generate_command import run_generate, split_options
     from pkg.retrieval.query_options import PROMPT_HITS
 
-    if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    text = read_text(text)
     asked = split_options(options, prompt)
     ctx = click.get_current_context()
     if (prompt or asked is not None) and is_by_default(ctx, "top_k"):
@@ -219,9 +218,7 @@ def query(
             raise UsageError("--exit-code is about what is found, and --generate writes an answer whatever that is")
         run_generate(text, store, options, asked, as_json, fresh)
         return
-    with open_graph(store, ask=choose_ask()) as graph:
-        if fresh:
-            refresh_graph(graph, options["source"])
+    with open_answering(store, fresh, options["source"]) as graph:
         result = graph.query(text, **options)
         say_stale(result.coverage.stale)
         fits = result.coverage.fits is not False
@@ -247,15 +244,11 @@ def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -
     Functions, classes and constants with their places, the calls between them, who calls them and what they use, in one
     text within a budget of tokens; - reads TEXT from standard input.
     """
-    from pkg.api import open_graph
     from pkg.console import explore_view
-    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.console.freshness_notes import open_answering, say_stale
 
-    if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    with open_graph(store, ask=choose_ask()) as graph:
-        if fresh:
-            refresh_graph(graph, options["source"])
+    text = read_text(text)
+    with open_answering(store, fresh, options["source"]) as graph:
         found = graph.explore(text, budget=options.pop("tokens"), **options)
         say_stale(found.stale)
     emit(as_json, explore_view.explore_lines(found), lambda: explore_view.view_exploration(found))
@@ -444,13 +437,10 @@ def deps(
     name or a bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how
     many of the call sites in reach are bound.
     """
-    from pkg.api import open_graph
-    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.console.freshness_notes import open_answering, say_stale
 
     question, name, end = choose_question(name, ends, options)
-    with open_graph(store, ask=choose_ask()) as graph:
-        if fresh:
-            refresh_graph(graph, options["source"])
+    with open_answering(store, fresh, options["source"]) as graph:
         answer = graph.deps(name, question=question, to=end, **options)
         say_stale(answer.coverage.stale)
     _emit_deps(answer, form, as_json)
@@ -491,16 +481,13 @@ def impact(
     --staged it is what a git diff touches: functions, classes, constants and module code that differ by more than
     comments, docstrings and blank lines.
     """
-    from pkg.api import open_graph
-    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.retrieval.deps.reached_tests import list_tests
 
     asks_json = as_json and not is_by_default(click.get_current_context(), "as_json")
     if only_tests and (asks_json or form is not None):
         raise UsageError("--tests writes names for pytest; it excludes --json and --format")
-    with open_graph(store, ask=choose_ask()) as graph:
-        if fresh:
-            refresh_graph(graph, options["source"])
+    with open_answering(store, fresh, options["source"]) as graph:
         answer = graph.impact(*names, **(options | {"limit": 0} if only_tests else options))
         say_stale(answer.coverage.stale)
     if not only_tests:
@@ -525,13 +512,10 @@ def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_
 
     NAME is what pkg deps takes: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
     """
-    from pkg.api import open_graph
     from pkg.console import code_views
-    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.console.freshness_notes import open_answering, say_stale
 
-    with open_graph(store, ask=choose_ask()) as graph:
-        if fresh:
-            refresh_graph(graph, source)
+    with open_answering(store, fresh, source) as graph:
         shown = graph.show(name, source=source, limit=limit)
         say_stale(shown.links.coverage.stale)
     emit(as_json, code_views.show_lines(shown), lambda: code_views.view_show(shown))
@@ -547,13 +531,10 @@ def outline(path: str | None, store: str, fresh: bool, source: str | None, budge
 
     What the most other files import comes first, and of each file what is called most, within a budget of tokens.
     """
-    from pkg.api import open_graph
     from pkg.console import code_views
-    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.console.freshness_notes import open_answering, say_stale
 
-    with open_graph(store, ask=choose_ask()) as graph:
-        if fresh:
-            refresh_graph(graph, source)
+    with open_answering(store, fresh, source) as graph:
         found = graph.outline(path, source=source, budget=budget)
         say_stale(found.stale)
     emit(as_json, code_views.outline_lines(found), lambda: code_views.view_outline(found))

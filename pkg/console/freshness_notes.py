@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pkg.console.build_command import listen_to_build
 from pkg.console.progress import say
+from pkg.console.streams import choose_ask
 from pkg.model import Skip, Stale
 
 if TYPE_CHECKING:
@@ -18,8 +19,21 @@ SHOWN_FILES = 5  # of one source; the JSON form lists all
 _STATES = {"changed": "changed", "gone": "is gone", "unreadable": "cannot be read"}
 
 
+@contextmanager
+def open_answering(store: str, fresh: bool, source: str | None) -> Iterator[Graph]:
+    """Open a graph to answer from; with fresh what has changed is built first, of all sources or of one."""
+    from pkg.api import open_graph
+
+    with open_graph(store, ask=choose_ask()) as graph:
+        if fresh:
+            refresh_graph(graph, source)
+        yield graph
+
+
 def refresh_graph(graph: Graph, source: str | None) -> None:
     """Build what has changed, of all sources or of one; tell what was done, and what cannot be read."""
+    from pkg.console.build_command import listen_to_build
+
     with listen_to_build(False) as (listener, close_bar):
         reports = graph.refresh(source, listener=listener)
         close_bar()

@@ -15,7 +15,7 @@ import click
 
 from pkg.api import rank_tasks
 from pkg.console.progress import ProgressBar
-from pkg.console.streams import emit, show_controls, style_words
+from pkg.console.streams import emit, read_text, show_controls, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError, count_things, shorten
 from pkg.extract.records import is_corpus
@@ -127,8 +127,7 @@ def _read_items(paths: Sequence[str], query: str | None) -> Iterable[Item]:
     """Read the tasks of a file, or make one of files that are candidates, whose names are their ids."""
     corpora = [path for path in paths if is_corpus(path)]
     if not corpora:
-        asked = sys.stdin.buffer.read().decode("utf-8", "replace") if query == "-" else query or ""
-        return [Task(asked, tuple(Candidate(path, _read_text(path)) for path in dict.fromkeys(paths)))]
+        return [Task(read_text(query or ""), tuple(Candidate(path, _read_text(path)) for path in dict.fromkeys(paths)))]
     if len(paths) > 1:
         raise UsageError(f"{corpora[0]} holds tasks of its own; give it alone, or files that each hold one answer")
     if query is not None:

@@ -69,6 +69,11 @@ def decode_word(word: str) -> str:
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def read_text(given: str) -> str:
+    """Take a text as it was given; of `-` what standard input holds."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if given == "-" else given
+
+
 def ask_password(question: str) -> str:
     """Ask for a password that is not shown while it is typed; "" where the person gives none."""
     from getpass import getpass
