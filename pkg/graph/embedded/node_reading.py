@@ -51,10 +51,6 @@ class NodeReader:
         source = self._run(sql.GET_SOURCE, (identity,)).fetchone()
         return _make_source(source) if source is not None else None
 
-    def read_number(self, number: int) -> Node:
-        """Read the node of a number that is known to exist."""
-        return self._make(fetch_known(self._connection, sql.GET_NUMBERED, number))
-
     def find_names(self, names: Iterable[str], source: str | None) -> list[Node]:
         """Read the functions, classes and constants of some bare names, ordered by path and line."""
         nodes = [self._make(row) for name in set(names) for row in self._run(sql.FIND_NAME, (name, source))]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.errors import NodeNotFoundError, QueryError
 from pkg.extract.diffs import Diff, FileChange, read_diff
+from pkg.extract.discovery import split_revision
+from pkg.extract.files import restore_path
 from pkg.model import Label, Node, Source
 from pkg.retrieval.deps.answer import Change, DepsOptions
 from pkg.retrieval.deps.code_changes import MODULE_CODE, Piece, compare_code
@@ -41,12 +43,18 @@ def find_changed(store: GraphStore, options: DepsOptions) -> Changed:
     where git lacks a revision.
     """
     source = _choose_source(store, options.source)
-    folder = source.root if source.revision is None else source.root.rpartition("@")[0]
-    diff = read_diff(folder, options.diff, options.staged)
+    diff = read_diff(_find_folder(source), options.diff, options.staged)
     if not diff.files:
         others = f"; {diff.others:,} other files differ" if diff.others else ""
         raise QueryError(f"no Python file differs between {options.diff or 'HEAD'} and {diff.new}{others}")
     return _Lookup(store, source).find(diff)
+
+
+def _find_folder(source: Source) -> str:
+    """Give the folder of the repository that a source was read from, a revision of it too."""
+    root = restore_path(source.root)
+    parts = None if source.revision is None else split_revision(root)
+    return root if parts is None else parts[0]
 
 
 def _choose_source(store: GraphStore, name: str | None) -> Source:
