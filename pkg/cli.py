@@ -63,7 +63,7 @@ from pkg.console.streams import (
     read_text,
     show_controls,
 )
-from pkg.errors import BuildInterrupted, PkgError, UsageError
+from pkg.errors import BuildInterrupted, PkgError, UnknownWordsError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -219,7 +219,13 @@ def query(
         run_generate(text, store, options, asked, as_json, fresh)
         return
     with open_answering(store, fresh, options["source"]) as graph:
-        result = graph.query(text, **options)
+        try:
+            result = graph.query(text, **options)
+        except UnknownWordsError as fault:
+            if not exit_code:
+                raise
+            click.echo(f"pkg: {show_controls(str(fault))}", err=True)
+            sys.exit(NOTHING_FOUND)
         say_stale(result.coverage.stale)
         fits = result.coverage.fits is not False
         if prompt:

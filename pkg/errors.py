@@ -23,6 +23,7 @@ PkgError                       anything below; the command line prints it as one
 │   ├── ModelUnfitError        it cannot do what is asked, such as fill a hole
 │   └── ContextLengthError     prompt and answer do not fit into its window
 ├── QueryError                 the question cannot be searched for
+│   └── UnknownWordsError      no word of it is known
 ├── WeightsError               what was learned is missing or damaged
 ├── SandboxError               code cannot be run safely here
 └── MissingExtraError          an optional package is not installed
@@ -144,6 +145,10 @@ class ContextLengthError(ModelError):
 
 class QueryError(PkgError):
     """Say that the question cannot be searched for."""
+
+
+class UnknownWordsError(QueryError):
+    """Say that no word of the question is known, so that nothing can fit."""
 
 
 class WeightsError(PkgError):

@@ -14,6 +14,7 @@ from pkg.console.streams import show_controls, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
 from pkg.retrieval.deps.answer import (
+    WHOLE_FILE,
     Affected,
     Answer,
     CallCoverage,
@@ -203,7 +204,8 @@ def _draw_targets(answer: Impact) -> Branch:
     tree = Branch(style_words("changed" if answer.changes else "asked about", "bold"))
     for each in answer.changes:
         label = style_words(show_controls(each.path), "bold").append(f"  {show_controls(each.qualname)}", "cyan")
-        tree.add(label.append(f"  {each.how}" if each.qualname else f"  module code {each.how}", "dim"))
+        is_whole = each.how in WHOLE_FILE
+        tree.add(label.append(f"  {each.how}" if each.qualname or is_whole else f"  module code {each.how}", "dim"))
     for place in () if answer.changes else answer.targets:
         tree.add(_say_place(place))
     return tree

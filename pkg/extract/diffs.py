@@ -15,9 +15,12 @@ from pkg.extract.revisions import Blobs, Object, first_line, resolve_commit, run
 
 _OPTIONS = (
     "--raw", "-z", "--no-abbrev", "--find-renames", "--no-ext-diff", "--no-color", "--relative",
-    "--diff-filter=ACDMR", "--ignore-submodules=all",
+    "--diff-filter=ACDMRTU", "--ignore-submodules=all",
 )  # fmt: skip
 _LINK = "120000"  # git's file mode of a symbolic link
+_NO_FILE = "000000"
+_UNMERGED = "not merged: git holds several versions of it; resolve them, then run: git add"
+_ANOTHER_TYPE = "a link in the place of a file, or a file in that of a link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class FileChange:
     new_path: str | None
     old: bytes | None
     new: bytes | None
+    fault: str | None = None  # why the new text cannot be read, though the file is there
 
     @property
     def path(self) -> str:
@@ -50,6 +54,7 @@ class Diff:
 
     old: str  # in words
     new: str
+    is_of_files: bool  # whether it is compared with the files as they lie there
     files: tuple[FileChange, ...]  # Python files alone, by path
     others: int  # changed files that are not Python
 
@@ -98,7 +103,8 @@ class _Raw(NamedTuple):
     new_path: str | None
     old_oid: str
     new_oid: str  # zeros for a file that is read as it lies there
-    is_link: bool
+    is_link: bool  # on each side that it has
+    status: str  # a letter of git's
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -115,7 +121,9 @@ def _split_raw(raw: str) -> Iterator[_Raw]:
             old: str | None = next(words)
             new = next(words) if status[0] in "RC" else old
             old = None if status[0] in "AC" else old  # the original of a copy stays as it is
-            yield _Raw(old, None if status[0] == "D" else new, old_oid, new_oid, _LINK in (old_mode, new_mode))
+            new = None if status[0] == "D" else new
+            is_link = {old_mode, new_mode} <= {_LINK, _NO_FILE}
+            yield _Raw(old, new, old_oid, new_oid, is_link, status[0])
 
 
 class _Reader:
@@ -131,9 +139,10 @@ class _Reader:
         """Read the texts of the Python files that differ."""
         found = self._run("diff", *_OPTIONS, self._old, *ends, "--")
         changes = [*_split_raw(found), *(self._list_unknown() if self._new is None else ())]
+        changes = list({each.paths: each for each in sorted(changes, key=lambda each: each.status != "U")}.values())
         python = [each for each in changes if any(path.endswith(SUFFIXES) for path in each.paths) and not each.is_link]
         files = sorted(map(self._read_change, python), key=lambda each: each.path)
-        return Diff(self._old, self._new or "the files", tuple(files), len(changes) - len(python))
+        return Diff(self._old, self._new or "the files", self._new is None, tuple(files), len(changes) - len(python))
 
     def _run(self, *arguments: str) -> str:
         result = run_git(self._root, *self._forbid_filters(), *arguments)
@@ -150,23 +159,26 @@ class _Reader:
     def _list_unknown(self) -> Iterator[_Raw]:
         for path in self._run("ls-files", "--others", "--exclude-standard", "-z").split("\0"):
             if path.endswith(SUFFIXES):
-                yield _Raw(None, path, "", "", os.path.islink(os.path.join(self._root, path)))
+                yield _Raw(None, path, "", "", os.path.islink(os.path.join(self._root, path)), "A")
 
     def _read_change(self, raw: _Raw) -> FileChange:
-        old = None if raw.old_path is None else self._read_blob(raw.old_path, raw.old_oid)
-        new = None
-        if raw.new_path is not None:
-            is_blob = self._new is not None
-            new = self._read_blob(raw.new_path, raw.new_oid) if is_blob else self._read_file(raw)
         old_path, new_path = (None if path is None else print_path(path) for path in (raw.old_path, raw.new_path))
-        return FileChange(old_path, new_path, old, new)
+        place = None if self._new is not None else Path(self._root, raw.new_path or raw.old_path or "")
+        fault = _ANOTHER_TYPE if raw.status == "T" else _UNMERGED if raw.status == "U" and place is None else None
+        if fault is not None:
+            return FileChange(old_path, new_path, None, None, fault)
+        old = None if raw.old_path is None else self._read_blob(raw.old_path, raw.old_oid)
+        if place is None:
+            new = None if raw.new_path is None else self._read_blob(raw.new_path, raw.new_oid)
+            return FileChange(old_path, new_path, old, new)
+        try:  # also of what git says is deleted: it may lie behind a folder that cannot be entered
+            if os.path.lexists(place) and not place.is_file():  # a FIFO would make the reader wait
+                return FileChange(old_path, new_path or old_path, old, None, "cannot be read: no file lies there")
+            return FileChange(old_path, new_path or old_path, old, decode_source(place.read_bytes())[0])
+        except FileNotFoundError:
+            return FileChange(old_path, None, old, None)
+        except OSError as error:
+            return FileChange(old_path, new_path or old_path, old, None, f"cannot be read: {error.strerror}")
 
     def _read_blob(self, path: str, oid: str) -> bytes:
         return decode_source(self._blobs.read(print_path(path), Object(path, "", "blob", oid, -1)))[0]
-
-    def _read_file(self, raw: _Raw) -> bytes | None:
-        """Read a file as it lies there; None for one that goes away while it is looked at."""
-        try:
-            return decode_source(Path(self._root, raw.new_path or "").read_bytes())[0]
-        except OSError:
-            return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
 from pkg.retrieval.context import Excerpt
+from pkg.retrieval.deps.paths import list_sources
 from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.floor import explain_misfit, fits
 from pkg.retrieval.freshness import mark_hits
@@ -33,9 +34,13 @@ __all__ = ["QueryOptions", "run_query"]
 
 
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
-    """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked."""
+    """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked.
+
+    So is an UnknownWordsError, where no word of the question is known.
+    """
     check_options(options)
     with store.snapshot():
+        list_sources(store, options.source)
         return mark_hits(store, _find_hits(store, encoder, text, options))
 
 
@@ -74,7 +79,7 @@ def _list_files(
 
 
 def _explain_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
-    """Say why nothing was found; a QueryError for paths that match no file, or an unknown source."""
+    """Say why nothing was found; a QueryError for paths that match no file."""
     check_paths(store, options, found)
     return explain_nothing(store, found, options)
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from posixpath import dirname
 from typing import TYPE_CHECKING, NoReturn
 
-from pkg.errors import QueryError, shorten
+from pkg.errors import QueryError, UnknownWordsError, shorten
 from pkg.model import Label
 from pkg.retrieval.query_options import QueryOptions, list_paths
 from pkg.retrieval.question import Question
@@ -28,7 +28,7 @@ def check_text(text: str) -> None:
 
 
 def check_known(store: GraphStore, question: Question, encoder: str, ranking: str) -> None:
-    """Refuse a question that the encoder knows no word of, such as one in another language, with a QueryError.
+    """Refuse a question that the encoder knows no word of, such as one in another language: an UnknownWordsError.
 
     It is asked all the same where words of it stand in the code, but for the cosine alone.
     """
@@ -40,8 +40,8 @@ def check_known(store: GraphStore, question: Question, encoder: str, ranking: st
 
 
 def refuse_unknown(text: str, encoder: str, known: str) -> NoReturn:
-    """Raise a QueryError that says of which words none is known, and to whom."""
-    raise QueryError(
+    """Raise an UnknownWordsError that says of which words none is known, and to whom."""
+    raise UnknownWordsError(
         f"no word of the question {shorten(text, SHOWN_TEXT)!r} {known} '{encoder}';"
         " ask with names or words that the code itself may use, in the language of its comments"
     )
@@ -100,13 +100,9 @@ def _list_folders(paths: Collection[str]) -> list[str]:
 
 
 def explain_nothing(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
-    """Say why a search found nothing; an unknown source is a QueryError. Costs nothing when there are matches."""
+    """Say why a search found nothing. Costs nothing when there are matches."""
     if found.ranked:
         return ()
-    known = [source.name for source in store.sources()]
-    if options.source is not None and options.source not in known:
-        listed = ", ".join(f"'{name}'" for name in known) or "none"
-        raise QueryError(f"no source '{options.source}' in the graph (found: {listed}); name one of these, or build it")
     if not found.searched:
         labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
         return (f"the graph holds no {labels} nodes; {_advise_mode(store, options.mode)}",)

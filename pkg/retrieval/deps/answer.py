@@ -196,13 +196,17 @@ class Affected:
     link: Link
 
 
+WHOLE_FILE = ("renamed", "does not parse", "did not parse", "cannot be read")
+"""What may have become of a file of a diff that counts as changed as a whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One piece of code that a diff touches."""
 
     path: str
     qualname: str  # "" for module code
-    how: str  # changed, added, deleted, or uses a changed import
+    how: str  # changed, added, deleted or uses a changed import; of a whole file one of WHOLE_FILE
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from pkg.retrieval.deps.paths import list_sources, name_unit
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
+UNREAD = "its change cannot be read, so all of it counts as changed"
 SHOWN = 5  # names of one kind in a note
 GONE = "not in the graph any more, so what needs it is not known; ask a graph of the revision before"
 
@@ -97,8 +98,16 @@ class _Lookup:
     def _find_file(self, file: FileChange) -> Iterator[tuple[Target | None, Change]]:
         """Give what changed in a file with its place in the graph; None for what the graph has not."""
         unit = self._find_unit(file)
+        if file.fault is not None:
+            self._told[UNREAD].append(f"{file.path} ({file.fault})")
+            yield (None if unit is None else self._take_whole(unit)), Change(file.path, "", "cannot be read")
+            return
         found = compare_code(file.old, file.new)
         is_renamed = file.status == "renamed"  # whoever imports the old name does so in vain
+        if found.is_whole:
+            self._told[f"{found.misfit}: its functions cannot be compared, so all of it counts as changed"].append(
+                file.path
+            )
         if not found.pieces and not found.is_whole and not is_renamed:
             self._told["differs in comments, docstrings or order alone"].append(file.path)
         if unit is None:
@@ -107,19 +116,19 @@ class _Lookup:
                 self._told[told].append(f"{file.path} ({file.status})")
             yield from ((None, Change(file.path, each.qualname, each.how)) for each in found.pieces)
             return
-        nodes = self._store.subtree(unit.id)
         if found.is_whole or is_renamed:
-            if found.is_whole:
-                self._told["does not parse on both sides, taken as changed as a whole"].append(file.path)
-            inside = tuple(node for node in nodes if node.label in DEFINITIONS)
-            yield Target((unit,), inside), Change(file.path, "", "renamed" if is_renamed else "changed")
+            yield self._take_whole(unit), Change(file.path, "", found.misfit if found.is_whole else "renamed")
             return
         named: dict[tuple[Label, str], list[Node]] = defaultdict(list)
-        for node in nodes:
+        for node in self._store.subtree(unit.id):
             if node.label in _NAMED:
                 named[node.label, node.qualname].append(node)
         for piece in found.pieces:
             yield self._find_piece(file, unit, named, piece)
+
+    def _take_whole(self, unit: Node) -> Target:
+        """Take a file with all that it defines as changed."""
+        return Target((unit,), tuple(node for node in self._store.subtree(unit.id) if node.label in DEFINITIONS))
 
     def _find_piece(
         self, file: FileChange, unit: Node, named: dict[tuple[Label, str], list[Node]], piece: Piece
@@ -141,6 +150,8 @@ class _Lookup:
                 continue
             with suppress(NodeNotFoundError):
                 (node,) = self._store.get([name_unit(self._source.name, path)])
+                if file.fault is not None:
+                    return node
                 stored = dict(self._store.texts(self._source.name, [path])).get(path)
                 sides = [side for side, other in (("new", file.new), ("old", file.old)) if stored == other]
                 self._states[sides[0] if sides else "neither"] += 1
@@ -150,10 +161,12 @@ class _Lookup:
         return None
 
     def _say(self, diff: Diff) -> Iterator[str]:
+        # A build reads the files: it brings a graph neither to what is staged nor to a revision.
+        advice = "; run: pkg build" if diff.is_of_files and self._source.revision is None else ""
         if self._states["neither"]:
-            yield "the graph is of another state than the diff, see below; lines and links may be off; run: pkg build"
+            yield f"the graph is of another state than the diff, see below; lines and links may be off{advice}"
         elif self._states["old"] and self._states["new"]:
-            yield "of some files the graph has the state before the diff, of others that after it; run: pkg build"
+            yield f"of some files the graph has the state before the diff, of others that after it{advice}"
         elif self._states["old"]:
             yield "the graph is of the state before the diff: what was added is not in it"
         for what, names in self._told.items():

@@ -31,7 +31,12 @@ class CodeDifference(NamedTuple):
     """The pieces that differ, by name; where a text cannot be read as Python, it is the whole file."""
 
     pieces: tuple[Piece, ...]
-    is_whole: bool
+    misfit: str = ""  # which side does not parse, so that its pieces cannot be compared
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether the whole file counts as changed."""
+        return bool(self.misfit)
 
 
 @dataclass(slots=True)
@@ -50,7 +55,8 @@ def compare_code(old: bytes | None, new: bytes | None) -> CodeDifference:
     for key in _list_users(_compare_imports(before, after), before, after):
         pieces.setdefault(key, "uses a changed import")
     found = (Piece(*key, how) for key, how in sorted(pieces.items(), key=lambda each: (each[0][1], each[0][0].value)))
-    return CodeDifference(tuple(found), not (before.is_sound and after.is_sound))
+    misfit = "does not parse" if not after.is_sound else "did not parse" if not before.is_sound else ""
+    return CodeDifference(tuple(found), misfit)
 
 
 def _list_changed(before: _Code, after: _Code) -> Iterator[tuple[Key, str]]:

@@ -18,13 +18,16 @@ SUFFIXES = (".py", ".pyi", ".pyw")
 
 
 def list_sources(store: GraphStore, name: str | None) -> list[Source]:
-    """List the sources that a question is about; a QueryError for one that is not there."""
+    """List the sources that a question is about; a QueryError for one that is not there, and for an empty graph."""
     sources = store.sources()
+    if not sources:
+        raise QueryError(f"the graph {store.address} holds no code; run: pkg build PATH")
     chosen = [source for source in sources if name in (None, source.name)]
     if not chosen:
-        known = ", ".join(source.name for source in sources) or "none"
-        seen = f"no source '{name}' in" if sources else "nothing is built into"
-        raise QueryError(f"{seen} {store.address}; sources that are there: {known}; run: pkg build PATH")
+        known = ", ".join(source.name for source in sources)
+        raise QueryError(
+            f"no source '{name}' in {store.address}; sources that are there: {known}; name one, or run: pkg build PATH"
+        )
     return chosen
 
 

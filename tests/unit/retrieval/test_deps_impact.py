@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,53 @@ def test_a_graph_of_another_state_says_so(store: EmbeddedStore, top: Path) -> No
     notes = ask(store, diff="HEAD").coverage.notes
     assert "the graph is of another state than the diff" in notes[0]
     assert notes[1] == "differs in the graph from both sides of the diff: shop/prices.py"
+
+
+def test_a_file_that_does_not_parse_is_named_and_counts_as_a_whole(store: EmbeddedStore, top: Path) -> None:
+    edit(top, "shop/wrap.py", "def start():", "def start(:")
+    build(str(top), store)
+    answer = ask(store, diff="HEAD")
+    assert [(each.path, each.qualname, each.how) for each in answer.changes] == [("shop/wrap.py", "", "does not parse")]
+    assert answer.coverage.notes == (
+        "does not parse: its functions cannot be compared, so all of it counts as changed: shop/wrap.py",
+    )
+
+
+def test_a_conflict_that_is_not_settled_is_named_where_what_is_staged_is_asked_about(
+    store: EmbeddedStore, top: Path
+) -> None:
+    run_git(top, "checkout", "--quiet", "-b", "topic")
+    edit(top, "shop/prices.py", "RATE = 2", "RATE = 3")
+    commit_all(top)
+    run_git(top, "checkout", "--quiet", "-")
+    edit(top, "shop/prices.py", "RATE = 2", "RATE = 4")
+    commit_all(top)
+    with suppress(subprocess.CalledProcessError):
+        run_git(top, "merge", "topic")
+    answer = ask(store, staged=True)
+    assert [(each.path, each.how) for each in answer.changes] == [("shop/prices.py", "cannot be read")]
+    assert "TestPrice.test_price" in affected(answer)
+    assert "shop/prices.py (not merged: " in answer.coverage.notes[-1]
+
+
+@pytest.mark.parametrize("put", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_a_file_that_cannot_be_read_is_not_taken_as_deleted(
+    store: EmbeddedStore, top: Path, put: Callable[[Path], None]
+) -> None:
+    (top / "shop" / "prices.py").unlink()
+    put(top / "shop" / "prices.py")
+    answer = ask(store, diff="HEAD")
+    assert [(each.path, each.how) for each in answer.changes] == [("shop/prices.py", "cannot be read")]
+    assert "its change cannot be read, so all of it counts as changed: shop/prices.py" in answer.coverage.notes[-1]
+
+
+def test_no_build_is_advised_where_none_brings_the_graph_to_what_is_compared(store: EmbeddedStore, top: Path) -> None:
+    edit(top, "shop/prices.py", "RATE = 2", "RATE = 3")
+    run_git(top, "add", "shop/prices.py")
+    edit(top, "shop/prices.py", "RATE = 3", "RATE = 4")
+    build(str(top), store)
+    (state, _) = ask(store, staged=True).coverage.notes
+    assert state == "the graph is of another state than the diff, see below; lines and links may be off"
 
 
 def test_a_constant_that_changes_may_break_who_reads_it(store: EmbeddedStore, top: Path) -> None:

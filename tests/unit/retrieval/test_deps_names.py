@@ -145,7 +145,7 @@ def test_a_line_beyond_the_end_of_a_file_is_told(store: EmbeddedStore) -> None:
 
 def test_an_unknown_source_and_an_empty_graph_are_told() -> None:
     store = FakeStore()
-    with pytest.raises(QueryError, match="nothing is built into"):
+    with pytest.raises(QueryError, match="holds no code; run: pkg build PATH"):
         find_target(store, "run")
     with store.write() as writer:
         writer.put_source(Source("demo", "repository", "/demo"))
