@@ -339,7 +339,7 @@ impact_options = combine(
         help="Ask about what differs from a git revision, uncommitted changes too; REV..REV compares two.",
     ),
     click.option("--staged", is_flag=True, help="Ask about what is staged; with --diff against REV, else HEAD."),
-    click.option("--depth", type=click.IntRange(0), help="Steps to follow; without it 10."),
+    click.option("--depth", type=click.IntRange(1), help="Steps to follow; without it 10."),
     _relation_option,
     click.option(
         "--tests", "only_tests", is_flag=True, help="Write the tests that reach it alone, as pytest takes them."
@@ -354,7 +354,7 @@ deps_options = combine(
     fresh_option,
     click.option(
         "--depth",
-        type=click.IntRange(0),
+        type=click.IntRange(1),
         help="Steps to follow; without it 1, and 10 with --path and --impact.",
     ),
     click.option(

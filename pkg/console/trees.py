@@ -249,7 +249,9 @@ def _view_unused(answer: Unused) -> Iterator[RenderableType]:
     yield style_words(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
     spared = "; ".join(f"{number:,} {kind}" for kind, number in answer.spared)
     if spared:
-        yield style_words(f"no link leads to others either, which may be used: {spared}; see --doubtful", "dim")
+        is_listed = len(answer.found) + answer.left_out > answer.total
+        more = "" if is_listed else "; see --doubtful"
+        yield style_words(f"no link leads to others either, which may be used: {spared}{more}", "dim")
     yield from _view_end(answer.left_out, answer.coverage)
 
 

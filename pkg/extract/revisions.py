@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import weakref
 from collections.abc import Callable, Iterator
@@ -61,13 +62,15 @@ def resolve_commit(folder: str, revision: str) -> str:
             f"{print_path(folder)}@{print_path(revision)}: git cannot read this folder ({complaint});"
             " expected a git work tree or a bare repository"
         )
-    shown = print_path(folder)
-    lacking = f"{shown} has no revision '{print_path(revision)}'"
+    shown = shlex.quote(print_path(folder))
+    lacking = f"{print_path(folder)} has no revision '{print_path(revision)}'"
     if _is_shallow(folder):
         raise PathError(
             f"{lacking}: it is a shallow clone, which holds only a part of its history; fetch the rest, then build"
             f" again: git -C {shown} fetch --unshallow --tags"
         )
+    if not run_git(folder, "for-each-ref", "--count=1").stdout.strip():
+        raise PathError(f"{lacking}: the repository has no commit yet; make one, or name the folder without a revision")
     raise PathError(f"{lacking}; expected a branch, tag or commit; list them with: git -C {shown} log --oneline --all")
 
 

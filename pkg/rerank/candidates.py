@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, TypeAlias, get_args
@@ -181,6 +182,7 @@ class RerankOptions:
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with a UsageError."""
         check_stages((*self.stages, *self.weights))
+        _check_evidence(self.stages, self.weights)
         if self.compare not in get_args(Comparison):
             raise UsageError(f"no way to compare '{self.compare}'; expected stripped or raw")
         if self.inputs < 0 or self.jobs < 0 or self.cpu_seconds <= 0:
@@ -198,6 +200,19 @@ class RerankOptions:
     def runs_code(self) -> bool:
         """Tell whether a stage needs the sandbox."""
         return bool(NEEDS_SANDBOX & {*self.stages})
+
+
+def _check_evidence(stages: Collection[str], weights: Mapping[str, float]) -> None:
+    """Refuse what leaves nothing to choose by, or cannot be meant, with a UsageError."""
+    if not stages:
+        raise UsageError(f"no stage is left to choose by; expected at least one of: {', '.join(STAGES)}")
+    for stage, weight in weights.items():
+        if not 0 <= weight < math.inf:
+            raise UsageError(f"the weight of {stage} is {weight:g}; expected a number of at least 0")
+        if stage not in stages:
+            raise UsageError(f"{stage} has a weight, and is left out; give one of these")
+    if weights and not any(weights.values()):
+        raise UsageError("all weights are 0, which says nothing; expected at least one above it")
 
 
 def check_stages(names: Iterable[str]) -> None:

@@ -40,7 +40,7 @@ def find_scope(store: GraphStore, path: str | None, source: str | None) -> Scope
         raise QueryError("an outline is of files, and these sources are corpora of rows; see them with: pkg stats")
     files = {each.name: sorted(known for known, _, _ in store.fingerprints(each.name)) for each in repositories}
     if path is None or not path.strip("/"):
-        return _choose([Scope(each.name, "", files[each.name], files[each.name]) for each in repositories], "PATH")
+        return _choose([Scope(each.name, "", files[each.name], files[each.name]) for each in repositories], None)
     wanted = os.path.abspath(path) if path.startswith(".") else path
     found = _find_folders(wanted, repositories, files) or _find_folders(wanted.replace(".", "/"), repositories, files)
     found = found or [_take_file(node, files) for node in _find_files(store, wanted, repositories)]
@@ -77,13 +77,15 @@ def _take_file(node: Node, files: dict[str, list[str]]) -> Scope:
     return Scope(node.source, node.path, [node.path], files[node.source], is_file=True)
 
 
-def _choose(found: Sequence[Scope], path: str) -> Scope:
-    """Give the one that was found; a QueryError lists several."""
+def _choose(found: Sequence[Scope], path: str | None) -> Scope:
+    """Give the one that was found; a QueryError lists several. None as path asks for a whole source."""
     if len(found) == 1:
         return found[0]
     lines = [f"  {each.path or 'all'}  (in {each.source})" for each in found[:SHOWN_CANDIDATES]]
     lines += [f"  and {len(found) - SHOWN_CANDIDATES} more"] if len(found) > SHOWN_CANDIDATES else []
     listed = "\n".join(lines)
+    if path is None:
+        raise QueryError(f"the graph has {len(found)} sources; expected one; name it with --source:\n{listed}")
     raise QueryError(
         f"'{path}' may be any of {len(found)}; expected one; write more of the path, or narrow with --source:\n{listed}"
     )

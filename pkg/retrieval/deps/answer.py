@@ -64,7 +64,7 @@ def check_options(name: str | None, options: DepsOptions) -> None:
     _check_diff(name, options)
     check_choice("question", options.question, QUESTIONS)
     check_choice("direction", options.direction, DIRECTIONS)
-    check_least("depth", options.steps, 0)
+    check_least("depth", options.steps, 1)
     check_least("limit", options.limit, 0)
     if options.doubtful and options.question != "unused":
         raise UsageError("doubtful uses are listed with what is unused; ask for that: --unused --doubtful")

@@ -161,7 +161,9 @@ def _say_ambiguous(name: str, groups: Sequence[Sequence[Node]]) -> str:
     if len(groups) > SHOWN_CANDIDATES:
         lines.append(f"  and {len(groups) - SHOWN_CANDIDATES} more")
     listed = "\n".join(lines)
-    return f"'{name}' may be any of {len(groups)}; expected one; write path:line, or narrow with --source:\n{listed}"
+    places = {(node.path, node.start_line) for node, *_ in groups}
+    advice = "write path:line, or narrow with --source" if len(places) == len(groups) else "narrow with --source"
+    return f"'{name}' may be any of {len(groups)}; expected one; {advice}:\n{listed}"
 
 
 def _say_unknown(store: GraphStore, name: str, source: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import PurePath
@@ -68,13 +69,21 @@ def _write_whole(path: str, package: str) -> str:
 
 
 def relate_path(path: str, root: str) -> str:
-    """Write a path as one below a root, where it lies there; else as it is, with slashes."""
-    plain = path.replace("\\", "/")
+    """Write a path as one below a root, where it lies there; else as it is, with slashes.
+
+    One that leads up from the folder where the question is asked means what lies there on disk.
+    """
+    plain = (os.path.abspath(path) if leads_from_here(path) else path).replace("\\", "/")
     with suppress(ValueError):
         plain = PurePath(plain).relative_to(PurePath(root.replace("\\", "/"))).as_posix()
     while plain.startswith("./"):
         plain = plain[2:]
     return plain
+
+
+def leads_from_here(path: str) -> bool:
+    """Tell whether a path can only be meant from the current folder on."""
+    return path in (".", "..") or path.startswith(("../", "..\\"))
 
 
 def _get_unit(store: GraphStore, source: str, path: str) -> list[Node]:

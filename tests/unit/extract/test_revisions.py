@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from git_trees import commit_all, run_git
+from git_trees import commit_all, make_repository, run_git
 
 from pkg.errors import PathError
 from pkg.extract.discovery import discover
@@ -86,6 +86,18 @@ def test_a_revision_is_never_taken_for_an_option(project: Path, revision: str) -
 def test_a_folder_without_git_says_so(tmp_path: Path) -> None:
     with pytest.raises(PathError, match=r"git cannot read this folder .*expected a git work tree or a bare repository"):
         discover(f"{tmp_path}@HEAD")
+
+
+def test_a_repository_without_commits_says_so(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "--quiet")
+    with pytest.raises(PathError, match=r"no revision 'HEAD': the repository has no commit yet"):
+        discover(f"{tmp_path}@HEAD")
+
+
+def test_a_command_in_advice_can_be_pasted(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "my shop", {"a.py": ""})
+    with pytest.raises(PathError, match=r"git -C '.*/my shop' log"):
+        discover(f"{folder}@nothing")
 
 
 def test_a_missing_git_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fake_sandbox import FakeSandbox
 
 from pkg.errors import InputError, MissingExtraError, PkgError, SandboxError, UsageError
-from pkg.rerank.candidates import Candidate, Ranked, RerankOptions, Task, paper_options
+from pkg.rerank.candidates import Candidate, Ranked, RerankOptions, StageName, Task, paper_options
 from pkg.rerank.reranker import Reranker
 from pkg.sandbox import worker_pool
 
@@ -254,3 +254,20 @@ def test_the_sandbox_is_closed_with_the_reranker() -> None:
 )
 def test_hostile_texts_lose_and_harm_nobody(reranker: Reranker, text: str) -> None:
     assert reranker.rerank(QUERY, [text, RIGHT]).chosen == 1
+
+
+@pytest.mark.parametrize(
+    ("stages", "weights", "said"),
+    [
+        ((), {}, "no stage is left"),
+        (("syntax",), {"syntax": -1.0}, "the weight of syntax is -1"),
+        (("syntax",), {"syntax": float("nan")}, "the weight of syntax is nan"),
+        (("syntax",), {"smoke": 1.0}, "smoke has a weight, and is left out"),
+        (("syntax",), {"syntax": 0.0}, "all weights are 0"),
+    ],
+)
+def test_evidence_that_cannot_order_anything_is_refused(
+    stages: tuple[StageName, ...], weights: dict[str, float], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        RerankOptions(stages=stages, weights=weights)

@@ -13,6 +13,7 @@ from pkg.errors import QueryError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 from pkg.retrieval.deps.answer import Chains, Dependencies, DepsOptions
+from pkg.retrieval.deps.paths import relate_path
 from pkg.retrieval.deps.questions import run_deps
 
 
@@ -91,7 +92,8 @@ def test_depth_follows_level_by_level_and_says_under_which_place(store: Embedded
     places = {each.link.start.id: each for each in answer.found}
     main = next(each for each in answer.found if each.link.start.qualname == "main")
     assert places[main.of].link.start.qualname == "Cart.add"
-    assert ask(store, "load", depth=0).found == ()
+    with pytest.raises(UsageError, match="depth is 0"):
+        ask(store, "load", depth=0)
 
 
 def test_imports_are_followed_from_file_to_file(store: EmbeddedStore) -> None:
@@ -217,3 +219,11 @@ def test_what_cannot_be_meant_is_a_usage_error(store: EmbeddedStore, name: str |
 def test_a_path_with_one_unknown_end_is_told(store: EmbeddedStore) -> None:
     with pytest.raises(QueryError, match="no function, class, constant or file 'nowhere'"):
         ask_chains(store, "main", "nowhere")
+
+
+def test_a_path_that_leads_up_means_what_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shop" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "shop" / "deep")
+    assert relate_path("../cart.py", str(tmp_path / "shop")) == "cart.py"
+    assert relate_path("..", str(tmp_path)) == "shop"
+    assert relate_path("./cart.py", str(tmp_path)) == "cart.py"
