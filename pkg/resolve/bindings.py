@@ -188,7 +188,8 @@ class Bindings:
         """Give what a name may stand for where some of its bindings are in force."""
         values = (self.derive(scope, binding) for binding in self._names.pick(scope, name, numbers))
         found = self._derive_patched(scope, name).union(*values)
-        return found | self._parameters.derive(scope, name) if -1 in numbers else found
+        is_parameter = -1 in numbers and name in scope.parameter_names  # of an earlier version, it may be none any more
+        return found | self._parameters.derive(scope, name) if is_parameter else found
 
     def _derive_final(self, scope: Scope, name: str) -> Values:
         """Give what a name stands for when the code of its module or class has run; a star import may bring it last."""

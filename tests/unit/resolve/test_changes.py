@@ -410,6 +410,17 @@ def test_a_value_that_is_taken_before_its_name_is_bound_anew_reaches_others() ->
     assert tree.links == Tree(tree.texts).links
 
 
+def test_a_parameter_that_was_bound_anew_may_go() -> None:
+    apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
+    bound = "def early():\n    pass\n\n\ndef late():\n    pass\n\n\n"
+    taken = f"{bound}def pick(value=early):\n    chosen = value\n    value = late\n    return chosen\n"
+    use = "from bound import pick\n\npick()()\n"
+    tree = Tree({**apart, "bound.py": taken, "use.py": use})
+    tree.change({**tree.texts, "bound.py": f"{bound}def pick():\n    return late\n"})
+    assert tree.links == Tree(tree.texts).links
+    assert {edge.rule for edge in tree.links["use.py"].edges}
+
+
 def test_a_private_method_and_a_name_in_other_letters_are_found_by_who_speaks_of_them() -> None:
     apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdefgh"}
     base = "class Root:\n    pass\n"

@@ -9,7 +9,7 @@ from graphs import make_store
 
 from pkg.errors import QueryError, UsageError
 from pkg.graph.store import StoreStats
-from pkg.model import QueryResult
+from pkg.model import QueryResult, Source
 from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import QueryOptions
 
@@ -95,10 +95,15 @@ class WithoutBlocks(FakeStore):
     def stats(self) -> StoreStats:
         return replace(super().stats(), nodes={"Source": 1, "Function": 1200})
 
+    def sources(self) -> tuple[Source, ...]:
+        return (Source("shop", "repository", "/shop"),)
+
 
 def test_a_graph_without_the_nodes_of_the_mode_names_a_mode_that_it_has_nodes_of() -> None:
     (note,) = ask(WithoutBlocks(), "see an okapi").coverage.notes
     assert note == "the graph holds no Block nodes; it holds 1,200 Function nodes: ask with mode 'function'"
 
-    (note,) = ask(FakeStore(), "see an okapi").coverage.notes
-    assert note == "the graph holds no Block nodes; run: pkg build PATH"
+
+def test_a_graph_without_code_says_how_to_build_one() -> None:
+    with pytest.raises(QueryError, match="the graph memory:/// holds no code; run: pkg build PATH"):
+        ask(FakeStore(), "see an okapi")
