@@ -23,6 +23,8 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
+    from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
+    from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
     from pkg.evaluation.trace import TraceReport
     from pkg.generation.generate_options import GenerateOptions
     from pkg.generation.sample_writer import Context
@@ -591,6 +593,32 @@ class Graph:
         from pkg.evaluation.trace import trace_calls
 
         return trace_calls(self.store, command, source)
+
+    def evaluate_retrieval(
+        self,
+        queries: str | os.PathLike[str],
+        qrels: str | os.PathLike[str],
+        *,
+        limit: int | None = None,
+        modes: Sequence[EvaluatedMode] = (),
+        rankings: Sequence[RankingName] = (),
+        source: str | None = None,
+        listen: Callable[[str, int, int], None] = lambda mode, done, total: None,
+    ) -> RetrievalReport:
+        """Ask judged questions in every mode by every ranking, and score what comes: MRR, NDCG, recall with intervals.
+
+        queries, qrels: files as BEIR has them. limit: questions to ask. modes, rankings: which ones; without them all.
+        listen: told the mode, and how many of how many searches are done. Raises InputError for a line that is none of
+        the two files, and where they say nothing about each other or about the graph; MissingExtraError for the
+        ranking bm25 without its package.
+        """
+        from pkg.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluationOptions
+        from pkg.evaluation.retrieval.judged_questions import read_judged_questions
+        from pkg.evaluation.retrieval.retrieval_evaluation import evaluate_retrieval
+
+        asked = read_judged_questions(os.fspath(queries), os.fspath(qrels), limit)
+        options = EvaluationOptions(modes, rankings or RANKING_NAMES, source)
+        return evaluate_retrieval(self.store, self._load_encoder(), asked, options, listen)
 
     def prompt(self, result: QueryResult) -> str:
         """Write the augmented prompt of a result (P-19, P-20); where nothing fits, the one without code."""

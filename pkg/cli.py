@@ -40,6 +40,7 @@ from pkg.console.options import (
     outline_options,
     query_options,
     rerank_options,
+    retrieval_options,
     show_options,
     store_options,
     verify_options,
@@ -554,6 +555,29 @@ def rerank(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     from pkg.console.rerank_command import run_rerank
 
     run_rerank(paths, as_json, options)
+
+
+@main.group("eval")
+@click.pass_context
+def evaluate(ctx: click.Context) -> None:
+    """Measure how good answers are, on benchmarks or on questions of your own."""
+    ctx.default_map = dict.fromkeys(evaluate.commands, ctx.default_map or {})
+
+
+@evaluate.command("retrieval", epilog="Example:  pkg eval retrieval --queries queries.jsonl --qrels qrels.tsv")
+@store_options
+@retrieval_options
+@json_option
+def evaluate_retrieval(store: str, as_json: bool, **options: Any) -> None:
+    """Ask the graph questions whose answers are known, and score what it finds.
+
+    The files are as BEIR has them: JSON lines with _id and text, and judgements of query-id, corpus-id and score with
+    tabs between. A corpus-id is the id of a row, or path or path::qualname of a repository. Every mode is asked by
+    every ranking, with plain BM25 as the floor, and without what can be left out.
+    """
+    from pkg.console.retrieval_command import run_evaluation
+
+    run_evaluation(store, as_json, options)
 
 
 def run() -> NoReturn:
