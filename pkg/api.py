@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
     from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
     from pkg.evaluation.trace import TraceReport
+    from pkg.extract.recipe.corpus_recipe import CorpusReport
     from pkg.generation.generate_options import GenerateOptions
     from pkg.generation.sample_writer import Context
     from pkg.generation.samples import WrittenAnswer
@@ -379,6 +380,28 @@ def _generate(
         opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
         reranker = stack.enter_context(Reranker())
         return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
+
+
+def write_corpus(
+    paths: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    docstrings: bool = True,
+    documented: bool = False,
+    any_licence: bool = False,
+    licence: str | None = None,
+) -> CorpusReport:
+    """Write rows and the functions of packages into one corpus for build_graph, each with its source and licence.
+
+    paths: files of rows, wheels, source distributions, folders, names of installed packages. docstrings: leave those of
+    packages in their code. documented: take only functions that have one. any_licence: take packages whatever their
+    licence. licence: of rows that name none. Raises PathError, UsageError where the output is also read, InputError
+    where no row is left.
+    """
+    from pkg.extract.recipe.corpus_recipe import RecipeOptions, make_corpus
+
+    options = RecipeOptions(docstrings, documented, any_licence, licence)
+    return make_corpus([os.fspath(path) for path in paths], os.fspath(output), options)
 
 
 class Graph:

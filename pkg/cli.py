@@ -27,6 +27,7 @@ from pkg.console.options import (
     build_options,
     check_build_options,
     choose_question,
+    corpus_options,
     deps_options,
     diff_options,
     enhance_options,
@@ -555,6 +556,22 @@ def rerank(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     from pkg.console.rerank_command import run_rerank
 
     run_rerank(paths, as_json, options)
+
+
+@main.command(epilog="Example:  pkg corpus click rich wheels/ -o helpers.jsonl   and then:  pkg build helpers.jsonl")
+@click.argument("paths", metavar="FILE|FOLDER|NAME...", nargs=-1, required=True, callback=decode_options)
+@corpus_options
+@json_option
+def corpus(paths: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
+    """Make a corpus for pkg build of rows and of packages, with source and licence of each row.
+
+    A file of rows (.jsonl, .json, .csv, each also .gz, or .parquet), as those of PythonAlpaca with instruction, input
+    and output, loses what holds no Python. A wheel, a source distribution, a folder of such or of code, or the NAME of
+    an installed package gives a row for each function, if its licence is permissive. Equal answers are written once.
+    """
+    from pkg.console.corpus_command import run_corpus
+
+    run_corpus(paths, output, as_json, options)
 
 
 @main.group("eval")

@@ -709,3 +709,20 @@ retrieval_options = combine(
     source_setting(help="Look in one source only."),
 )
 """The options of `pkg eval retrieval`, but for the store."""
+
+corpus_options = combine(
+    click.option(
+        "--output", "-o", required=True, callback=decode_option, metavar="OUT.jsonl", help="File to write the rows to."
+    ),
+    click.option(
+        "--docstrings/--no-docstrings",
+        default=True,
+        help="Leave the docstrings of packages in their code (default), or in the instruction of a row alone.",
+    ),
+    click.option("--documented", is_flag=True, help="Take of packages only the functions that have a docstring."),
+    click.option("--any-licence", is_flag=True, help="Take packages whatever their licence: yours to answer for."),
+    click.option(
+        "--licence", callback=decode_option, metavar="NAME", help="Licence of rows that name none; else: unknown."
+    ),
+)
+"""The options of `pkg corpus`."""

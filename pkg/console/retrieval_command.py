@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHARES = {"mrr@10": "MRR@10", "ndcg@10": "NDCG@10", "recall@1": "R@1", "recall@5": "R@5", "recall@10": "R@10"}
 SHARES |= {"recall@100": "R@100"}
-LEGEND = "below each figure its 95 % interval; unfit: questions that nothing fits; ms: of the middle question, for 100 answers"
+LEGEND = "±: 95 %; unfit: questions that nothing fits; ms: of the middle question, which is asked for 100 answers"
 COLUMNS = ("ranking", *SHARES.values(), "over BM25", "empty", "ms")
 
 
@@ -72,4 +72,5 @@ def _make_row(ranking: str, without: str, figures: Mapping[str, Any]) -> list[An
 
 def _say_share(figures: Mapping[str, Any], name: str, sign: str = "") -> str:
     low, high = figures[f"{name}_95%"]
-    return f"{figures[name]:{sign}.3f}\n{low:{sign}.2f}-{high:{sign}.2f}".replace("0.", ".").replace("-+", " +")
+    value = figures[name]
+    return f"{value:{sign}.3f}\n±{max(value - low, high - value):.2f}"
