@@ -25,7 +25,8 @@ from measure import Figures, make_parser, open_folder, read_options, run_pkg, wr
 from packages import unpack_package
 from plain_questions import read_package_questions
 from question_sets import Question, QuestionSet
-from rank_scores import Answered, find_rank, summarise_ranks
+
+from pkg.evaluation.retrieval.rank_scores import Answered, find_rank, summarise_ranks
 
 LIMIT = 20  # symbols that are asked for: classes and constants among them are passed over
 _FILE, _LINE = re.compile(r"\*\*`([^`]+\.pyi?)`\*\*"), re.compile(r"(\d+)\t")

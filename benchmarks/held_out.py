@@ -18,9 +18,9 @@ from typing import TypeAlias
 
 from measure import Figures, make_parser, open_folder, read_options, run_pkg, write_result
 from packages import DECLARED, HELD_OUT, Package, fetch_package
-from rank_scores import find_interval
 
 from pkg.api import Graph, open_graph
+from pkg.evaluation.retrieval.rank_scores import find_interval
 from pkg.model import Hit, Label
 
 DATA = Path(__file__).with_name("data")

@@ -27,8 +27,6 @@ from evaluation_code import STANDARD_LIBRARY
 from measure import Figures, make_parser, open_folder, read_options, run_pkg, write_result
 from plain_questions import read_plain_questions
 from question_sets import DEVELOPMENT, TEST, Question, QuestionSet
-from rank_baselines import PlainBM25
-from rank_scores import DEPTH, Answered, find_rank, summarise_ranks
 from spyder_questions import read_spyder_questions
 
 from pkg.api import Graph, open_graph
@@ -36,6 +34,8 @@ from pkg.encode.encoder import Encoder
 from pkg.encode.headings import Headings
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
+from pkg.evaluation.retrieval.plain_bm25 import PlainBM25
+from pkg.evaluation.retrieval.rank_scores import DEPTH, Answered, find_rank, summarise_ranks
 from pkg.graph.store import GraphStore
 from pkg.model import BLOCK_KINDS, Label, Match, Node, NodeFilter
 from pkg.retrieval.long.long_search import encode_parts

@@ -23,7 +23,10 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
+    from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
+    from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
     from pkg.evaluation.trace import TraceReport
+    from pkg.extract.recipe.corpus_recipe import CorpusReport
     from pkg.generation.generate_options import GenerateOptions
     from pkg.generation.sample_writer import Context
     from pkg.generation.samples import WrittenAnswer
@@ -379,6 +382,28 @@ def _generate(
         return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
 
 
+def write_corpus(
+    paths: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    docstrings: bool = True,
+    documented: bool = False,
+    any_licence: bool = False,
+    licence: str | None = None,
+) -> CorpusReport:
+    """Write rows and the functions of packages into one corpus for build_graph, each with its source and licence.
+
+    paths: files of rows, wheels, source distributions, folders, names of installed packages. docstrings: leave those of
+    packages in their code. documented: take only functions that have one. any_licence: take packages whatever their
+    licence. licence: of rows that name none. Raises PathError, UsageError where the output is also read, InputError
+    where no row is left.
+    """
+    from pkg.extract.recipe.corpus_recipe import RecipeOptions, make_corpus
+
+    options = RecipeOptions(docstrings, documented, any_licence, licence)
+    return make_corpus([os.fspath(path) for path in paths], os.fspath(output), options)
+
+
 class Graph:
     """A graph to ask; use it in a with statement, or call close."""
 
@@ -591,6 +616,32 @@ class Graph:
         from pkg.evaluation.trace import trace_calls
 
         return trace_calls(self.store, command, source)
+
+    def evaluate_retrieval(
+        self,
+        queries: str | os.PathLike[str],
+        qrels: str | os.PathLike[str],
+        *,
+        limit: int | None = None,
+        modes: Sequence[EvaluatedMode] = (),
+        rankings: Sequence[RankingName] = (),
+        source: str | None = None,
+        listen: Callable[[str, int, int], None] = lambda mode, done, total: None,
+    ) -> RetrievalReport:
+        """Ask judged questions in every mode by every ranking, and score what comes: MRR, NDCG, recall with intervals.
+
+        queries, qrels: files as BEIR has them. limit: questions to ask. modes, rankings: which ones; without them all.
+        listen: told the mode, and how many of how many searches are done. Raises InputError for a line that is none of
+        the two files, and where they say nothing about each other or about the graph; MissingExtraError for the
+        ranking bm25 without its package.
+        """
+        from pkg.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluationOptions
+        from pkg.evaluation.retrieval.judged_questions import read_judged_questions
+        from pkg.evaluation.retrieval.retrieval_evaluation import evaluate_retrieval
+
+        asked = read_judged_questions(os.fspath(queries), os.fspath(qrels), limit)
+        options = EvaluationOptions(modes, rankings or RANKING_NAMES, source)
+        return evaluate_retrieval(self.store, self._load_encoder(), asked, options, listen)
 
     def prompt(self, result: QueryResult) -> str:
         """Write the augmented prompt of a result (P-19, P-20); where nothing fits, the one without code."""

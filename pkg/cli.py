@@ -27,6 +27,7 @@ from pkg.console.options import (
     build_options,
     check_build_options,
     choose_question,
+    corpus_options,
     deps_options,
     diff_options,
     enhance_options,
@@ -40,6 +41,7 @@ from pkg.console.options import (
     outline_options,
     query_options,
     rerank_options,
+    retrieval_options,
     show_options,
     store_options,
     verify_options,
@@ -560,6 +562,45 @@ def rerank(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     from pkg.console.rerank_command import run_rerank
 
     run_rerank(paths, as_json, options)
+
+
+@main.command(epilog="Example:  pkg corpus click rich wheels/ -o helpers.jsonl   and then:  pkg build helpers.jsonl")
+@click.argument("paths", metavar="FILE|FOLDER|NAME...", nargs=-1, required=True, callback=decode_options)
+@corpus_options
+@json_option
+def corpus(paths: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
+    """Make a corpus for pkg build of rows and of packages, with source and licence of each row.
+
+    A file of rows (.jsonl, .json, .csv, each also .gz, or .parquet), as those of PythonAlpaca with instruction, input
+    and output, loses what holds no Python. A wheel, a source distribution, a folder of such or of code, or the NAME of
+    an installed package gives a row for each function, if its licence is permissive. Equal answers are written once.
+    """
+    from pkg.console.corpus_command import run_corpus
+
+    run_corpus(paths, output, as_json, options)
+
+
+@main.group("eval")
+@click.pass_context
+def evaluate(ctx: click.Context) -> None:
+    """Measure how good answers are, on benchmarks or on questions of your own."""
+    ctx.default_map = dict.fromkeys(evaluate.commands, ctx.default_map or {})
+
+
+@evaluate.command("retrieval", epilog="Example:  pkg eval retrieval --queries queries.jsonl --qrels qrels.tsv")
+@store_options
+@retrieval_options
+@json_option
+def evaluate_retrieval(store: str, as_json: bool, **options: Any) -> None:
+    """Ask the graph questions whose answers are known, and score what it finds.
+
+    The files are as BEIR has them: JSON lines with _id and text, and judgements of query-id, corpus-id and score with
+    tabs between. A corpus-id is the id of a row, or path or path::qualname of a repository. Every mode is asked by
+    every ranking, with plain BM25 as the floor, and without what can be left out.
+    """
+    from pkg.console.retrieval_command import run_evaluation
+
+    run_evaluation(store, as_json, options)
 
 
 def run() -> NoReturn:

@@ -27,6 +27,7 @@ from pkg.console.settings import (
 )
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError, conceal_address
+from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
@@ -680,3 +681,48 @@ rerank_options = combine(
     ),
 )
 """The options of `pkg rerank`."""
+
+
+def file_option(flag: str, help: str) -> Callable[..., Any]:
+    """Make an option that must name a file."""
+    return click.option(flag, required=True, callback=decode_option, metavar="FILE", help=help)
+
+
+retrieval_options = combine(
+    file_option("--queries", "Questions: JSON lines with _id and text, also .gz."),
+    file_option("--qrels", "Which answers are right: query-id, corpus-id and score with tabs between, also .gz."),
+    click.option("--limit", type=click.IntRange(1), help="Questions to ask, the first ones of the file."),
+    click.option(
+        "--mode",
+        "modes",
+        multiple=True,
+        type=click.Choice(get_args(EvaluatedMode)),
+        help="Look for this alone; may be given several times. Default: functions, blocks, and files where there are.",
+    ),
+    click.option(
+        "--ranking",
+        "rankings",
+        multiple=True,
+        type=click.Choice(get_args(RankingName)),
+        help="Ask by this ranking alone; may be given several times. bm25 needs the extra eval.",
+    ),
+    source_setting(help="Look in one source only."),
+)
+"""The options of `pkg eval retrieval`, but for the store."""
+
+corpus_options = combine(
+    click.option(
+        "--output", "-o", required=True, callback=decode_option, metavar="OUT.jsonl", help="File to write the rows to."
+    ),
+    click.option(
+        "--docstrings/--no-docstrings",
+        default=True,
+        help="Leave the docstrings of packages in their code (default), or in the instruction of a row alone.",
+    ),
+    click.option("--documented", is_flag=True, help="Take of packages only the functions that have a docstring."),
+    click.option("--any-licence", is_flag=True, help="Take packages whatever their licence: yours to answer for."),
+    click.option(
+        "--licence", callback=decode_option, metavar="NAME", help="Licence of rows that name none; else: unknown."
+    ),
+)
+"""The options of `pkg corpus`."""

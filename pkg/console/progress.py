@@ -55,6 +55,13 @@ class ProgressBar:
         rate = f"{done / seconds:,.1f} functions a second" if seconds else ""
         bar.update(bar.task_ids[0], completed=done, total=total, description=f"enhancing, {rate}")
 
+    def count(self, what: str, done: int, total: int) -> None:
+        """Show that `done` of `total` things of one kind are done, and how long the rest takes."""
+        from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+        bar = self._switch(what, MofNCompleteColumn(), TimeRemainingColumn())
+        bar.update(bar.task_ids[0], completed=done, total=total)
+
     def close(self) -> None:
         """Take the bar away."""
         if self._bar is not None:

@@ -45,11 +45,7 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
 
 
 def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult:
-    question, read = parse_question(text), _note_reading(text)
-    query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
-    if not knows_question(encoder, question.text, query):
-        check_known(store, question, encoder.name, options.ranking)
-    find = partial(_find_best, store, question, query, parts, options)
+    (query, find), read = open_search(store, encoder, text, options), _note_reading(text)
     if options.mode == "file":
         return _list_files(store, text, find, read, options)
     found = find(options.top_k)
@@ -66,6 +62,20 @@ def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOpt
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
+
+
+def open_search(
+    store: GraphStore, encoder: Encoder, text: str, options: QueryOptions
+) -> tuple[Vectors, Callable[[int], Found]]:
+    """Read a question, and give its vector, float32 [dimension], and the search for any number of the best nodes.
+
+    A QueryError where nothing can be asked.
+    """
+    question = parse_question(text)
+    query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
+    if not knows_question(encoder, question.text, query):
+        check_known(store, question, encoder.name, options.ranking)
+    return query, partial(_find_best, store, question, query, parts, options)
 
 
 def _list_files(

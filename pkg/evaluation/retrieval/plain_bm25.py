@@ -1,4 +1,4 @@
-"""The baselines that no part of the product computes: plain BM25 over the words of the code (P-31).
+"""The baseline that no part of the product computes: plain BM25 over the words of the code (P-31).
 
 Words are what marks tell apart, as such tools split identifiers; that the product splits further is part of what it is
 measured for.
@@ -9,15 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from rank_bm25 import BM25Okapi
 
+from pkg.errors import MissingExtraError
 from pkg.terms.words import blank_separators, fold_case, split_by_case
 
 
 class PlainBM25:
-    """Rank whole texts by BM25 as the package rank-bm25 computes it, with its own constants."""
+    """Rank whole texts by BM25 as the package rank-bm25 computes it, with its own constants.
+
+    Raises MissingExtraError where that is not installed.
+    """
 
     def __init__(self, places: Sequence[str], texts: Sequence[str]) -> None:
+        try:
+            from rank_bm25 import BM25Okapi
+        except ImportError as fault:
+            raise MissingExtraError("rank-bm25", "eval", "the ranking bm25") from fault
         self._places = places
         self._index = BM25Okapi([_split_plainly(text) for text in texts])
 

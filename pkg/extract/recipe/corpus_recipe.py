@@ -1,0 +1,172 @@
+"""The use case of `pkg corpus`: rows and packages in, one file for `pkg build` out, with every loss counted (P-01)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO
+
+from pkg.errors import InputError, PathError, UsageError
+from pkg.extract.answers import find_code
+from pkg.extract.recipe.distributions import find_packages
+from pkg.extract.recipe.function_rows import CorpusRow, list_function_rows
+from pkg.extract.recipe.licences import UNKNOWN
+from pkg.extract.records import Fields, Item, is_corpus, name_place, name_row, open_records
+from pkg.extract.rows import CODE_FIELDS
+from pkg.model import Skip, Status
+
+_LICENCE_FIELDS = ("licence", "license")
+SHOWN = 20  # lines that are listed of what was left out
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeOptions:
+    """What becomes a row, and what is said of rows that do not say it themselves."""
+
+    docstrings: bool = True  # leave docstrings in the code of packages
+    documented: bool = False  # take only those functions of packages that have a docstring
+    any_licence: bool = False  # take packages whatever their licence
+    licence: str | None = None  # of rows that name none
+
+
+@dataclass(slots=True)
+class CorpusReport:
+    """What was written, and what was left out for which reason."""
+
+    rows: int = 0
+    duplicates: int = 0  # rows whose answer equals that of an earlier one
+    without_python: int = 0  # rows whose answer holds no Python
+    undocumented: int = 0
+    unreadable: int = 0
+    first_unreadable: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)  # licences by package
+    sources: Counter[str] = field(default_factory=Counter)  # rows by where they come from
+    licences: Counter[str] = field(default_factory=Counter)  # rows by their licence
+
+    def skip(self, skip: Skip) -> None:
+        """Count what could not be read."""
+        self.unreadable += 1
+        if len(self.first_unreadable) < SHOWN:
+            self.first_unreadable.append(str(skip))
+
+
+def make_corpus(paths: Sequence[str], output: str, options: RecipeOptions | None = None) -> CorpusReport:
+    """Write the rows of files and packages into one file of JSON lines; it is put in place only when it is whole.
+
+    paths: files of rows, such as those with instruction, input and output; wheels, source distributions, folders, and the names of
+    installed packages. The same input gives the same bytes. Raises PathError for what cannot be read or written,
+    UsageError where the output is one of the inputs, InputError where not one row is left.
+    """
+    options = options or RecipeOptions()
+    if any(os.path.exists(path) and os.path.realpath(path) == os.path.realpath(output) for path in paths):
+        raise UsageError(f"{output} is one of the files that are read; expected another file to write to")
+    report, work = CorpusReport(), f"{output}.{os.getpid()}.tmp"
+    try:
+        with open(work, "x", encoding="utf-8") as file:
+            _write_rows(file, paths, options, report)
+        if not report.rows:
+            raise InputError(f"no rows for {output}: {describe_losses(report) or 'nothing was read'}")
+        os.replace(work, output)
+    except OSError as fault:
+        raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
+    finally:
+        Path(work).unlink(missing_ok=True)
+    return report
+
+
+def describe_losses(report: CorpusReport) -> str:
+    """Say in one line what was left out."""
+    refused = ", ".join(f"{name} ({licence})" for name, licence in report.refused.items())
+    counts = {
+        "duplicates": report.duplicates,
+        "without Python": report.without_python,
+        "without docstring": report.undocumented,
+        f"unreadable (the first: {next(iter(report.first_unreadable), '')})": report.unreadable,
+        f"packages refused for their licence: {refused}": len(report.refused),
+    }
+    return "; ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+
+
+def _write_rows(file: IO[str], paths: Sequence[str], options: RecipeOptions, report: CorpusReport) -> None:
+    seen, ids = set[bytes](), Counter[str]()
+    for row in _read_all(paths, options, report):
+        digest = blake2b(row.output.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if digest in seen:
+            report.duplicates += 1
+            continue
+        seen.add(digest)
+        ids[row.id] += 1
+        if ids[row.id] > 1:
+            row = replace(row, id=f"{row.id}#{ids[row.id]}")
+        report.rows += 1
+        report.sources[row.source] += 1
+        report.licences[row.licence] += 1
+        file.write(json.dumps(asdict(row)) + "\n")
+
+
+def _read_all(paths: Sequence[str], options: RecipeOptions, report: CorpusReport) -> Iterator[CorpusRow]:
+    for path in paths:
+        yield from (_read_alpaca if is_corpus(path) else _read_packages)(path, options, report)
+
+
+def _read_packages(path: str, options: RecipeOptions, report: CorpusReport) -> Iterator[CorpusRow]:
+    """Give the functions of the packages at a path; those of packages under other licences are refused."""
+    for package in find_packages(path):
+        if not (package.licence.is_permissive or options.any_licence):
+            report.refused[package.source] = package.licence.name
+            continue
+        for skip in package.skipped:
+            report.skip(skip)
+        for row in list_function_rows(package, options.docstrings):
+            if isinstance(row, Skip):
+                report.skip(row)
+            elif options.documented and not row.instruction:
+                report.undocumented += 1
+            else:
+                yield row
+
+
+def _read_alpaca(path: str, options: RecipeOptions, report: CorpusReport) -> Iterator[CorpusRow]:
+    """Give the rows of a file whose answers hold Python, as they are."""
+    stem = Path(path).name.partition(".")[0] if path != "-" else "stdin"
+    with closing(open_records(path)) as items:
+        for item in items:
+            row = _make_row(path, stem, item, options)
+            if isinstance(row, Skip):
+                report.skip(row)
+            elif find_code(row.output).status is Status.FAILED:
+                report.without_python += 1
+            else:
+                yield row
+
+
+def _make_row(path: str, stem: str, item: Item, options: RecipeOptions) -> CorpusRow | Skip:
+    if isinstance(item, Skip):
+        return Skip(f"{path}, {item.path}", item.reason)
+    index, fields = item
+    output = next((text for name in CODE_FIELDS if (text := _read_text(fields, name))), None)
+    if output is None:
+        found = ", ".join(list(fields)[:SHOWN]) or "none"
+        return Skip(f"{path}, {name_place(path, index)}", f"no answer, such as 'output' (found: {found})")
+    own = next((fields[name] for name in ("id", "_id") if name in fields), None)
+    name = str(own) if isinstance(own, str | int) and own != "" else f"{stem}-{name_row(index)}"
+    licence = next((text for name in _LICENCE_FIELDS if (text := _read_text(fields, name))), "")
+    return CorpusRow(
+        name,
+        _read_text(fields, "instruction"),
+        _read_text(fields, "input"),
+        output,
+        _read_text(fields, "source") or stem,
+        licence or options.licence or UNKNOWN,
+    )
+
+
+def _read_text(fields: Fields, name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""

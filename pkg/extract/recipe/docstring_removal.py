@@ -1,0 +1,35 @@
+"""Take docstrings out of code, and read what they say first: what is asked about a function must not stand in it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from collections.abc import Iterable
+
+from pkg.model import Function
+
+
+def remove_spans(text: bytes, start: int, end: int, spans: Iterable[tuple[int, int]]) -> bytes:
+    """Give text[start:end] without some spans, and without the lines that are blank for lack of them."""
+    pieces, done = [], start
+    for low, high in sorted(spans):
+        line = text.rfind(b"\n", 0, low) + 1
+        if not text[line:low].strip() and text[high : high + 1] == b"\n":
+            low, high = line, high + 1
+        pieces.append(text[done:low])
+        done = max(done, high)
+    return b"".join((*pieces, text[done:end]))
+
+
+def summarise_docstring(text: bytes, function: Function) -> str:
+    """Give the first paragraph of a docstring on one line; nothing where there is no docstring."""
+    if function.docstring is None:
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            docstring = ast.literal_eval(text[function.docstring.start : function.docstring.end].decode())
+    except (ValueError, SyntaxError):
+        return ""
+    return " ".join(inspect.cleandoc(docstring).split("\n\n")[0].split())
