@@ -10,6 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +24,9 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
+    from pkg.evaluation.code.code_report import CodeReport
+    from pkg.evaluation.code.solver import Listen as EvaluationListen
+    from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
     from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
     from pkg.evaluation.trace import TraceReport
@@ -344,6 +348,64 @@ def rank_stream(
     from pkg.rerank.tasks import rank_one_by_one
 
     return rank_one_by_one(lambda: Reranker(options), tasks)
+
+
+def evaluate_code(
+    benchmark: str,
+    model: str | TextModel,
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    store: str | None = None,
+    columns: Sequence[str] = (),
+    limit: int | None = None,
+    shown: int = 1,
+    is_any: bool = False,
+    options: SolverOptions | None = None,
+    listen: EvaluationListen = lambda column, done, total, seconds: None,
+    ask: Ask | None = None,
+) -> CodeReport:
+    """Have a model answer a benchmark in several columns, judge all answers by hidden tests, and report (P-26 to P-36).
+
+    benchmark: humaneval, humaneval+, mbpp or mbpp+; data: its official file, or a folder that holds it. out: the folder
+    of the run, where it goes on if it was cut off. columns: by name, without any the eight of the paper. limit: items,
+    drawn by the seed. shown: tests that the tasks of MBPP show. is_any: take rows that are not the official ones.
+    listen: told the column, how many answers are there, of how many, and the seconds. Raises what query raises,
+    UsageError where the folder holds another run, ModelError for a model that cannot be used.
+    """
+    from pkg.evaluation.code.benchmark_files import read_benchmark
+    from pkg.evaluation.code.code_report import read_report
+    from pkg.evaluation.code.columns import PAPER, choose_columns
+    from pkg.evaluation.code.contexts import ContextFinder
+    from pkg.evaluation.code.items import draw_items
+    from pkg.evaluation.code.records import RunFolder
+    from pkg.evaluation.code.solver import Evaluation, describe_graph, describe_run
+    from pkg.evaluation.code.solver_options import SolverOptions
+    from pkg.models.registry import open_model
+    from pkg.sandbox.worker_pool import open_sandbox
+
+    options = options or SolverOptions()
+    chosen = choose_columns(columns or PAPER)
+    whole = read_benchmark(benchmark, Path(data), shown, is_any)
+    items = draw_items(whole, limit, options.seed)
+    with ExitStack() as stack:
+        finder, graph = None, ""
+        if any(column.needs_graph for column in chosen):
+            opened = stack.enter_context(open_graph(store, ask=ask))
+            finder = ContextFinder(opened.store, opened._load_encoder(), options.source, options.seed)
+            graph = describe_graph(opened.store, options.source)
+        text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
+        sandbox = stack.enter_context(open_sandbox())
+        Evaluation(items, text_model, sandbox, folder, options, finder, listen).run(chosen)
+    return read_report(Path(out))
+
+
+def report_evaluation(path: str | os.PathLike[str]) -> CodeReport:
+    """Make the report of a run anew from its records alone; nothing is asked and nothing runs."""
+    from pkg.evaluation.code.code_report import read_report
+
+    return read_report(Path(path))
 
 
 def generate_answer(

@@ -27,6 +27,7 @@ from pkg.console.options import (
     build_options,
     check_build_options,
     choose_question,
+    code_evaluation_options,
     corpus_options,
     deps_options,
     diff_options,
@@ -601,6 +602,63 @@ def evaluate_retrieval(store: str, as_json: bool, **options: Any) -> None:
     from pkg.console.retrieval_command import run_evaluation
 
     run_evaluation(store, as_json, options)
+
+
+@evaluate.command(
+    "humaneval",
+    epilog="Example:  pkg eval humaneval --data HumanEval.jsonl.gz --model gguf:coder.gguf --out run --limit 40",
+)
+@store_options
+@code_evaluation_options
+@json_option
+def evaluate_humaneval(store: str, as_json: bool, **options: Any) -> None:
+    """Have a model answer HumanEval without context, with what baselines find, and with what the graph finds.
+
+    All answers run in the sandbox against the hidden tests; what context fixes and what it breaks is told for each
+    column. The folder of the run keeps prompts, answers, verdicts and what was found.
+    """
+    from pkg.console.eval_command import run_code_evaluation
+
+    run_code_evaluation("humaneval", store, as_json, {**options, "shown": 0})
+
+
+@evaluate.command(
+    "mbpp", epilog="Example:  pkg eval mbpp --data mbpp.jsonl --model gguf:coder.gguf --out run --limit 200"
+)
+@store_options
+@code_evaluation_options
+@click.option(
+    "--shown-tests",
+    "shown",
+    type=click.IntRange(0, 3),
+    default=1,
+    show_default=True,
+    help="Tests that the task shows; with 0 it names the function.",
+)
+@json_option
+def evaluate_mbpp(store: str, as_json: bool, **options: Any) -> None:
+    """Have a model answer the 500 test tasks of MBPP, in the columns of `pkg eval humaneval`."""
+    from pkg.console.eval_command import run_code_evaluation
+
+    run_code_evaluation("mbpp", store, as_json, options)
+
+
+@evaluate.command("report", epilog="Example:  pkg eval report run --format markdown > report.md")
+@click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, callback=decode_options)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json", "csv", "markdown")),
+    default="table",
+    show_default=True,
+    help="A table for a person, JSON lines, comma-separated values, or the tables of the paper in Markdown.",
+)
+@json_option
+def evaluate_report(paths: tuple[str, ...], form: str, as_json: bool) -> None:
+    """Make every figure of a run anew from its records; no model is asked, and nothing runs."""
+    from pkg.console.eval_command import run_report
+
+    run_report(paths, form, as_json)
 
 
 def run() -> NoReturn:

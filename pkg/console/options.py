@@ -27,6 +27,7 @@ from pkg.console.settings import (
 )
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError, conceal_address
+from pkg.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
 from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
@@ -726,3 +727,41 @@ corpus_options = combine(
     ),
 )
 """The options of `pkg corpus`."""
+
+code_evaluation_options = combine(
+    click.option(
+        "--data", required=True, callback=decode_option, metavar="PATH", help="The benchmark's file, or its folder."
+    ),
+    click.option(
+        "--out", required=True, callback=decode_option, metavar="FOLDER",
+        help="Folder of the run; the same command goes on there where it stopped.",
+    ),
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
+    click.option(
+        "--columns", multiple=True, metavar="NAME,...",
+        help="What to compare; without it the eight of the paper. Further: signatures, random, gold, similarity,"
+        " placebo, placebo-ideal, none:FORM.",
+    ),
+    click.option("--plus", is_flag=True, help="Judge by the tests of EvalPlus."),
+    click.option("--any-data", "is_any", is_flag=True, help="Take rows that are not the official ones."),
+    click.option("--limit", type=click.IntRange(1), help="Items to answer, drawn by the seed."),
+    click.option("--form", default=SOLVER.form, show_default=True, help="Form of the prompts."),
+    click.option(
+        "--samples", "-n", type=click.IntRange(1), default=SOLVER.samples, show_default=True, help="Answers an item."
+    ),
+    click.option(
+        "--temperature", type=click.FloatRange(0), default=SOLVER.temperature, show_default=True, help="Of the samples."
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(1), default=SOLVER.max_tokens, show_default=True, help="Of an answer."
+    ),
+    click.option("--seed", type=int, default=SOLVER.seed, show_default=True, help="Of draws and samples."),
+    click.option(
+        "--batch", type=click.IntRange(1), default=SOLVER.batch, show_default=True, help="Prompts sent at once."
+    ),
+    click.option(
+        "--link/--no-link", default=SOLVER.link, help="Put helpers that an answer calls into it (default), or not."
+    ),
+    source_setting(help="Look in one source of the graph only."),
+)  # fmt: skip
+"""The options of `pkg eval humaneval` and `mbpp`, but for the store and the tests that MBPP shows."""

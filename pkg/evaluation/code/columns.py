@@ -1,0 +1,99 @@
+"""The columns of an evaluation: ways to come by one answer to each item, and controls (P-26 to P-31)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pkg.errors import UsageError
+from pkg.generation.forms.choice import FORMS
+
+Kind = Literal["written", "chosen", "ideal"]
+"""Whether an answer is written by the model, or chosen among those of other columns: by a reranker, or by the tests."""
+
+Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold"]
+"""What finds the code that a prompt shows; "" shows none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One way to come by an answer."""
+
+    name: str
+    title: str  # in tables
+    kind: Kind
+    summary: str
+    finder: Finder = ""
+    form: str = ""  # of the prompt, where it is not that of the run
+    among: tuple[str, ...] = ()  # columns that one is chosen among, the first wins ties
+    is_paper: bool = False  # chosen by syntax, a run and similarity alone (P-23 to P-25)
+
+    @property
+    def needs_graph(self) -> bool:
+        """Tell whether it cannot be filled without a graph."""
+        return self.finder not in ("", "gold")
+
+
+_AMONG = ("none", "func-bm25", "func-pkg", "block-pkg")
+_PLACEBO = ("none", "none:brief", "none:raw", "none:generic")
+
+_FIXED = (
+    Column("none", "None", "written", "no code is shown (P-28)"),
+    Column("bm25", "BM25", "written", "the best whole row by BM25 (P-29)", "bm25"),
+    Column("dense", "Dense", "written", "the best whole row by the encoder of the graph (P-30)", "dense"),
+    Column("func-bm25", "Func-BM25", "written", "the best function by BM25 (P-31)", "func-bm25"),
+    Column("func-pkg", "Func-PKG", "written", "the best function of the graph, pruned (P-16 to P-18)", "func-pkg"),
+    Column("block-pkg", "Block-PKG", "written", "the best block of the graph, pruned (P-15, P-17, P-18)", "block-pkg"),
+    Column(
+        "reranked", "Reranked", "chosen",
+        "chosen by what the examples of the task show, then by syntax, names, behaviour and similarity", among=_AMONG,
+    ),
+    Column("ideal", "Ideal", "ideal", "right if any of the same candidates is: an upper bound (P-27)", among=_AMONG),
+    Column("signatures", "Signatures", "written", "three names with a line each", "signatures"),
+    Column("random", "Random helper", "written", "control: a function drawn at random", "random"),
+    Column("gold", "Gold helper", "written", "control: the right answer itself is shown", "gold"),
+    Column(
+        "similarity", "Similarity", "chosen",
+        "control: chosen by syntax, a run and similarity alone, as in the paper (P-23 to P-25)",
+        among=_AMONG, is_paper=True,
+    ),
+    Column("placebo", "Reranked forms", "chosen", "control: as reranked, among forms without context", among=_PLACEBO),
+    Column("placebo-ideal", "Ideal forms", "ideal", "control: as ideal, among forms without context", among=_PLACEBO),
+)  # fmt: skip
+
+PAPER = ("none", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "reranked", "ideal")
+"""The eight columns of the paper's tables."""
+
+CONTROLS = ("signatures", "random", "gold", "similarity", "placebo", "placebo-ideal")
+NAMES = tuple(column.name for column in _FIXED)
+
+
+def choose_columns(names: Iterable[str]) -> tuple[Column, ...]:
+    """Give columns by their names, with those that they choose among, each once and before who needs it.
+
+    `none:FORM` is the column without code in another form of the prompt. A UsageError for a name that none has.
+    """
+    found: dict[str, Column] = {}
+    for name in names:
+        column = _find_column(name)
+        for each in (*column.among, name):
+            found.setdefault(each, _find_column(each))
+    return tuple(sorted(found.values(), key=lambda column: column.kind != "written"))
+
+
+def _find_column(name: str) -> Column:
+    first, _, form = name.partition(":")
+    if form:
+        if first != "none" or form not in FORMS:
+            raise UsageError(f"no column '{name}'; expected none:FORM with one of: {', '.join(FORMS)}")
+        return Column(name, f"None, {form}", "written", f"control: no code, in the form {form}", form=form)
+    found = next((column for column in _FIXED if column.name == name), None)
+    if found is None:
+        raise UsageError(f"no column '{name}'; expected some of: {', '.join(NAMES)}, none:FORM")
+    return found
+
+
+def order_columns(names: Sequence[str]) -> list[str]:
+    """Put the names of columns into the order of tables: those of the paper, controls, other forms."""
+    return sorted(names, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))

@@ -1,0 +1,135 @@
+"""The files of a run: what was asked for, what was found, written and judged; a run that was cut off goes on there.
+
+`run.json` says what the run is of, and refuses another; `records.jsonl` has a line for each answer with its verdict and
+alone makes every figure; `contexts.jsonl` and `generations.jsonl` hold code that was found and texts of the model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pkg.errors import InputError, PathError, UsageError
+
+VERSION = 1  # of the files of a run
+RUN, RECORDS, CONTEXTS, GENERATIONS = "run.json", "records.jsonl", "contexts.jsonl", "generations.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One answer to one item: how it came about, and how the hidden tests end."""
+
+    column: str
+    item: str
+    sample: int
+    passed: bool
+    error: str  # class of what fails (P-33); "" where all pass
+    detail: str = ""
+    form: str = ""
+    shown: tuple[str, ...] = ()  # places of the code that the prompt shows
+    linked: tuple[str, ...] = ()  # places of helpers that were put into the answer
+    score: float | None = None  # of the best hit
+    fits: bool | None = None
+    is_shown_right: bool | None = None  # whether what the task shows holds; None where it shows nothing
+    chosen: str = ""  # the column whose answer was chosen
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0  # of the model
+    is_cut: bool = False
+    code: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Tell it from every other record of the run."""
+        return self.column, self.item, self.sample
+
+
+class RunFolder:
+    """A folder that holds one run; lines are added as they are done, and one that was cut off is dropped."""
+
+    def __init__(self, path: Path, head: dict[str, Any]) -> None:
+        """Open a run, or begin one; a UsageError where the folder holds another one."""
+        self.path = path
+        self.head = json.loads(json.dumps({"version": VERSION, **head}))
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise PathError(f"cannot make the folder {path}: {fault.strerror}") from None
+        if (path / RUN).exists():
+            self._check(read_head(path))
+        elif any((path / name).exists() for name in (RECORDS, CONTEXTS, GENERATIONS)):
+            raise UsageError(f"{path} holds results of which {RUN} says nothing; expected an empty folder")
+        else:
+            (path / RUN).write_text(json.dumps(self.head, indent=1) + "\n", encoding="utf-8")
+        self.records = {record.key: record for record in read_records(path)}
+        self.contexts = {
+            (row["column"], row["item"]): row["context"] for row in _read_lines(path / CONTEXTS, mend=True)
+        }
+        self.generations = {row["key"]: row for row in _read_lines(path / GENERATIONS, mend=True)}
+
+    def _check(self, known: dict[str, Any]) -> None:
+        differing = [name for name in self.head if known.get(name) != self.head[name]]
+        if differing:
+            told = ", ".join(f"{name} {known.get(name)!r}, not {self.head[name]!r}" for name in differing)
+            raise UsageError(f"{self.path} holds a run of {told}; give another folder with --out, or the same options")
+
+    def add_record(self, record: Record) -> None:
+        """Keep the verdict of an answer."""
+        self.records[record.key] = record
+        _append(self.path / RECORDS, asdict(record))
+
+    def add_context(self, column: str, item: str, context: dict[str, Any]) -> None:
+        """Keep what was found for an item."""
+        self.contexts[column, item] = context
+        _append(self.path / CONTEXTS, {"column": column, "item": item, "context": context})
+
+    def add_generation(self, key: str, row: dict[str, Any]) -> None:
+        """Keep a text of the model."""
+        self.generations[key] = row = {"key": key, **row}
+        _append(self.path / GENERATIONS, row)
+
+
+def read_head(path: Path) -> dict[str, Any]:
+    """Read what a run is of; a PathError where there is none."""
+    try:
+        head = json.loads((path / RUN).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise PathError(f"no run in {path}: {fault}; expected a folder that pkg eval has written") from None
+    if not isinstance(head, dict) or head.get("version") != VERSION:
+        raise InputError(f"{path / RUN} is of another version; expected version {VERSION}")
+    return head
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Read the records of a run; the last of one key counts."""
+    for row in _read_lines(path / RECORDS):
+        try:
+            yield Record(**{**row, "shown": tuple(row["shown"]), "linked": tuple(row["linked"])})
+        except (TypeError, KeyError) as fault:
+            raise InputError(
+                f"a line of {path / RECORDS} is no record ({fault}); expected those of one version"
+            ) from None
+
+
+def _append(path: Path, row: dict[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Read whole lines; the end of a file behind the last of them was cut off, and is taken away."""
+    if not path.exists():
+        return
+    raw = path.read_bytes()
+    whole = raw[: raw.rfind(b"\n") + 1]
+    if len(whole) < len(raw):
+        os.truncate(path, len(whole))
+    for number, line in enumerate(whole.decode("utf-8").split("\n")[:-1], 1):
+        try:
+            yield json.loads(line)
+        except ValueError as fault:
+            raise InputError(f"{path}, line {number}: {fault}; expected a line that pkg eval has written") from None

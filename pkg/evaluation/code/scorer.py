@@ -1,0 +1,47 @@
+"""Tell of code whether the hidden tests of an item pass: in the sandbox, with the class of a failure (P-32, P-33)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pkg.errors import shorten
+from pkg.evaluation.code.items import Item
+from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step
+
+LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
+PLUS_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2 << 30)
+"""For the tests of EvalPlus: hundreds of inputs, of which some are large."""
+
+ERRORS = ("AssertionError", "NameError", "TypeError", "SyntaxError", "IndentationError", "Other")
+"""The classes of the paper's table of errors (P-33)."""
+
+_CLASS_OF = {
+    Kind.ASSERTION: "AssertionError",
+    Kind.NAME: "NameError",
+    Kind.TYPE: "TypeError",
+    Kind.SYNTAX: "SyntaxError",
+    Kind.INDENTATION: "IndentationError",
+}
+LONGEST = 300  # characters of a detail that is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How the hidden tests of an item end for one piece of code."""
+
+    passed: bool
+    error: str = ""  # one of ERRORS; "" where all pass
+    detail: str = ""
+    seconds: float = 0.0  # CPU
+
+
+def score_all(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]], limits: Limits = LIMITS) -> Iterator[Score]:
+    """Give the score of each pair of code and item, in their order, several at once."""
+    programs = (Program(code, (Step(item.tests, is_expression=False),)) for code, item in pairs)
+    for result in sandbox.run_all(programs, limits):
+        verdict = result.steps[0]
+        if verdict.kind is Kind.OK:
+            yield Score(True, seconds=verdict.seconds)
+        else:
+            yield Score(False, _CLASS_OF.get(verdict.kind, "Other"), shorten(verdict.detail, LONGEST), verdict.seconds)

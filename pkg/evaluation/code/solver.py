@@ -1,0 +1,220 @@
+"""The use case: answer the items of a benchmark in every column, judge the answers, keep all of it (P-22, P-26, P-32).
+
+Columns that a model writes come first, in batches; what a reranker chooses among them costs no further text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pkg.errors import UsageError
+from pkg.evaluation.code.columns import Column
+from pkg.evaluation.code.contexts import ContextFinder, ShownCode, show_reference
+from pkg.evaluation.code.items import Benchmark, Item
+from pkg.evaluation.code.records import Record, RunFolder
+from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS, Score, score_all
+from pkg.evaluation.code.solver_options import SolverOptions
+from pkg.generation.forms.choice import choose_form
+from pkg.generation.forms.fitting import fit_prompt
+from pkg.generation.forms.prompt_form import Prompt, make_task
+from pkg.generation.linking import link_pieces
+from pkg.generation.sample_writer import render_sent
+from pkg.models.prompt_batch import Conversation, write_all
+from pkg.models.text_model import Decoding, Generation, TextModel, Usage
+from pkg.rerank.candidates import Candidate, RerankOptions, Task, paper_options
+from pkg.rerank.diagnosis import check_answer
+from pkg.rerank.reranker import Reranker
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+    from pkg.models.prompt_batch import Prompt as Sent
+    from pkg.sandbox.protocol import Sandbox
+
+KEY_DIGITS = 24  # of the hash that names a generation
+
+Listen = Callable[[str, int, int, float], None]
+"""Told the column, how many of its answers are there, of how many, and the seconds that it has taken."""
+
+
+class _Asked(NamedTuple):
+    """One answer that is to be written."""
+
+    item: Item
+    sample: int
+    shown: ShownCode
+    prompt: Prompt
+    places: tuple[str, ...]
+    decoding: Decoding
+    key: str
+
+
+class Evaluation:
+    """One run over a benchmark; what the folder holds already is not done again."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        model: TextModel,
+        sandbox: Sandbox,
+        folder: RunFolder,
+        options: SolverOptions,
+        finder: ContextFinder | None = None,
+        listen: Listen = lambda column, done, total, seconds: None,
+    ) -> None:
+        """Begin; finder: what the columns that show code ask."""
+        self._items, self._model, self._sandbox, self._folder = benchmark.items, model, sandbox, folder
+        self._options, self._finder, self._listen = options, finder, listen
+        self._limits = PLUS_LIMITS if benchmark.name.endswith("+") else LIMITS
+
+    def run(self, columns: Sequence[Column]) -> None:
+        """Fill the columns, in their order: those that are chosen from stand before those that choose."""
+        for column in columns:
+            if column.needs_graph and self._finder is None:
+                raise UsageError(f"the column {column.name} shows code of a graph; name one with --store")
+            fill = {"written": self._write, "chosen": self._choose, "ideal": self._look_back}[column.kind]
+            began, total = time.monotonic(), len(self._items) * self._options.samples
+            self._listen(column.name, total - len(self._list_missing(column)), total, 0.0)
+            for done in fill(column):
+                self._listen(column.name, done, total, time.monotonic() - began)
+
+    def _list_missing(self, column: Column) -> list[tuple[Item, int]]:
+        every = ((item, sample) for item in self._items for sample in range(self._options.samples))
+        return [(item, sample) for item, sample in every if (column.name, item.id, sample) not in self._folder.records]
+
+    def _write(self, column: Column) -> Iterator[int]:
+        missing = self._list_missing(column)
+        done = len(self._items) * self._options.samples - len(missing)
+        for start in range(0, len(missing), self._options.batch):
+            batch = missing[start : start + self._options.batch]
+            asked = [self._ask(column, item, sample) for item, sample in batch]
+            for record in self._judge(column, asked, self._generate(asked)):
+                self._folder.add_record(record)
+                done += 1
+            yield done
+
+    def _ask(self, column: Column, item: Item, sample: int) -> _Asked:
+        """Write the prompt for an item; code that does not fit into the window of the model is left out."""
+        shown = self._find(column, item)
+        form = choose_form(column.form or self._options.form, self._model)
+        fitted = fit_prompt(form, make_task(item.task), shown.helpers, self._model, self._options.max_tokens)
+        decoding = Decoding(
+            self._options.max_tokens,
+            self._options.temperature,
+            stop=fitted.prompt.stop,
+            seed=self._options.seed + sample,
+        )
+        sent = f"{self._model.identity}\n{decoding}\n{render_sent(fitted.prompt)}"
+        key = hashlib.sha256(sent.encode("utf-8", "replace")).hexdigest()[:KEY_DIGITS]
+        places = tuple(helper.place for helper in fitted.helpers)
+        return _Asked(item, sample, shown, fitted.prompt, places, decoding, key)
+
+    def _find(self, column: Column, item: Item) -> ShownCode:
+        if not column.finder:
+            return ShownCode()
+        known = self._folder.contexts.get((column.finder, item.id))
+        if known is not None:
+            return ShownCode.from_row(known)
+        found = show_reference(item) if self._finder is None else self._finder.find(column.finder, item)
+        self._folder.add_context(column.finder, item.id, found.to_row())
+        return found
+
+    def _generate(self, asked: Sequence[_Asked]) -> Iterator[Generation]:
+        """Give the text for each prompt: a known one, or one that the model writes now with others of its decoding."""
+        known = self._folder.generations
+        groups: dict[Decoding, list[_Asked]] = defaultdict(list)
+        for each in {one.key: one for one in asked if one.key not in known}.values():
+            groups[each.decoding].append(each)
+        for decoding, group in groups.items():
+            sent = [_read_sent(each.prompt) for each in group]
+            for each, found in zip(group, write_all(self._model, sent, decoding), strict=True):
+                self._folder.add_generation(each.key, {"prompt": render_sent(each.prompt), **asdict(found)})
+        for each in asked:
+            row = known[each.key]
+            yield Generation(row["text"], row["finish"], Usage(**row["usage"]))
+
+    def _judge(self, column: Column, asked: Sequence[_Asked], texts: Iterable[Generation]) -> Iterator[Record]:
+        made = [self._read(column, each, text) for each, text in zip(asked, texts, strict=True)]
+        scores = score_all(
+            self._sandbox, ((each.code, one.item) for each, one in zip(made, asked, strict=True)), self._limits
+        )
+        for record, score in zip(made, scores, strict=True):
+            yield _with_score(record, score)
+
+    def _read(self, column: Column, asked: _Asked, text: Generation) -> Record:
+        """Read the code of an answer, put in the helpers that it calls, and try what the task shows."""
+        whole = asked.prompt.join(text.text, text.finish)
+        found = check_answer(whole, asked.item.task, (), sandbox=self._sandbox)
+        linked = link_pieces(found.code, asked.shown.pieces if self._options.link else ())
+        if linked.added:
+            found = replace(check_answer(linked.code, asked.item.task, (), sandbox=self._sandbox), is_cut=found.is_cut)
+        return Record(
+            column.name, asked.item.id, asked.sample, False, "",
+            form=asked.prompt.form, shown=asked.places, linked=tuple(each.place for each in linked.added),
+            score=asked.shown.score, fits=asked.shown.fits,
+            is_shown_right=not found.failures if found.examples else None,
+            prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,
+            seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,
+        )  # fmt: skip
+
+    def _choose(self, column: Column) -> Iterator[int]:
+        """Choose among the answers of other columns, by what a user sees as well; hidden tests are not asked."""
+        missing = self._list_missing(column)
+        done = len(self._items) * self._options.samples - len(missing)
+        reranker = Reranker(paper_options() if column.is_paper else RerankOptions(), self._sandbox)
+        for item, sample in missing:
+            among = [self._folder.records[name, item.id, sample] for name in column.among]
+            candidates = tuple(Candidate(each.column, each.code) for each in among)
+            chosen = reranker.rank(Task(item.task, candidates)).chosen
+            self._folder.add_record(_take_over(next(each for each in among if each.column == chosen), column))
+            done += 1
+            yield done
+
+    def _look_back(self, column: Column) -> Iterator[int]:
+        """Take an answer that passes, where any does: only the hidden tests know it (P-27)."""
+        missing = self._list_missing(column)
+        done = len(self._items) * self._options.samples - len(missing)
+        for item, sample in missing:
+            among = [self._folder.records[name, item.id, sample] for name in column.among]
+            self._folder.add_record(_take_over(next((each for each in among if each.passed), among[0]), column))
+            done += 1
+            yield done
+
+
+def _read_sent(prompt: Prompt) -> Sent:
+    return prompt.text if prompt.text is not None else Conversation(prompt.messages)
+
+
+def _with_score(record: Record, score: Score) -> Record:
+    return replace(record, passed=score.passed, error=score.error, detail=score.detail)
+
+
+def _take_over(record: Record, column: Column) -> Record:
+    return replace(record, column=column.name, chosen=record.column, prompt_tokens=0, completion_tokens=0, seconds=0.0)
+
+
+def describe_run(benchmark: Benchmark, model: TextModel, options: SolverOptions, graph: str) -> dict[str, Any]:
+    """Say what a run is of: results of another one do not belong into its folder."""
+    return {
+        "benchmark": benchmark.name,
+        "sha256": benchmark.sha256,
+        "items": [item.id for item in benchmark.items],
+        "shown": benchmark.shown,
+        "model": model.name if ":" not in model.name else f"{model.name.partition(':')[0]}:{Path(model.name).name}",
+        "identity": model.identity,
+        "options": {name: value for name, value in asdict(options).items() if name != "batch"},
+        "graph": graph,
+    }
+
+
+def describe_graph(store: GraphStore, source: str | None) -> str:
+    """Name the sources of a graph, its encoder, and a hash of what they were built from."""
+    sources = [each.name for each in store.sources() if source in (None, each.name)]
+    made = "\n".join(f"{name} {store.source_fingerprint(name)}" for name in sources)
+    digest = hashlib.sha256(f"{store.encoder()[0]}\n{made}".encode()).hexdigest()[:KEY_DIGITS]
+    return f"{', '.join(sources)}; {store.encoder()[0]}; {digest}"

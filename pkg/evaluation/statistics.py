@@ -1,0 +1,59 @@
+"""Statistics of evaluations: pass@k, intervals of shares, paired tests; by scipy where it has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import Any, NamedTuple
+
+from pkg.errors import MissingExtraError
+
+
+class Interval(NamedTuple):
+    """The bounds of a 95 % confidence interval."""
+
+    low: float
+    high: float
+
+
+class Paired(NamedTuple):
+    """What one system solves and another does not, of the same items."""
+
+    fixed: int  # failed before, solved now
+    broken: int  # solved before, fails now
+    p_value: float  # exact, two-sided (McNemar)
+
+
+def pass_at_k(samples: int, passed: int, k: int) -> float:
+    """Estimate without bias how likely one of k samples passes, of samples of which some passed (Q-19, U-12).
+
+    A ValueError for fewer samples than k.
+    """
+    if not 0 < k <= samples:
+        raise ValueError(f"pass@{k} needs {k} samples or more, and there are {samples}")
+    return 1.0 - comb(samples - passed, k) / comb(samples, k)
+
+
+def find_share_interval(hits: int, count: int) -> Interval:
+    """Give Wilson's interval of a share; (0, 1) of nothing."""
+    if not count:
+        return Interval(0.0, 1.0)
+    found = _import_stats().binomtest(hits, count).proportion_ci(method="wilson")
+    return Interval(float(found.low), float(found.high))
+
+
+def compare_paired(before: Sequence[bool], after: Sequence[bool]) -> Paired:
+    """Compare two systems on the same items by McNemar's exact test."""
+    pairs = list(zip(before, after, strict=True))
+    fixed, broken = sum(b > a for a, b in pairs), sum(a > b for a, b in pairs)
+    if not fixed + broken:
+        return Paired(0, 0, 1.0)
+    return Paired(fixed, broken, float(_import_stats().binomtest(fixed, fixed + broken).pvalue))
+
+
+def _import_stats() -> Any:
+    try:
+        from scipy import stats
+    except ImportError as fault:
+        raise MissingExtraError("scipy", "eval", "the intervals of an evaluation") from fault
+    return stats
