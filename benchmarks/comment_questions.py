@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstring_questions import is_question, remove_spans
 from evaluation_code import STANDARD_LIBRARY, read_files
 from question_sets import Question, QuestionSet, keep_set, take_lowest
 
 from pkg.extract.python import extract_unit
+from pkg.extract.recipe.docstring_removal import is_question, remove_spans
 from pkg.model import Block, CodeUnit, Status
 
 FILES, QUESTIONS = 1_000, 1_000

@@ -20,13 +20,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstring_questions import is_question, summarise_docstring
 from measure import Figures, make_parser, open_folder, run_pkg, write_result
 from packages import NETWORKX, REQUESTS, Package, unpack_package
 from question_sets import take_lowest
 
 from pkg.api import Graph, Listener, enhance_graph, open_graph, remove_docstrings
 from pkg.extract.python import extract_unit
+from pkg.extract.recipe.docstring_removal import is_question, summarise_docstring
 from pkg.model import Function, Label, Status
 from pkg.retrieval.query_options import RankingMethod
 

@@ -7,9 +7,6 @@ equal, or whose place is, come once.
 
 from __future__ import annotations
 
-import ast
-import inspect
-import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,14 +17,12 @@ from evaluation_code import STANDARD_LIBRARY, read_files
 from question_sets import Question, QuestionSet, keep_set, take_lowest
 
 from pkg.extract.python import extract_unit
+from pkg.extract.recipe.docstring_removal import is_question, remove_spans, summarise_docstring
 from pkg.model import Class, CodeUnit, Function, Status
 
 FUNCTIONS = 20_000
 ASKED, FURTHER, FURTHER_BARE = slice(0, 1_000), slice(1_000, 3_500), slice(3_500, 5_000)
 """Which questions are measured by, and which others a ranker learns from, in the order of their hashes."""
-
-FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
-_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,34 +150,6 @@ def _inner_docstrings(code: CodeUnit, function: Function) -> Iterator[tuple[int,
     for each in code.definitions:
         if each.docstring and function.span.start <= each.span.start and each.span.end <= function.span.end:
             yield each.docstring.start, each.docstring.end
-
-
-def remove_spans(text: bytes, start: int, end: int, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Give text[start:end] without some spans, and without the lines that are blank for lack of them."""
-    pieces, done = [], start
-    for low, high in sorted(spans):
-        line = text.rfind(b"\n", 0, low) + 1
-        if not text[line:low].strip() and text[high : high + 1] == b"\n":
-            low, high = line, high + 1
-        pieces.append(text[done:low])
-        done = max(done, high)
-    return b"".join((*pieces, text[done:end]))
-
-
-def summarise_docstring(text: bytes, function: Function) -> str:
-    """Give the first paragraph of a docstring on one line; nothing where there is no docstring."""
-    if function.docstring is None:
-        return ""
-    try:
-        docstring = ast.literal_eval(text[function.docstring.start : function.docstring.end].decode())
-    except (ValueError, SyntaxError):
-        return ""
-    return " ".join(inspect.cleandoc(docstring).split("\n\n")[0].split())
-
-
-def is_question(text: str) -> bool:
-    """Tell whether a text has enough words to search by, and not too many."""
-    return len(set(_WORD.findall(text.lower()))) >= FEWEST_WORDS and len(text.split()) <= MOST_WORDS
 
 
 def _write_file(path: Path, functions: list[Documented]) -> None:

@@ -28,12 +28,15 @@ def run_corpus(paths: Sequence[str], output: str, as_json: bool, options: dict[s
 def view_corpus(report: CorpusReport, output: str) -> Iterator[RenderableType]:
     """Show how many rows came from where, and what was left out for which reason."""
     yield style_words(f"{count_things(report.rows, 'row')} in {output}", "bold")
-    rows = [(source, f"{count:,}") for source, count in report.sources.most_common(SHOWN)]
-    if len(report.sources) > SHOWN:
-        rest = report.rows - sum(count for _, count in report.sources.most_common(SHOWN))
+    sources, licences = (
+        sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) for counts in (report.sources, report.licences)
+    )
+    rows = [(source, f"{count:,}") for source, count in sources[:SHOWN]]
+    if len(sources) > SHOWN:
+        rest = sum(count for _, count in sources[SHOWN:])
         rows.append((f"{len(report.sources) - SHOWN:,} more", f"{rest:,}"))
     yield make_table(("source", "rows"), rows, right=("rows",))
-    yield style_words("licences: " + ", ".join(f"{name} {count:,}" for name, count in report.licences.most_common()))
+    yield style_words("licences: " + ", ".join(f"{name} {count:,}" for name, count in licences))
     for count, what in (
         (report.duplicates, "with an answer that came before"),
         (report.without_python, "without Python"),

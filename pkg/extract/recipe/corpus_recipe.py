@@ -46,8 +46,14 @@ class CorpusReport:
     unreadable: int = 0
     first_unreadable: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)  # licences by package
-    sources: Counter[str] = field(default_factory=Counter)  # rows by where they come from
-    licences: Counter[str] = field(default_factory=Counter)  # rows by their licence
+    sources: dict[str, int] = field(default_factory=dict)  # rows by where they come from
+    licences: dict[str, int] = field(default_factory=dict)  # rows by their licence
+
+    def count(self, row: CorpusRow) -> None:
+        """Count a row that was written."""
+        self.rows += 1
+        self.sources[row.source] = self.sources.get(row.source, 0) + 1
+        self.licences[row.licence] = self.licences.get(row.licence, 0) + 1
 
     def skip(self, skip: Skip) -> None:
         """Count what could not be read."""
@@ -59,9 +65,9 @@ class CorpusReport:
 def make_corpus(paths: Sequence[str], output: str, options: RecipeOptions | None = None) -> CorpusReport:
     """Write the rows of files and packages into one file of JSON lines; it is put in place only when it is whole.
 
-    paths: files of rows, such as those with instruction, input and output; wheels, source distributions, folders, and the names of
-    installed packages. The same input gives the same bytes. Raises PathError for what cannot be read or written,
-    UsageError where the output is one of the inputs, InputError where not one row is left.
+    paths: files of rows, such as those with instruction, input and output; wheels, source distributions, folders, and
+    the names of installed packages. The same input gives the same bytes. Raises PathError for what cannot be read or
+    written, UsageError where the output is one of the inputs, InputError where not one row is left.
     """
     options = options or RecipeOptions()
     if any(os.path.exists(path) and os.path.realpath(path) == os.path.realpath(output) for path in paths):
@@ -104,9 +110,7 @@ def _write_rows(file: IO[str], paths: Sequence[str], options: RecipeOptions, rep
         ids[row.id] += 1
         if ids[row.id] > 1:
             row = replace(row, id=f"{row.id}#{ids[row.id]}")
-        report.rows += 1
-        report.sources[row.source] += 1
-        report.licences[row.licence] += 1
+        report.count(row)
         file.write(json.dumps(asdict(row)) + "\n")
 
 

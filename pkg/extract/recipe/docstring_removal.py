@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import warnings
 from collections.abc import Iterable
 
 from pkg.model import Function
+
+FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def remove_spans(text: bytes, start: int, end: int, spans: Iterable[tuple[int, int]]) -> bytes:
@@ -33,3 +37,8 @@ def summarise_docstring(text: bytes, function: Function) -> str:
     except (ValueError, SyntaxError):
         return ""
     return " ".join(inspect.cleandoc(docstring).split("\n\n")[0].split())
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a text has enough words to search by, and not too many."""
+    return len(set(_WORD.findall(text.lower()))) >= FEWEST_WORDS and len(text.split()) <= MOST_WORDS
