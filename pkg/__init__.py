@@ -14,6 +14,7 @@ from pkg.api import (
     diff_graphs,
     enhance_graph,
     estimate_enhancement,
+    evaluate_code,
     generate_answer,
     open_graph,
     rank_candidates,
@@ -21,11 +22,13 @@ from pkg.api import (
     rank_tasks,
     remove_docstrings,
     remove_source,
+    report_evaluation,
     restore_graph,
     verify_stores,
     watch_graph,
 )
 from pkg.errors import PkgError
+from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
 from pkg.graph.verify import Difference, Verification
@@ -60,6 +63,7 @@ __all__ = [
     "Ranking",
     "RerankOptions",
     "Skip",
+    "SolverOptions",
     "Stale",
     "StoreStats",
     "Task",
@@ -69,6 +73,7 @@ __all__ = [
     "diff_graphs",
     "enhance_graph",
     "estimate_enhancement",
+    "evaluate_code",
     "generate_answer",
     "open_graph",
     "rank_candidates",
@@ -76,6 +81,7 @@ __all__ = [
     "rank_tasks",
     "remove_docstrings",
     "remove_source",
+    "report_evaluation",
     "restore_graph",
     "verify_stores",
     "watch_graph",

@@ -24,8 +24,8 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
+    from pkg.evaluation.code.code_evaluation import Listen as EvaluationListen
     from pkg.evaluation.code.code_report import CodeReport
-    from pkg.evaluation.code.solver import Listen as EvaluationListen
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
     from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
@@ -365,7 +365,7 @@ def evaluate_code(
     listen: EvaluationListen = lambda column, done, total, seconds: None,
     ask: Ask | None = None,
 ) -> CodeReport:
-    """Have a model answer a benchmark in several columns, judge all answers by hidden tests, and report (P-26 to P-36).
+    """Have a model answer a benchmark in several columns, judge all answers by hidden tests, and report (P-26 to P-33).
 
     benchmark: humaneval, humaneval+, mbpp or mbpp+; data: its official file, or a folder that holds it. out: the folder
     of the run, where it goes on if it was cut off. columns: by name, without any the eight of the paper. limit: items,
@@ -374,12 +374,12 @@ def evaluate_code(
     UsageError where the folder holds another run, ModelError for a model that cannot be used.
     """
     from pkg.evaluation.code.benchmark_files import read_benchmark
+    from pkg.evaluation.code.benchmark_items import draw_items
+    from pkg.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run
     from pkg.evaluation.code.code_report import read_report
     from pkg.evaluation.code.columns import PAPER, choose_columns
     from pkg.evaluation.code.contexts import ContextFinder
-    from pkg.evaluation.code.items import draw_items
-    from pkg.evaluation.code.records import RunFolder
-    from pkg.evaluation.code.solver import Evaluation, describe_graph, describe_run
+    from pkg.evaluation.code.run_folder import RunFolder
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.models.registry import open_model
     from pkg.sandbox.worker_pool import open_sandbox

@@ -28,7 +28,7 @@ SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch",
 
 
 def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Run an evaluation, or go on with it, and write what came of each column."""
+    """Run an evaluation, or go on with it, and write what came of each column; a UsageError without a model."""
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES})
     columns = tuple(name for names in given.pop("columns") for name in names.split(",") if name)
     name = f"{benchmark}+" if given.pop("plus") else benchmark

@@ -1,1 +1,1 @@
-"""The evaluation of generated code: benchmarks, columns to compare, verdicts, records, figures (P-26 to P-36)."""
+"""The evaluation of generated code: benchmarks, columns to compare, verdicts, records, figures (P-26 to P-33)."""

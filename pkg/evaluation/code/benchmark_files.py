@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pkg.errors import InputError, PathError, UsageError
-from pkg.evaluation.code.items import Benchmark, Item
+from pkg.evaluation.code.benchmark_items import Benchmark, Item
 
 Row = Mapping[str, Any]
 MBPP_TEST = range(11, 511)  # task ids of the test split
@@ -36,7 +36,8 @@ def read_benchmark(name: str, data: Path, shown: int = 1, is_any: bool = False) 
     """Read a benchmark from its file, or from a folder that holds it.
 
     shown: tests that the tasks of MBPP show; those of HumanEval have their own examples. is_any: take rows that are not
-    the official ones too. Raises PathError where there is no file, and InputError for one that is not what is expected.
+    the official ones too. Raises PathError where there is no file, InputError for one
+    that is not what is expected, UsageError for no benchmark.
     """
     if name not in BENCHMARKS:
         raise UsageError(f"no benchmark '{name}'; expected one of: {', '.join(BENCHMARKS)}")

@@ -1,4 +1,4 @@
-"""Make the tables of a run from its records alone: solved, fixed, broken, errors, cost (P-32 to P-36)."""
+"""Make the tables of a run from its records alone: solved, fixed, broken, errors, cost (P-32, P-33, P-35)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from pkg.errors import InputError
 from pkg.evaluation.code.columns import PAPER, choose_columns, order_columns
-from pkg.evaluation.code.records import Record, read_head, read_records
+from pkg.evaluation.code.run_folder import Record, read_head, read_records
 from pkg.evaluation.code.scorer import ERRORS
 from pkg.evaluation.statistics import Interval, compare_paired, find_share_interval, pass_at_k
 
@@ -147,7 +147,7 @@ PAPER_MBPP = {
 }
 """The paper's tables 1 and 2, in per cent, in the order of pkg.evaluation.code.columns.PAPER; with VoyageEmb as Dense.
 
-Its table of errors contradicts these for two models: these are trusted (A-17).
+Its table of errors contradicts these for two models: these are trusted.
 """
 
 

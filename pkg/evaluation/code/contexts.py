@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pkg.errors import InputError, QueryError
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.evaluation.code.columns import Finder
-from pkg.evaluation.code.items import Item
 from pkg.evaluation.retrieval.plain_bm25 import PlainBM25
 from pkg.extract.files import restore_path
 from pkg.extract.input_options import parse_fingerprint
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 BATCH = 512  # texts that are encoded at once
-FEWEST_LINES = 3  # of a function that is drawn at random
+FEWEST_LINES = 3  # of a function that is drawn at random, where there is such a one
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ class ContextFinder:
         return run_query(self._store, self._encoder, item.query, options)
 
     def _draw(self, item: Item) -> ShownCode:
-        chosen = random.Random(f"{self._seed} {item.id}").choice(self._long_functions)
-        return self._show(chosen)
+        functions = self._long_functions
+        return self._show(random.Random(f"{self._seed} {item.id}").choice(functions) if functions else None)
 
     def _show(self, found: _Text | None) -> ShownCode:
         return ShownCode() if found is None else ShownCode((HelperText(found.place, found.code),))
@@ -165,7 +165,8 @@ class ContextFinder:
 
     @cached_property
     def _long_functions(self) -> list[_Text]:
-        return [each for each in self._functions if each.code.count("\n") + 1 >= FEWEST_LINES]
+        long = [each for each in self._functions if each.code.count("\n") + 1 >= FEWEST_LINES]
+        return long or self._functions
 
     def _list_functions(self, source: str | None) -> Iterator[_Text]:
         """List the functions of a source in an order of their own, those of equal text once."""

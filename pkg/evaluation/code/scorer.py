@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pkg.errors import shorten
-from pkg.evaluation.code.items import Item
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)

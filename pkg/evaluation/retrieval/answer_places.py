@@ -40,7 +40,7 @@ class AnswerPlaces:
         labels = LABEL_OF_MODE[mode]
         nodes = sorted(store.nodes(labels, source), key=lambda node: node.id)
         others = store.nodes(DECLARATION_LABELS, source) if mode != "file" else ()
-        self.texts = {node.id: node.content for node in nodes}
+        self.texts = _read_files(store, nodes) if mode == "file" else {node.id: node.content for node in nodes}
         self.distinct = len({node.content_hash for node in nodes})
         self._depth = depth if mode != "file" else 0
         self._names: dict[str, tuple[str, ...]] = {}  # of each node
@@ -107,3 +107,13 @@ class AnswerPlaces:
         for name in gold:
             groups[frozenset(self._held[name]) if name in self._held else name].append(name)
         return [(tuple(names), max(gold[name] for name in names)) for names in groups.values()]
+
+
+def _read_files(store: GraphStore, nodes: Sequence[Node]) -> dict[str, str]:
+    """Read the texts of files, of which nodes hold none."""
+    ids = {(node.source, node.path): node.id for node in nodes}
+    paths: dict[str, list[str]] = defaultdict(list)
+    for source, path in ids:
+        paths[source].append(path)
+    found = {ids[source, path]: text for source in paths for path, text in store.texts(source, paths[source])}
+    return {node.id: found.get(node.id, b"").decode("utf-8", "replace") for node in nodes}

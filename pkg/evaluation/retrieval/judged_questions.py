@@ -61,7 +61,7 @@ def read_judged_questions(queries: str, qrels: str, limit: int | None = None) ->
 
 
 def read_queries(path: str) -> dict[str, str]:
-    """Read the texts of the questions by their ids; an InputError names a line that is none."""
+    """Read the texts of the questions by their ids; a PathError for no such file, an InputError names a wrong line."""
     texts: dict[str, str] = {}
     if not is_corpus(path) or path == "-":
         raise PathError(f"{path} holds no questions; expected a file .jsonl, .json, .csv (each also .gz) or .parquet")

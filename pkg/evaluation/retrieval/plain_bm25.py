@@ -26,10 +26,13 @@ class PlainBM25:
         except ImportError as fault:
             raise MissingExtraError("rank-bm25", "eval", "the ranking bm25") from fault
         self._places = places
-        self._index = BM25Okapi([_split_plainly(text) for text in texts])
+        words = [_split_plainly(text) for text in texts]
+        self._index = BM25Okapi(words) if any(words) else None  # it divides by the mean length
 
     def rank(self, question: str, k: int) -> list[str]:
         """Give the places of the k best texts, ties in the order of the texts."""
+        if self._index is None:
+            return []
         scores = self._index.get_scores(_split_plainly(question))
         return [self._places[row] for row in np.argsort(-scores, kind="stable")[:k]]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.errors import UsageError
+from pkg.evaluation.code.benchmark_items import Benchmark, Item
 from pkg.evaluation.code.columns import Column
 from pkg.evaluation.code.contexts import ContextFinder, ShownCode, show_reference
-from pkg.evaluation.code.items import Benchmark, Item
-from pkg.evaluation.code.records import Record, RunFolder
+from pkg.evaluation.code.run_folder import Record, RunFolder
 from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS, Score, score_all
 from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.forms.choice import choose_form
@@ -73,7 +73,7 @@ class Evaluation:
         self._limits = PLUS_LIMITS if benchmark.name.endswith("+") else LIMITS
 
     def run(self, columns: Sequence[Column]) -> None:
-        """Fill the columns, in their order: those that are chosen from stand before those that choose."""
+        """Fill the columns, in their order; a UsageError for one that needs a graph where there is none."""
         for column in columns:
             if column.needs_graph and self._finder is None:
                 raise UsageError(f"the column {column.name} shows code of a graph; name one with --store")

@@ -66,10 +66,8 @@ class RunFolder:
         else:
             (path / RUN).write_text(json.dumps(self.head, indent=1) + "\n", encoding="utf-8")
         self.records = {record.key: record for record in read_records(path)}
-        self.contexts = {
-            (row["column"], row["item"]): row["context"] for row in _read_lines(path / CONTEXTS, mend=True)
-        }
-        self.generations = {row["key"]: row for row in _read_lines(path / GENERATIONS, mend=True)}
+        self.contexts = {(row["column"], row["item"]): row["context"] for row in _read_lines(path / CONTEXTS)}
+        self.generations = {row["key"]: row for row in _read_lines(path / GENERATIONS)}
 
     def _check(self, known: dict[str, Any]) -> None:
         differing = [name for name in self.head if known.get(name) != self.head[name]]
@@ -94,7 +92,7 @@ class RunFolder:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Read what a run is of; a PathError where there is none."""
+    """Read what a run is of; a PathError where there is none, an InputError for one of another version."""
     try:
         head = json.loads((path / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
@@ -105,7 +103,7 @@ def read_head(path: Path) -> dict[str, Any]:
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Read the records of a run; the last of one key counts."""
+    """Read the records of a run, of which the last of a key counts; an InputError for a line that is none."""
     for row in _read_lines(path / RECORDS):
         try:
             yield Record(**{**row, "shown": tuple(row["shown"]), "linked": tuple(row["linked"])})
