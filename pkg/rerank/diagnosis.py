@@ -45,6 +45,11 @@ _DETAIL = re.compile(
 )
 
 
+def classify(kind: Kind) -> str:
+    """Give the class of a failure (P-33): one of CLASSES, or Other."""
+    return _CLASS_OF.get(kind, OTHER)
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """One example that does not hold, or the reason why the code cannot even be loaded."""
@@ -202,7 +207,7 @@ def _make_failure(end: Verdict, code: str, example: str = "", expected: str = ""
     lines = code.split("\n")
     return Failure(
         error,
-        _CLASS_OF.get(end.kind, OTHER),
+        classify(end.kind),
         shorten(message or "", LONGEST),
         example,
         number,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,8 @@ from pkg.extract.files import restore_path
 from pkg.extract.input_options import parse_fingerprint
 from pkg.extract.rows import Row, read_rows
 from pkg.generation.aligned_code import align_code
-from pkg.generation.answer_context import MOST_SIGNATURES, read_context
+from pkg.generation.answer_context import read_context
+from pkg.generation.forms.helper_text import list_helpers
 from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.linking import Piece
 from pkg.model import Label, Node, QueryResult, Skip
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
 
+DEPTH = 10  # hits of which the first is shown that stands for itself
 BATCH = 512  # texts that are encoded at once
 FEWEST_LINES = 3  # of a function that is drawn at random, where there is such a one
 
@@ -85,25 +87,33 @@ class ContextFinder:
         return self._ways[finder](item) if finder else ShownCode()
 
     def _query(self, item: Item, mode: Literal["function", "block"]) -> ShownCode:
-        """Ask the graph for the best function or block; without a floor, for something is to be shown (P-17)."""
+        """Ask the graph for the best function or block that stands for itself (P-17); where none does, for the best."""
         try:
-            found = self._ask(item, mode, 1)
-            is_fit = self._ask(item, mode, 1, floor=True).coverage.fits
+            found = self._ask(item, mode, DEPTH)
         except QueryError as fault:
             return ShownCode(notes=(str(fault),))
-        context = read_context(self._store, found, found)
-        return ShownCode(context.code, context.pieces, _read_score(found), is_fit, context.notes)
+        notes: list[str] = []
+        for hit in found.hits:
+            # What fits nothing is shown all the same: whether it does is kept beside.
+            alone = replace(found, hits=(hit,), coverage=replace(found.coverage, fits=None))
+            context = read_context(self._store, alone, alone)
+            if context.code:
+                return ShownCode(context.code, context.pieces, hit.score, found.coverage.fits, tuple(notes))
+            notes += context.notes
+        best = replace(found, hits=found.hits[:1], coverage=replace(found.coverage, fits=None))
+        return ShownCode(list_helpers(best), (), _read_score(found), found.coverage.fits, tuple(notes))
 
     def _list_signatures(self, item: Item) -> ShownCode:
         try:
-            found = self._ask(item, "function", MOST_SIGNATURES)
+            found = self._ask(item, "function", DEPTH)
+            found = replace(found, coverage=replace(found.coverage, fits=None))
         except QueryError as fault:
             return ShownCode(notes=(str(fault),))
         context = read_context(self._store, found, found)
         return ShownCode(context.signatures, context.pieces, _read_score(found), notes=context.notes)
 
-    def _ask(self, item: Item, mode: Literal["function", "block"], k: int, floor: bool = False) -> QueryResult:
-        options = QueryOptions(mode=mode, top_k=k, source=self._source, helpers="all", declarations=False, floor=floor)
+    def _ask(self, item: Item, mode: Literal["function", "block"], k: int) -> QueryResult:
+        options = QueryOptions(mode=mode, top_k=k, source=self._source, helpers="all", declarations=False)
         return run_query(self._store, self._encoder, item.query, options)
 
     def _draw(self, item: Item) -> ShownCode:

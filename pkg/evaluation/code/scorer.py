@@ -7,22 +7,16 @@ from dataclasses import dataclass
 
 from pkg.errors import shorten
 from pkg.evaluation.code.benchmark_items import Item
+from pkg.rerank.diagnosis import CLASSES, OTHER, classify
 from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
 PLUS_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2 << 30)
 """For the tests of EvalPlus: hundreds of inputs, of which some are large."""
 
-ERRORS = ("AssertionError", "NameError", "TypeError", "SyntaxError", "IndentationError", "Other")
+ERRORS = (*CLASSES, OTHER)
 """The classes of the paper's table of errors (P-33)."""
 
-_CLASS_OF = {
-    Kind.ASSERTION: "AssertionError",
-    Kind.NAME: "NameError",
-    Kind.TYPE: "TypeError",
-    Kind.SYNTAX: "SyntaxError",
-    Kind.INDENTATION: "IndentationError",
-}
 LONGEST = 300  # characters of a detail that is kept
 
 
@@ -44,4 +38,4 @@ def score_all(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]], limits: Limit
         if verdict.kind is Kind.OK:
             yield Score(True, seconds=verdict.seconds)
         else:
-            yield Score(False, _CLASS_OF.get(verdict.kind, "Other"), shorten(verdict.detail, LONGEST), verdict.seconds)
+            yield Score(False, classify(verdict.kind), shorten(verdict.detail, LONGEST), verdict.seconds)

@@ -134,6 +134,27 @@ def test_the_report_needs_nothing_but_the_records(data: Path, store: str, tmp_pa
     assert "| none + func-pkg | 1 |" in text
 
 
+def test_code_that_cannot_run_by_itself_is_passed_over_and_no_item_is_without_any(
+    data: Path, store: str, tmp_path: Path
+) -> None:
+    rows = [
+        {
+            "id": "near",
+            "instruction": "triple of a number",
+            "code": "def triple(number):\n    return lost(3) * number\n\n",
+        },
+        {"id": "far", "instruction": "product", "code": "def multiply_number(number):\n    return 3 * number\n\n"},
+    ]
+    for name, kept, place in (("both", rows, "far"), ("alone", rows[:1], "near")):
+        corpus = tmp_path / f"{name}.jsonl"
+        corpus.write_text("".join(json.dumps(row) + "\n" for row in kept))
+        address = f"sqlite:///{tmp_path / name}.db"
+        pkg.build_graph(corpus, store=address)
+        evaluate(data, address, tmp_path / f"run-{name}", columns=["func-pkg", "block-pkg"])
+        records = [json.loads(line) for line in (tmp_path / f"run-{name}" / "records.jsonl").read_text().splitlines()]
+        assert {each["shown"][0].partition(":")[0] for each in records} == {place}
+
+
 def test_samples_give_pass_at_k(data: Path, store: str, tmp_path: Path) -> None:
     options = pkg.SolverOptions(samples=10, temperature=0.8)
     (none,) = evaluate(data, store, tmp_path / "run", columns=["none"], options=options).columns
