@@ -1,12 +1,14 @@
-"""Statistics of evaluations: pass@k, intervals of shares, paired tests; by scipy where it has them."""
+"""Statistics of evaluations: pass@k, intervals of shares, paired tests by scipy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
+from math import comb, sqrt
 from typing import Any, NamedTuple
 
 from pkg.errors import MissingExtraError
+
+NORMAL_95 = 1.96  # standard errors on each side of a mean
 
 
 class Interval(NamedTuple):
@@ -34,12 +36,14 @@ def pass_at_k(samples: int, passed: int, k: int) -> float:
     return 1.0 - comb(samples - passed, k) / comb(samples, k)
 
 
-def find_share_interval(hits: int, count: int) -> Interval:
-    """Give Wilson's interval of a share; (0, 1) of nothing."""
+def find_share_interval(hits: float, count: int) -> Interval:
+    """Give Wilson's interval of a share, which says something where all or none is right too; (0, 1) of nothing."""
     if not count:
         return Interval(0.0, 1.0)
-    found = _import_stats().binomtest(hits, count).proportion_ci(method="wilson")
-    return Interval(float(found.low), float(found.high))
+    share, square = hits / count, NORMAL_95**2 / count
+    middle = (share + square / 2) / (1 + square)
+    spread = NORMAL_95 * sqrt(share * (1 - share) / count + square / (4 * count)) / (1 + square)
+    return Interval(max(0.0, middle - spread), min(1.0, middle + spread))
 
 
 def compare_paired(before: Sequence[bool], after: Sequence[bool]) -> Paired:
@@ -55,5 +59,5 @@ def _import_stats() -> Any:
     try:
         from scipy import stats
     except ImportError as fault:
-        raise MissingExtraError("scipy", "eval", "the intervals of an evaluation") from fault
+        raise MissingExtraError("scipy", "eval", "the paired tests of an evaluation") from fault
     return stats

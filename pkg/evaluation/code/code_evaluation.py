@@ -42,6 +42,10 @@ Listen = Callable[[str, int, int, float], None]
 """Told the column, how many of its answers are there, of how many, and the seconds that it has taken."""
 
 
+_Missing = tuple[Item, int]
+"""An item, and the number of the sample that is missing."""
+
+
 class _Asked(NamedTuple):
     """One answer that is to be written."""
 
@@ -78,25 +82,23 @@ class Evaluation:
             if column.needs_graph and self._finder is None:
                 raise UsageError(f"the column {column.name} shows code of a graph; name one with --store")
             fill = {"written": self._write, "chosen": self._choose, "ideal": self._look_back}[column.kind]
-            began, total = time.monotonic(), len(self._items) * self._options.samples
-            self._listen(column.name, total - len(self._list_missing(column)), total, 0.0)
-            for done in fill(column):
+            began, missing = time.monotonic(), self._list_missing(column)
+            total = len(self._items) * self._options.samples
+            known = total - len(missing)
+            self._listen(column.name, known, total, 0.0)
+            for done, record in enumerate(fill(column, missing), known + 1):
+                self._folder.add_record(record)
                 self._listen(column.name, done, total, time.monotonic() - began)
 
-    def _list_missing(self, column: Column) -> list[tuple[Item, int]]:
+    def _list_missing(self, column: Column) -> list[_Missing]:
         every = ((item, sample) for item in self._items for sample in range(self._options.samples))
         return [(item, sample) for item, sample in every if (column.name, item.id, sample) not in self._folder.records]
 
-    def _write(self, column: Column) -> Iterator[int]:
-        missing = self._list_missing(column)
-        done = len(self._items) * self._options.samples - len(missing)
+    def _write(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
         for start in range(0, len(missing), self._options.batch):
             batch = missing[start : start + self._options.batch]
             asked = [self._ask(column, item, sample) for item, sample in batch]
-            for record in self._judge(column, asked, self._generate(asked)):
-                self._folder.add_record(record)
-                done += 1
-            yield done
+            yield from self._judge(column, asked, self._generate(asked))
 
     def _ask(self, column: Column, item: Item, sample: int) -> _Asked:
         """Write the prompt for an item; code that does not fit into the window of the model is left out."""
@@ -162,28 +164,23 @@ class Evaluation:
             seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,
         )  # fmt: skip
 
-    def _choose(self, column: Column) -> Iterator[int]:
+    def _choose(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
         """Choose among the answers of other columns, by what a user sees as well; hidden tests are not asked."""
-        missing = self._list_missing(column)
-        done = len(self._items) * self._options.samples - len(missing)
         reranker = Reranker(paper_options() if column.is_paper else RerankOptions(), self._sandbox)
         for item, sample in missing:
-            among = [self._folder.records[name, item.id, sample] for name in column.among]
+            among = self._read_among(column, item, sample)
             candidates = tuple(Candidate(each.column, each.code) for each in among)
             chosen = reranker.rank(Task(item.task, candidates)).chosen
-            self._folder.add_record(_take_over(next(each for each in among if each.column == chosen), column))
-            done += 1
-            yield done
+            yield _take_over(next(each for each in among if each.column == chosen), column)
 
-    def _look_back(self, column: Column) -> Iterator[int]:
+    def _look_back(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
         """Take an answer that passes, where any does: only the hidden tests know it (P-27)."""
-        missing = self._list_missing(column)
-        done = len(self._items) * self._options.samples - len(missing)
         for item, sample in missing:
-            among = [self._folder.records[name, item.id, sample] for name in column.among]
-            self._folder.add_record(_take_over(next((each for each in among if each.passed), among[0]), column))
-            done += 1
-            yield done
+            among = self._read_among(column, item, sample)
+            yield _take_over(next((each for each in among if each.passed), among[0]), column)
+
+    def _read_among(self, column: Column, item: Item, sample: int) -> list[Record]:
+        return [self._folder.records[name, item.id, sample] for name in column.among]
 
 
 def _read_sent(prompt: Prompt) -> Sent:

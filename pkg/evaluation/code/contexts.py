@@ -146,9 +146,7 @@ class ContextFinder:
             if source.kind == "corpus":
                 _, read = parse_fingerprint(self._store.source_fingerprint(source.name) or "")
                 rows = read_rows(restore_path(source.root), read.field)
-                found += (
-                    _Text(row.id, f"{row.query}\n{row.text}".strip()) for row in rows if not isinstance(row, Skip)
-                )
+                found += (_Text(row.id, _join_row(row)) for row in rows if not isinstance(row, Skip))
             else:
                 found += self._list_functions(source.name)
         if not found:

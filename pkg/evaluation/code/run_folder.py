@@ -66,7 +66,7 @@ class RunFolder:
         else:
             (path / RUN).write_text(json.dumps(self.head, indent=1) + "\n", encoding="utf-8")
         self.records = {record.key: record for record in read_records(path)}
-        self.contexts = {(row["column"], row["item"]): row["context"] for row in _read_lines(path / CONTEXTS)}
+        self.contexts = {(row["finder"], row["item"]): row["context"] for row in _read_lines(path / CONTEXTS)}
         self.generations = {row["key"]: row for row in _read_lines(path / GENERATIONS)}
 
     def _check(self, known: dict[str, Any]) -> None:
@@ -80,10 +80,10 @@ class RunFolder:
         self.records[record.key] = record
         _append(self.path / RECORDS, asdict(record))
 
-    def add_context(self, column: str, item: str, context: dict[str, Any]) -> None:
-        """Keep what was found for an item."""
-        self.contexts[column, item] = context
-        _append(self.path / CONTEXTS, {"column": column, "item": item, "context": context})
+    def add_context(self, finder: str, item: str, context: dict[str, Any]) -> None:
+        """Keep what was found for an item; columns of one finder share it."""
+        self.contexts[finder, item] = context
+        _append(self.path / CONTEXTS, {"finder": finder, "item": item, "context": context})
 
     def add_generation(self, key: str, row: dict[str, Any]) -> None:
         """Keep a text of the model."""

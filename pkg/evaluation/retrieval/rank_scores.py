@@ -7,10 +7,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pkg.evaluation.statistics import NORMAL_95, find_share_interval
+
 DEPTH = 100  # answers that are asked for and looked at
 CUT = 10  # answers that a person looks at; a reciprocal rank or a gain beyond them counts for nothing
 RECALLS = (1, 5, CUT, DEPTH)
-NORMAL_95 = 1.96  # standard errors on each side
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,10 @@ def _measure_recall(answered: Answered, k: int) -> float:
 def find_interval(values: Sequence[float]) -> tuple[float, float]:
     """Give the 95 % confidence interval of a mean of values from 0 to 1.
 
-    Shares have Wilson's interval, which says something also where all or none is right; other means the normal one.
+    Shares have Wilson's interval, other means the normal one.
     """
-    mean, count = statistics.mean(values), len(values)
     if set(values) <= {0.0, 1.0}:
-        square = NORMAL_95**2 / count
-        middle = (mean + square / 2) / (1 + square)
-        spread = NORMAL_95 * math.sqrt(mean * (1 - mean) / count + square / (4 * count)) / (1 + square)
-        return max(0.0, middle - spread), min(1.0, middle + spread)
+        return find_share_interval(sum(values), len(values))
     low, high = find_normal_interval(values)
     return max(0.0, low), min(1.0, high)
 
