@@ -22,7 +22,8 @@ from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS, Score, score_all
 from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.forms.choice import choose_form
 from pkg.generation.forms.fitting import fit_prompt
-from pkg.generation.forms.prompt_form import Prompt, make_task
+from pkg.generation.forms.prompt_form import Attempt, Prompt, make_task
+from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import link_pieces
 from pkg.generation.sample_writer import render_sent
 from pkg.models.prompt_batch import Conversation, write_all
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from pkg.models.prompt_batch import Prompt as Sent
     from pkg.sandbox.protocol import Sandbox
 
+MOST_ATTEMPTS = 3  # at an answer, as in U-10
+DEFAULT_HEAT = GenerateOptions().temperature
 KEY_DIGITS = 24  # of the hash that names a generation
 
 Listen = Callable[[str, int, int, float], None]
@@ -81,7 +84,13 @@ class Evaluation:
         for column in columns:
             if column.needs_graph and self._finder is None:
                 raise UsageError(f"the column {column.name} shows code of a graph; name one with --store")
-            fill = {"written": self._write, "chosen": self._choose, "ideal": self._look_back}[column.kind]
+            fill = {
+                "written": self._write,
+                "mended": self._mend,
+                "cascade": self._choose_by_examples,
+                "chosen": self._choose,
+                "ideal": self._look_back,
+            }[column.kind]
             began, missing = time.monotonic(), self._list_missing(column)
             total = len(self._items) * self._options.samples
             known = total - len(missing)
@@ -100,17 +109,38 @@ class Evaluation:
             asked = [self._ask(column, item, sample) for item, sample in batch]
             yield from self._judge(column, asked, self._generate(asked))
 
-    def _ask(self, column: Column, item: Item, sample: int) -> _Asked:
-        """Write the prompt for an item; code that does not fit into the window of the model is left out."""
-        shown = self._find(column, item)
+    def _mend(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
+        """Tell the model which examples of the task its answers fail, and take what it writes then (U-06 to U-10)."""
+        for start in range(0, len(missing), self._options.batch):
+            batch = missing[start : start + self._options.batch]
+            best = {(item.id, sample): self._read_among(column, item, sample)[0] for item, sample in batch}
+            told: dict[tuple[str, int], list[Attempt]] = defaultdict(list)
+            for _ in range(MOST_ATTEMPTS - 1):
+                asked = []
+                for item, sample in batch:
+                    record = best[item.id, sample]
+                    found = check_answer(record.code, item.task, (), sandbox=self._sandbox)
+                    if found.failures:
+                        told[item.id, sample].append(Attempt(record.code, found.render()))
+                        asked.append(self._ask(column, item, sample, told[item.id, sample]))
+                for each, made in zip(asked, self._judge(column, asked, self._generate(asked)), strict=True):
+                    best[each.item.id, each.sample] = replace(made, attempts=len(told[each.item.id, each.sample]) + 1)
+            for item, sample in batch:
+                record = best[item.id, sample]
+                yield record if told[item.id, sample] else _take_over(record, column)
+
+    def _ask(self, column: Column, item: Item, sample: int, told: Sequence[Attempt] = ()) -> _Asked:
+        """Write the prompt for an item; code that does not fit into the window of the model is left out.
+
+        told: earlier answers and what they fail; a model that has written the same twice is asked with a temperature.
+        """
+        shown = ShownCode() if told else self._find(column, item)
         form = choose_form(column.form or self._options.form, self._model)
-        fitted = fit_prompt(form, make_task(item.task), shown.helpers, self._model, self._options.max_tokens)
-        decoding = Decoding(
-            self._options.max_tokens,
-            self._options.temperature,
-            stop=fitted.prompt.stop,
-            seed=self._options.seed + sample,
-        )
+        tokens, heat = self._options.max_tokens, self._options.temperature
+        fitted = fit_prompt(form, make_task(item.task), shown.helpers, self._model, tokens, told)
+        if len({each.code for each in told}) < len(told):
+            heat = heat or DEFAULT_HEAT
+        decoding = Decoding(tokens, heat, stop=fitted.prompt.stop, seed=self._options.seed + sample + len(told))
         sent = f"{self._model.identity}\n{decoding}\n{render_sent(fitted.prompt)}"
         key = hashlib.sha256(sent.encode("utf-8", "replace")).hexdigest()[:KEY_DIGITS]
         places = tuple(helper.place for helper in fitted.helpers)
@@ -163,6 +193,14 @@ class Evaluation:
             prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,
             seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,
         )  # fmt: skip
+
+    def _choose_by_examples(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
+        """Take the first answer unless an example fails that the task shows; then the first for which all hold."""
+        for item, sample in missing:
+            among = self._read_among(column, item, sample)
+            first = among[0]
+            holding = (each for each in among[1:] if each.is_shown_right)
+            yield _take_over(next(holding, first) if first.is_shown_right is False else first, column)
 
     def _choose(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
         """Choose among the answers of other columns, by what a user sees as well; hidden tests are not asked."""

@@ -9,8 +9,9 @@ from typing import Literal
 from pkg.errors import UsageError
 from pkg.generation.forms.choice import FORMS
 
-Kind = Literal["written", "chosen", "ideal"]
-"""Whether an answer is written by the model, or chosen among those of other columns: by a reranker, or by the tests."""
+Kind = Literal["written", "mended", "cascade", "chosen", "ideal"]
+"""How an answer comes about: written by the model; the answer of another column, which the model is told the faults of;
+or chosen among those of other columns: by what the task shows, by a reranker, by the hidden tests."""
 
 Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold"]
 """What finds the code that a prompt shows; "" shows none."""
@@ -36,7 +37,10 @@ class Column:
 
 
 _AMONG = ("none", "func-bm25", "func-pkg", "block-pkg")
+_CASCADE = ("none", "signatures", "func-pkg", "none:brief")  # as pkg generate asks a small model
 _PLACEBO = ("none", "none:brief", "none:raw", "none:generic")
+
+_ORDER = ("written", "mended", "cascade", "chosen", "ideal")
 
 _FIXED = (
     Column("none", "None", "written", "no code is shown (P-28)"),
@@ -51,6 +55,17 @@ _FIXED = (
     ),
     Column("ideal", "Ideal", "ideal", "right if any of the same candidates is: an upper bound (P-27)", among=_AMONG),
     Column("signatures", "Signatures", "written", "three names with a line each", "signatures"),
+    Column(
+        "cascade", "Cascade", "cascade",
+        "no code is shown; where an example of the task fails, another answer for which all hold", among=_CASCADE,
+    ),
+    Column(
+        "feedback", "Feedback", "mended", "as none, and told which examples fail, twice at most (U-13)", among=("none",)
+    ),
+    Column(
+        "rag-feedback", "RAG and feedback", "mended",
+        "as func-pkg, and told which examples fail, twice at most (U-13)", among=("func-pkg",),
+    ),
     Column("random", "Random helper", "written", "control: a function drawn at random", "random"),
     Column("gold", "Gold helper", "written", "control: the right answer itself is shown", "gold"),
     Column(
@@ -65,6 +80,7 @@ _FIXED = (
 PAPER = ("none", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "reranked", "ideal")
 """The eight columns of the paper's tables."""
 
+ATTEMPTS = ("feedback", "rag-feedback")
 CONTROLS = ("signatures", "random", "gold", "similarity", "placebo", "placebo-ideal")
 NAMES = tuple(column.name for column in _FIXED)
 
@@ -79,7 +95,7 @@ def choose_columns(names: Iterable[str]) -> tuple[Column, ...]:
         column = _find_column(name)
         for each in (*column.among, name):
             found.setdefault(each, _find_column(each))
-    return tuple(sorted(found.values(), key=lambda column: column.kind != "written"))
+    return tuple(sorted(found.values(), key=lambda column: _ORDER.index(column.kind)))
 
 
 def _find_column(name: str) -> Column:

@@ -35,6 +35,7 @@ class Record:
     score: float | None = None  # of the best hit
     fits: bool | None = None
     is_shown_right: bool | None = None  # whether what the task shows holds; None where it shows nothing
+    attempts: int = 1  # answers that led to this one, each told what those before had failed
     chosen: str = ""  # the column whose answer was chosen
     prompt_tokens: int = 0
     completion_tokens: int = 0

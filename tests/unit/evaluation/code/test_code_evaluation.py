@@ -100,6 +100,39 @@ def test_every_column_is_filled_and_judged_by_hidden_tests(data: Path, store: st
     assert reranked["chosen"] in ("func-bm25", "func-pkg", "block-pkg")
 
 
+def answer_when_told(asked: Asked) -> str:
+    """Answer wrongly at first, and rightly once told what was expected."""
+    text = "".join(message.content for message in asked)
+    return f"    {BODIES['triple']}\n" if "def triple(" in text and "expected 12, got 8" in text else answer(asked)
+
+
+def test_an_answer_is_mended_by_what_the_task_shows(data: Path, store: str, tmp_path: Path) -> None:
+    model = ScriptedModel(answer_when_told)
+    found = by_name(evaluate(data, store, tmp_path / "run", model, columns=("feedback",)))
+    assert (found["none"].solved, found["feedback"].solved, found["feedback"].fixed) == (1, 2, 1)
+    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
+    attempts = {each["item"]: each["attempts"] for each in records if each["column"] == "feedback"}
+    # The first holds at once, the second when told; the third shows no example by which it could be told.
+    assert attempts == {"HumanEval/0": 1, "HumanEval/1": 2, "HumanEval/2": 1}
+
+
+def test_an_answer_that_stays_wrong_is_told_all_its_attempts(data: Path, store: str, tmp_path: Path) -> None:
+    model = ScriptedModel(answer)
+    found = by_name(evaluate(data, store, tmp_path / "run", model, columns=("feedback",)))
+    assert found["feedback"].solved == found["none"].solved
+    last = "".join(message.content for message in model.asked[-1])
+    assert last.count("expected 12, got 8") == 2
+    assert len(model.asked) == 3 + 2
+
+
+def test_the_cascade_takes_another_answer_only_where_an_example_fails(data: Path, store: str, tmp_path: Path) -> None:
+    found = by_name(evaluate(data, store, tmp_path / "run", columns=("cascade",)))
+    assert (found["cascade"].solved, found["cascade"].fixed, found["cascade"].broken) == (2, 1, 0)
+    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
+    chosen = {each["item"]: each["chosen"] for each in records if each["column"] == "cascade"}
+    assert chosen == {"HumanEval/0": "none", "HumanEval/1": "func-pkg", "HumanEval/2": "none"}
+
+
 def test_a_run_goes_on_where_it_was_cut_off_and_pays_nothing_twice(data: Path, store: str, tmp_path: Path) -> None:
     columns = ("none", "func-pkg", "reranked")
     whole = evaluate(data, store, tmp_path / "whole", columns=columns)
