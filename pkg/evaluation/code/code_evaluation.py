@@ -110,7 +110,7 @@ class Evaluation:
             yield from self._judge(column, asked, self._generate(asked))
 
     def _mend(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
-        """Tell the model which examples of the task its answers fail, and take what it writes then (U-06 to U-10, U-13)."""
+        """Tell the model which examples its answers fail, and take what it writes then (U-06 to U-10, U-13)."""
         for start in range(0, len(missing), self._options.batch):
             batch = missing[start : start + self._options.batch]
             best = {(item.id, sample): self._read_among(column, item, sample)[0] for item, sample in batch}
