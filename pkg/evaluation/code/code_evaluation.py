@@ -188,7 +188,7 @@ class Evaluation:
         return Record(
             column.name, asked.item.id, asked.sample, False, "",
             form=asked.prompt.form, shown=asked.places, linked=tuple(each.place for each in linked.added),
-            score=asked.shown.score, fits=asked.shown.fits,
+            score=asked.shown.score, fits=asked.shown.fits, signals=asked.shown.signals,
             is_shown_right=not found.failures if found.examples else None,
             prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,
             seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +22,7 @@ from pkg.generation.answer_context import read_context
 from pkg.generation.forms.helper_text import list_helpers
 from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.linking import Piece
+from pkg.generation.signals import measure_signals
 from pkg.model import Label, Node, QueryResult, Skip
 from pkg.retrieval.query import QueryOptions, run_query
 
@@ -43,6 +44,7 @@ class ShownCode:
     score: float | None = None  # of the best hit
     fits: bool | None = None  # whether anything fits the question, where that is judged
     notes: tuple[str, ...] = ()
+    signals: Mapping[str, float] = field(default_factory=dict)  # of whether it will help
 
     def to_row(self) -> dict[str, Any]:
         """Give it as JSON."""
@@ -55,8 +57,9 @@ class ShownCode:
             Piece(each["name"], each["place"], each["code"], tuple(each["imports"])) for each in row["pieces"]
         )
         return cls(
-            tuple(HelperText(*each) for each in row["helpers"]), pieces, row["score"], row["fits"], tuple(row["notes"])
-        )
+            tuple(HelperText(*each) for each in row["helpers"]), pieces, row["score"], row["fits"], tuple(row["notes"]),
+            row["signals"],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,12 @@ class ContextFinder:
             alone = replace(found, hits=(hit,), coverage=replace(found.coverage, fits=None))
             context = read_context(self._store, alone, alone)
             if context.code:
-                return ShownCode(context.code, context.pieces, hit.score, found.coverage.fits, tuple(notes))
+                signals = measure_signals(item.query, (hit, *(each for each in found.hits if each is not hit)))
+                return ShownCode(context.code, context.pieces, hit.score, found.coverage.fits, tuple(notes), signals)
             notes += context.notes
         best = replace(found, hits=found.hits[:1], coverage=replace(found.coverage, fits=None))
-        return ShownCode(list_helpers(best), (), _read_score(found), found.coverage.fits, tuple(notes))
+        signals = measure_signals(item.query, found.hits)
+        return ShownCode(list_helpers(best), (), _read_score(found), found.coverage.fits, tuple(notes), signals)
 
     def _list_signatures(self, item: Item) -> ShownCode:
         try:
@@ -110,7 +115,8 @@ class ContextFinder:
         except QueryError as fault:
             return ShownCode(notes=(str(fault),))
         context = read_context(self._store, found, found)
-        return ShownCode(context.signatures, context.pieces, _read_score(found), notes=context.notes)
+        signals = measure_signals(item.query, found.hits)
+        return ShownCode(context.signatures, context.pieces, _read_score(found), notes=context.notes, signals=signals)
 
     def _ask(self, item: Item, mode: Literal["function", "block"], k: int) -> QueryResult:
         options = QueryOptions(mode=mode, top_k=k, source=self._source, helpers="all", declarations=False)

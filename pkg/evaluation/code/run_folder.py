@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Record:
     linked: tuple[str, ...] = ()  # places of helpers that were put into the answer
     score: float | None = None  # of the best hit
     fits: bool | None = None
+    signals: Mapping[str, float] = field(default_factory=dict)  # of whether what is shown will help
     is_shown_right: bool | None = None  # whether what the task shows holds; None where it shows nothing
     attempts: int = 1  # answers that led to this one, each told what those before had failed
     chosen: str = ""  # the column whose answer was chosen
