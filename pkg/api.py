@@ -373,6 +373,7 @@ def evaluate_code(
     listen: told the column, how many answers are there, of how many, and the seconds. Raises what query raises,
     UsageError where the folder holds another run, ModelError for a model that cannot be used.
     """
+    from pkg.evaluation.code.answer_judge import HiddenTestsJudge
     from pkg.evaluation.code.benchmark_files import read_benchmark
     from pkg.evaluation.code.benchmark_items import draw_items
     from pkg.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run
@@ -380,6 +381,7 @@ def evaluate_code(
     from pkg.evaluation.code.columns import PAPER, choose_columns
     from pkg.evaluation.code.contexts import ContextFinder
     from pkg.evaluation.code.run_folder import RunFolder
+    from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.models.registry import open_model
     from pkg.sandbox.worker_pool import open_sandbox
@@ -397,7 +399,8 @@ def evaluate_code(
         text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
         folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
         sandbox = stack.enter_context(open_sandbox())
-        Evaluation(items, text_model, sandbox, folder, options, finder, listen).run(chosen)
+        judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
+        Evaluation(items, text_model, judge, folder, options, finder, sandbox, listen).run(chosen)
     return read_report(Path(out))
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -63,6 +63,13 @@ class ShownCode:
 class _Text:
     place: str
     code: str
+
+
+class CodeFinder(Protocol):
+    """Finds what a column shows."""
+
+    def find(self, finder: Finder, item: Item) -> ShownCode:
+        """Find what a column shows for an item; nothing for a column without code."""
 
 
 class ContextFinder:
