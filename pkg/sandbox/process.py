@@ -34,8 +34,9 @@ _SWITCHES = (
 def start_process_worker(interpreter: Interpreter | None = None) -> Worker:
     """Start a worker in namespaces: through bubblewrap where it is installed, else by our own hand.
 
-    interpreter: the Python that runs the code; the running one if None. Root's workers always start by our own hand: bubblewrap can only map root to root, for whom the kernel counts no
-    processes. A SandboxError says what the system lacks.
+    interpreter: the Python that runs the code; the running one if None. Root's workers always start by our own hand:
+    bubblewrap can only map root to root, for whom the kernel counts no processes. A SandboxError says what the system
+    lacks.
     """
     if sys.platform != "linux":
         raise SandboxError(

@@ -12,7 +12,7 @@ from pkg.generation.forms.choice import FORMS
 Kind = Literal["written", "chosen", "ideal"]
 """Whether an answer is written by the model, or chosen among those of other columns: by a reranker, or by the tests."""
 
-Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold"]
+Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold", "deps"]
 """What finds the code that a prompt shows; "" shows none."""
 
 
@@ -51,6 +51,7 @@ _FIXED = (
     ),
     Column("ideal", "Ideal", "ideal", "right if any of the same candidates is: an upper bound (P-27)", among=_AMONG),
     Column("signatures", "Signatures", "written", "three names with a line each", "signatures"),
+    Column("deps", "Scope", "written", "signatures of what its class and module define and import", "deps"),
     Column("random", "Random helper", "written", "control: a function drawn at random", "random"),
     Column("gold", "Gold helper", "written", "control: the right answer itself is shown", "gold"),
     Column(
@@ -67,6 +68,19 @@ PAPER = ("none", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "reranke
 
 CONTROLS = ("signatures", "random", "gold", "similarity", "placebo", "placebo-ideal")
 NAMES = tuple(column.name for column in _FIXED)
+REPOSITORY = ("none", "none:brief", "func-pkg", "block-pkg", "signatures", "deps", "random", "gold")
+"""The columns of masked functions of a repository."""
+
+
+def choose_repository_columns(names: Iterable[str]) -> tuple[Column, ...]:
+    """Give columns of masked functions by their names; a UsageError for one that they cannot have."""
+    chosen = choose_columns(names or REPOSITORY)
+    for column in chosen:
+        if column.name not in REPOSITORY and not column.form:
+            raise UsageError(
+                f"no column '{column.name}' of masked functions; expected some of: {', '.join(REPOSITORY)}, none:FORM"
+            )
+    return chosen
 
 
 def choose_columns(names: Iterable[str]) -> tuple[Column, ...]:

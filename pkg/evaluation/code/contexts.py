@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from pkg.errors import InputError, QueryError
+from pkg.errors import InputError, QueryError, UsageError
 from pkg.evaluation.code.benchmark_items import Item
 from pkg.evaluation.code.columns import Finder
 from pkg.evaluation.retrieval.plain_bm25 import PlainBM25
@@ -91,6 +91,8 @@ class ContextFinder:
         """Find what a column shows for an item; nothing for a column without code."""
         if finder == "gold":
             return show_reference(item)
+        if finder and finder not in self._ways:
+            raise UsageError(f"what the column {finder} shows is of masked functions alone: pkg eval repository")
         return self._ways[finder](item) if finder else ShownCode()
 
     def _query(self, item: Item, mode: Literal["function", "block"]) -> ShownCode:
