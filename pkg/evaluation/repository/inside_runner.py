@@ -44,24 +44,33 @@ class Listener:
     """A plugin of pytest that notes how each test ends."""
 
     def __init__(self) -> None:
-        self.ends: dict[str, list[Any]] = {}  # by test: outcome, seconds, class of what failed, its message
+        self.ends: dict[str, list[Any]] = {}  # by test: outcome, seconds, class of what was raised, its message
         self.broken: list[str] = []  # what could not be collected
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         """Note what a test raised."""
-        end = self.ends.setdefault(item.nodeid, ["passed", 0.0, "", ""])
+        end = self._open(item.nodeid)
         end[1] += call.duration
-        if call.excinfo is not None and end[0] == "passed":
+        if call.excinfo is not None and not end[2]:
             kind = call.excinfo.type
-            end[:] = ["failed", end[1], name_error(kind), f"{kind.__name__}: {call.excinfo.value}"[:300]]
+            end[2:] = [name_error(kind), f"{kind.__name__}: {call.excinfo.value}"[:300]]
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Note what pytest itself makes of it, such as a test that was expected to fail."""
-        end = self.ends.setdefault(report.nodeid, ["passed", 0.0, "", ""])
+        """Note what pytest makes of it: a test passes once its call has passed and its teardown too."""
+        end = self._open(report.nodeid)
+        if end[0] not in ("started", "called"):
+            return
         if report.outcome != "passed":
             end[0] = report.outcome
-        elif report.when == "call" and hasattr(report, "wasxfail"):
+        elif hasattr(report, "wasxfail"):
             end[0] = "xpassed"
+        elif report.when == "call":
+            end[0] = "called"
+        elif report.when == "teardown" and end[0] == "called":
+            end[0] = "passed"
+
+    def _open(self, name: str) -> list[Any]:
+        return self.ends.setdefault(name, ["started", 0.0, "", ""])
 
     def pytest_collectreport(self, report: Any) -> None:
         """Note what could not be collected."""

@@ -28,7 +28,7 @@ class TestEnd:
 
     __test__ = False  # no test itself
 
-    outcome: str  # passed, failed, skipped or xpassed
+    outcome: str  # passed, failed, skipped, xpassed; started or called where it did not end
     seconds: float
     error: str = ""
     detail: str = ""

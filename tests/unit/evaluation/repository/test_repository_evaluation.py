@@ -15,6 +15,8 @@ from pkg.cli import main
 from pkg.errors import InputError, PathError, UsageError
 from pkg.evaluation.code.code_report import CodeReport, ColumnFigures, write_markdown
 from pkg.evaluation.code.columns import REPOSITORY
+from pkg.evaluation.repository import project_tests
+from pkg.sandbox.protocol import Limits
 
 MODULE = '''"""Prices of a shop."""
 
@@ -178,7 +180,8 @@ def test_items_are_functions_whose_tests_fail_without_them(project: Path, items:
     found, report = evaluate_repository(project, None, tmp_path / "run", items=items, jobs=1)
     assert report is None
     assert {each.function.id for each in found.items} == IDS
-    assert found.failing and "test_broken" in found.failing[0]
+    (failing,) = found.failing
+    assert "test_broken" in failing
     assert found.left_out == {"no passing test reaches it": 2, "its tests pass without its body": 1}
     assert list_files(project) == before
     tests = {each.function.name: each.tests for each in found.items}
@@ -219,31 +222,31 @@ def test_nothing_that_is_shown_gives_the_function_away(project: Path, items: Pat
 
 
 HOSTILE = {
-    "ends the process": "    import os\n    os._exit(0)\n",
-    "exits": "    import sys\n    sys.exit(0)\n",
-    "ends pytest": "    import pytest\n    pytest.exit('passed', 0)\n",
-    "skips": "    import pytest\n    pytest.skip()\n",
-    "says that it passed": "    print('4 passed in 0.01s')\n",
-    "never ends": "    while True:\n        pass\n",
-    "deletes the tests": "    import shutil\n    shutil.rmtree('tests')\n    shutil.rmtree('/', ignore_errors=True)\n",
-    "writes over the tests": "    open('tests/test_prices.py', 'w').write('def test_add_tax(): pass')\n",
-    "breaks the header": "    return (\n",
+    "import os; os._exit(0)": "ended before it had answered",
+    "import sys; sys.exit(0)": "SystemExit",
+    "import pytest; pytest.exit('passed', 0)": "did not pass",
+    "import pytest; pytest.skip()": "did not pass",
+    "print('4 passed in 0.01s')": "AssertionError",
+    "while True: pass": "used more than",
+    "import shutil; shutil.rmtree('tests'); shutil.rmtree('/', ignore_errors=True)": "",
+    "open('tests/test_prices.py', 'w').write('def test_add_tax(): pass')": "AssertionError",
+    "return [0] * 10 ** 12": "MemoryError",
+    "return (": "AssertionError",
 }
 
 
-@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(("body", "detail"), HOSTILE.items(), ids=HOSTILE)
 def test_a_hostile_answer_does_not_pass(
-    body: str, project: Path, items: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    body: str, detail: str, project: Path, items: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pkg.evaluation.repository import project_tests
-    from pkg.sandbox.protocol import Limits
-
-    monkeypatch.setattr(project_tests, "RUN_LIMITS", Limits(3.0, 6.0, 1 << 30, processes=64))
     evaluate_repository(project, None, tmp_path / "run", items=items, jobs=1)  # within the limits as they are
+    monkeypatch.setattr(project_tests, "RUN_LIMITS", Limits(2.0, 6.0, 1 << 30, processes=64))
     before = list_files(project)
-    report = run(project, tmp_path / "run", items, ScriptedModel([body]), columns=["none"], limit=1)
-    (none,) = report.columns
-    assert (none.solved, none.items, sum(none.errors.values())) == (0, 1, 1)
+    model = ScriptedModel(lambda asked: f"{' ' * (8 if 'self' in asked[-1].content else 4)}{body}\n")
+    report = run(project, tmp_path / "run", items, model, columns=["none"])
+    assert report.columns[0].solved == 0
+    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
+    assert detail in next(each["detail"] for each in records if each["item"].endswith("::add_tax"))
     assert list_files(project) == before
 
 
@@ -271,8 +274,8 @@ def test_bad_input_is_told(project: Path, items: Path, tmp_path: Path) -> None:
 
     with pytest.raises(PathError, match="no folder"):
         find(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no Python file"):
-        (tmp_path / "empty").mkdir()
         find(tmp_path / "empty")
     with pytest.raises(PathError, match="no Python that can be run"):
         find(project, python=str(tmp_path / "python"))
