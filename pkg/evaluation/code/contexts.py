@@ -88,7 +88,10 @@ class ContextFinder:
         }
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
-        """Find what a column shows for an item; nothing for a column without code."""
+        """Find what a column shows for an item; nothing for a column without code.
+
+        A UsageError for a column that is of functions of a repository.
+        """
         if finder == "gold":
             return show_reference(item)
         if finder and finder not in self._ways:
