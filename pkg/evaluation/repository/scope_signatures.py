@@ -29,6 +29,8 @@ class ScopeSignatures:
     def __init__(self, store: GraphStore, project: Project) -> None:
         self._project = project
         self._targets = _read_targets(store)
+        self._classes = {(node.path, node.qualname): node for node in store.nodes((Label.CLASS,))}
+        self._bases = _read_bases(store)
 
     def list_helpers(self, function: MaskedFunction) -> tuple[tuple[HelperText, ...], int]:
         """Give what is in scope, the nearest first, and how many signatures had no room."""
@@ -40,6 +42,7 @@ class ScopeSignatures:
         for title, told in (
             (f"{function.path}: imports", _list_imports(tree)),
             (f"{function.path}: class of {function.name}", _list_class(tree, function)),
+            (f"inherited by the class of {function.name}", self._list_inherited(function)),
             (f"{function.path}: the same module", _list_module(tree, function)),
             ("imported from the project", self._list_imported(function)),
         ):
@@ -54,6 +57,17 @@ class ScopeSignatures:
             if kept:
                 parts.append(HelperText(title, "\n".join(kept)))
         return tuple(parts), dropped
+
+    def _list_inherited(self, function: MaskedFunction) -> Iterator[str]:
+        """List the methods of the classes of the project above that of a function, the nearest first."""
+        own = self._classes.get((function.path, function.qualname.rpartition(".")[0]))
+        waiting, seen = [own.id] if own is not None else [], set()
+        for name in waiting:
+            for base in self._bases.get(name, ()):
+                if base.id not in seen:
+                    seen.add(base.id)
+                    waiting.append(base.id)
+                    yield from _list_methods(base, self._project, function)
 
     def _list_imported(self, function: MaskedFunction) -> Iterator[str]:
         for node in self._targets.get(function.path, ()):
@@ -75,6 +89,24 @@ def _read_targets(store: GraphStore) -> dict[str, list[Node]]:
         if end in nodes and nodes[end].path != path:
             found.setdefault(path, []).append(nodes[end])
     return {path: sorted(each, key=lambda node: (node.path, node.start)) for path, each in found.items()}
+
+
+def _read_bases(store: GraphStore) -> dict[str, list[Node]]:
+    """Read the classes of the project that each class inherits from, by its id."""
+    classes = {node.id: node for node in store.nodes((Label.CLASS,))}
+    found: dict[str, list[Node]] = {}
+    for edge in sorted(store.edges((RelationType.INHERITS,)), key=lambda edge: (edge.start, edge.line or 0, edge.end)):
+        if edge.end in classes:
+            found.setdefault(edge.start, []).append(classes[edge.end])
+    return found
+
+
+def _list_methods(base: Node, project: Project, function: MaskedFunction) -> Iterator[str]:
+    tree = parse_file(project.read_text(base.path) or "") if base.path in project.files else None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.ClassDef) and node.name == base.name and node.lineno >= base.start_line:
+            yield from _sign(node.body, {function.name, "__init__"})
+            return
 
 
 def _list_imports(tree: ast.Module) -> Iterator[str]:

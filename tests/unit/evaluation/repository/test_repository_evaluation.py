@@ -37,7 +37,14 @@ def add_tax_copy(price):
     return price + part
 
 
-class Basket:
+class Container:
+    """Whatever holds things."""
+
+    def count(self):
+        return len(self.items)
+
+
+class Basket(Container):
     """Things to buy."""
 
     def __init__(self):
@@ -218,6 +225,8 @@ def test_nothing_that_is_shown_gives_the_function_away(project: Path, items: Pat
     assert "def add_tax(net)" in shown["deps", "Basket.total"]
     assert "self.items" not in shown["deps", "Basket.total"]
     assert "attributes of self: items" in shown["deps", "Basket.total"]
+    assert "def count(self)" in shown["deps", "Basket.describe"]
+    assert "def count(self)" not in shown["deps", "add_tax"]
     assert "RATE = 20" in shown["deps", "add_tax"]
 
 
