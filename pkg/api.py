@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pkg.evaluation.code.code_evaluation import Listen as EvaluationListen
     from pkg.evaluation.code.code_report import CodeReport
     from pkg.evaluation.code.solver_options import SolverOptions
+    from pkg.evaluation.repository.item_search import FoundItems
     from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
     from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
     from pkg.evaluation.trace import TraceReport
@@ -373,6 +374,7 @@ def evaluate_code(
     listen: told the column, how many answers are there, of how many, and the seconds. Raises what query raises,
     UsageError where the folder holds another run, ModelError for a model that cannot be used.
     """
+    from pkg.evaluation.code.answer_judge import HiddenTestsJudge
     from pkg.evaluation.code.benchmark_files import read_benchmark
     from pkg.evaluation.code.benchmark_items import draw_items
     from pkg.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run
@@ -380,6 +382,7 @@ def evaluate_code(
     from pkg.evaluation.code.columns import PAPER, choose_columns
     from pkg.evaluation.code.contexts import ContextFinder
     from pkg.evaluation.code.run_folder import RunFolder
+    from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.models.registry import open_model
     from pkg.sandbox.worker_pool import open_sandbox
@@ -397,8 +400,63 @@ def evaluate_code(
         text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
         folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
         sandbox = stack.enter_context(open_sandbox())
-        Evaluation(items, text_model, sandbox, folder, options, finder, listen).run(chosen)
+        judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
+        Evaluation(items, text_model, judge, folder, options, finder, sandbox, listen).run(chosen)
     return read_report(Path(out))
+
+
+def evaluate_repository(
+    path: str | os.PathLike[str],
+    model: str | TextModel | None,
+    out: str | os.PathLike[str],
+    *,
+    items: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] = (),
+    tests: Sequence[str] = (),
+    python: str | None = None,
+    jobs: int = 0,
+    limit: int | None = None,
+    options: SolverOptions | None = None,
+    store: str | None = None,
+    encoder: str | None = None,
+    count: Callable[[str, int, int], None] = lambda what, done, total: None,
+    listen: EvaluationListen = lambda column, done, total, seconds: None,
+) -> tuple[FoundItems, CodeReport | None]:
+    """Have a model write masked functions of a repository anew, judged by the tests of the repository that reach them.
+
+    Functions with a docstring lose their body one by one; one is an item if tests that pass fail without it. path: the
+    folder of the project, in which nothing is written. model: None to find the items alone, without a report. out: the
+    folder of the run, where it goes on if it was cut off. items: the folder of the items and their graph, which several
+    runs may share; that of the run by default. columns: by name; without any all. tests: what pytest is to run. python:
+    the interpreter that has pytest and what the project needs. jobs: test runs at a time, 0 for one a core. store:
+    where the graph of the repository is built; beside the items by default. encoder: of that graph. count: told of the
+    search for items; listen: told of the answers. Raises InputError where there are no tests or no items, PathError
+    where there is no such folder or interpreter, UsageError where a folder holds another run, ModelError for a model
+    that cannot be used.
+    """
+    from pkg.evaluation.code.code_report import read_report
+    from pkg.evaluation.code.columns import choose_repository_columns
+    from pkg.evaluation.code.solver_options import SolverOptions
+    from pkg.evaluation.repository.repository_evaluation import Places, RepositoryEvaluation
+    from pkg.models.registry import open_model
+    from pkg.sandbox.interpreter import find_interpreter
+    from pkg.sandbox.worker_pool import open_sandbox
+
+    chosen = choose_repository_columns(columns)
+    places = Places(Path(path), Path(out), Path(items or out))
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(open_sandbox(jobs=jobs, interpreter=find_interpreter(python)))
+        evaluation = RepositoryEvaluation(places, sandbox, tests)
+        found, benchmark = evaluation.find_items(count)
+        if model is None:
+            return found, None
+        address = store or f"sqlite:///{(places.items / 'graph.db').resolve()}"
+        build_graph(path, store=address, encoder=encoder)
+        graph = stack.enter_context(open_graph(address))
+        text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        asked = options or SolverOptions()
+        evaluation.run(benchmark, chosen, text_model, (graph.store, graph._load_encoder()), asked, limit, listen)
+    return found, read_report(places.run)
 
 
 def report_evaluation(path: str | os.PathLike[str]) -> CodeReport:

@@ -41,6 +41,7 @@ from pkg.console.options import (
     open_output,
     outline_options,
     query_options,
+    repository_evaluation_options,
     rerank_options,
     retrieval_options,
     show_options,
@@ -641,6 +642,25 @@ def evaluate_mbpp(store: str, as_json: bool, **options: Any) -> None:
     from pkg.console.eval_command import run_code_evaluation
 
     run_code_evaluation("mbpp", store, as_json, options)
+
+
+@evaluate.command(
+    "repository",
+    epilog="Example:  pkg eval repository shop --model gguf:coder.gguf --out run --limit 40",
+)
+@click.argument("path", metavar="PATH", callback=decode_option)
+@repository_evaluation_options
+@json_option
+def evaluate_repository(path: str, as_json: bool, **options: Any) -> None:
+    """Have a model write functions of a repository anew, judged by the repository's own tests.
+
+    Functions with a docstring lose their body one by one; one counts if tests that pass now fail without it. The model
+    sees header and docstring, and what the column shows of the rest of the repository: never tests, the function
+    itself or a near copy of it. Tests and answers run in the sandbox on a copy; nothing is written below PATH.
+    """
+    from pkg.console.repository_command import run_repository_evaluation
+
+    run_repository_evaluation(path, as_json, options)
 
 
 @evaluate.command("report", epilog="Example:  pkg eval report run --format markdown > report.md")

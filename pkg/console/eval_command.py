@@ -32,11 +32,7 @@ def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[s
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES})
     columns = tuple(name for names in given.pop("columns") for name in names.split(",") if name)
     name = f"{benchmark}+" if given.pop("plus") else benchmark
-    model = given.pop("model")
-    if model is None:
-        raise UsageError(
-            "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
-        )
+    model = check_model(given.pop("model"))
     with closing(ProgressBar()) as bar:
         report = evaluate_code(
             name, model, given.pop("data"), given.pop("out"), store=store, columns=columns, options=options,
@@ -44,6 +40,15 @@ def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[s
             ask=choose_ask(), **given,
         )  # fmt: skip
     emit(as_json, report_lines(report), lambda: view_report(report))
+
+
+def check_model(model: str | None) -> str:
+    """Give the name of a model; a UsageError where none was given."""
+    if model is None:
+        raise UsageError(
+            "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
+        )
+    return model
 
 
 def run_report(paths: Sequence[str], form: str, as_json: bool) -> None:
@@ -65,6 +70,9 @@ def report_lines(report: CodeReport) -> Iterator[dict[str, Any]]:
     yield {"type": "run", "path": report.path, **report.head}
     for each in report.columns:
         yield {"type": "column", **asdict(each)}
+    for kind, figures in report.kinds.items():
+        for each in figures:
+            yield {"type": "column", "kind": kind, **asdict(each)}
     yield {"type": "overlaps", "solved_by": dict(report.overlaps)}
 
 
@@ -74,6 +82,9 @@ def view_report(report: CodeReport) -> Iterator[RenderableType]:
     yield style_words(f"{head['benchmark']}, {report.columns[0].items} items, {head['model']}", "bold")
     names = ("column", "solved", "95 %", "fixed", "broken", "p", "empty", "tokens")
     yield make_table(names, [_make_row(each) for each in report.columns], right=names[1:])
+    for kind, figures in report.kinds.items():
+        yield style_words(f"items whose true body {kind}: {figures[0].items}", "bold")
+        yield make_table(names, [_make_row(each) for each in figures], right=names[1:])
     yield style_words(
         "fixed, broken: items solved here and not without context, and the reverse; p: McNemar, exact", "dim"
     )

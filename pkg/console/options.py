@@ -728,22 +728,12 @@ corpus_options = combine(
 )
 """The options of `pkg corpus`."""
 
-code_evaluation_options = combine(
-    click.option(
-        "--data", required=True, callback=decode_option, metavar="PATH", help="The benchmark's file, or its folder."
-    ),
-    click.option(
-        "--out", required=True, callback=decode_option, metavar="FOLDER",
-        help="Folder of the run; the same command goes on there where it stopped.",
-    ),
-    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
-    click.option(
-        "--columns", multiple=True, metavar="NAME,...",
-        help="What to compare; without it the eight of the paper. Further: signatures, random, gold, similarity,"
-        " placebo, placebo-ideal, none:FORM.",
-    ),
-    click.option("--plus", is_flag=True, help="Judge by the tests of EvalPlus."),
-    click.option("--any-data", "is_any", is_flag=True, help="Take rows that are not the official ones."),
+out_option = click.option(
+    "--out", required=True, callback=decode_option, metavar="FOLDER",
+    help="Folder of the run; the same command goes on there where it stopped.",
+)  # fmt: skip
+
+solver_options = combine(
     click.option("--limit", type=click.IntRange(1), help="Items to answer, drawn by the seed."),
     click.option("--form", default=SOLVER.form, show_default=True, help="Form of the prompts."),
     click.option(
@@ -759,9 +749,50 @@ code_evaluation_options = combine(
     click.option(
         "--batch", type=click.IntRange(1), default=SOLVER.batch, show_default=True, help="Prompts sent at once."
     ),
+)  # fmt: skip
+"""How an evaluation has a model answer."""
+
+code_evaluation_options = combine(
+    click.option(
+        "--data", required=True, callback=decode_option, metavar="PATH", help="The benchmark's file, or its folder."
+    ),
+    out_option,
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
+    click.option(
+        "--columns", multiple=True, metavar="NAME,...",
+        help="What to compare; without it the eight of the paper. Further: signatures, random, gold, similarity,"
+        " placebo, placebo-ideal, none:FORM.",
+    ),
+    click.option("--plus", is_flag=True, help="Judge by the tests of EvalPlus."),
+    click.option("--any-data", "is_any", is_flag=True, help="Take rows that are not the official ones."),
+    solver_options,
     click.option(
         "--link/--no-link", default=SOLVER.link, help="Put helpers that an answer calls into it (default), or not."
     ),
     source_setting(help="Look in one source of the graph only."),
 )  # fmt: skip
 """The options of `pkg eval humaneval` and `mbpp`, but for the store and the tests that MBPP shows."""
+
+repository_evaluation_options = combine(
+    out_option,
+    click.option(
+        "--items", callback=decode_option, metavar="FOLDER",
+        help="Folder of the items and of the graph, which several runs may share; else that of the run.",
+    ),
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without one the items are found alone."),
+    click.option(
+        "--columns", multiple=True, metavar="NAME,...",
+        help="What to compare; without it none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold.",
+    ),
+    click.option(
+        "--tests", multiple=True, callback=decode_options, metavar="PATH",
+        help="What pytest is to run: files, folders or names of tests, below PATH; without it all that it finds.",
+    ),
+    click.option(
+        "--python", callback=decode_option, metavar="INTERPRETER",
+        help="The Python that has pytest and what the project needs, such as .venv/bin/python; else the running one.",
+    ),
+    jobs_setting(help="Runs of tests at a time; 0 for one a core."),
+    solver_options,
+)  # fmt: skip
+"""The options of `pkg eval repository`."""

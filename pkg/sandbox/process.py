@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 from pkg.errors import SandboxError
-from pkg.sandbox.launch import ENVIRONMENT, Isolation, ProcessStream, build_command, find_libraries, find_packages
+from pkg.sandbox.interpreter import Interpreter, find_interpreter
+from pkg.sandbox.launch import ENVIRONMENT, Isolation, ProcessStream, build_command
 from pkg.sandbox.protocol import BOX, DEVICES, LIBRARIES
 from pkg.sandbox.worker import Worker
 
@@ -30,11 +31,12 @@ _SWITCHES = (
 """Files of the kernel that forbid namespaces to ordinary users, the value that does, and what to do."""
 
 
-def start_process_worker() -> Worker:
+def start_process_worker(interpreter: Interpreter | None = None) -> Worker:
     """Start a worker in namespaces: through bubblewrap where it is installed, else by our own hand.
 
-    Root's workers always start by our own hand: bubblewrap can only map root to root, for whom the kernel counts no
-    processes. A SandboxError says what the system lacks.
+    interpreter: the Python that runs the code; the running one if None. Root's workers always start by our own hand:
+    bubblewrap can only map root to root, for whom the kernel counts no processes. A SandboxError says what the system
+    lacks.
     """
     if sys.platform != "linux":
         raise SandboxError(
@@ -43,30 +45,32 @@ def start_process_worker() -> Worker:
     bubblewrap = shutil.which("bwrap") if os.geteuid() else None
     if bubblewrap:
         try:
-            return start_bubblewrap_worker(bubblewrap)
+            return start_bubblewrap_worker(bubblewrap, interpreter)
         except SandboxError:
-            return start_own_worker()  # bubblewrap may be too old, or namespaces be closed to it alone
-    return start_own_worker()
+            return start_own_worker(interpreter)  # bubblewrap may be too old, or namespaces be closed to it alone
+    return start_own_worker(interpreter)
 
 
-def start_own_worker() -> Worker:
+def start_own_worker(interpreter: Interpreter | None = None) -> Worker:
     """Start a worker that makes its namespaces itself; a SandboxError names the switch that closes them."""
-    isolation = Isolation(True, True, True, BOX, find_libraries(), find_packages())
+    python = interpreter or find_interpreter()
+    isolation = Isolation(True, True, True, BOX, python.libraries, python.packages)
     try:
-        return Worker(ProcessStream(build_command(sys.executable)), isolation)
+        return Worker(ProcessStream(build_command(python.path)), isolation)
     except SandboxError as error:
         raise SandboxError(f"no sandbox of namespaces here ({error}); {_suggest_switch()}") from None
 
 
-def start_bubblewrap_worker(bubblewrap: str) -> Worker:
+def start_bubblewrap_worker(bubblewrap: str, interpreter: Interpreter | None = None) -> Worker:
     """Start a worker in namespaces that bubblewrap makes."""
-    isolation = Isolation(False, True, True, BOX, find_libraries(), find_packages())
-    return Worker(ProcessStream(_build_bubblewrap_command(bubblewrap, isolation)), isolation)
+    python = interpreter or find_interpreter()
+    isolation = Isolation(False, True, True, BOX, python.libraries, python.packages)
+    command = _build_bubblewrap_command(bubblewrap, isolation, os.path.realpath(python.path))
+    return Worker(ProcessStream(command), isolation)
 
 
-def _build_bubblewrap_command(bubblewrap: str, isolation: Isolation) -> list[str]:
+def _build_bubblewrap_command(bubblewrap: str, isolation: Isolation, python: str) -> list[str]:
     """Write the command: the same private root that pkg.sandbox.inside.root builds."""
-    python = os.path.realpath(sys.executable)
     command = [bubblewrap, "--unshare-all", "--unshare-user", "--disable-userns", "--new-session", "--as-pid-1"]
     command += ["--cap-drop", "ALL", "--uid", "1", "--gid", "1", "--clearenv"]
     for name, value in ENVIRONMENT.items():

@@ -13,10 +13,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from pkg.errors import SandboxError, UsageError
 from pkg.resources import count_cores, map_ahead
-from pkg.sandbox.launch import Isolation, ProcessStream, build_command, find_packages, make_folder
+from pkg.sandbox.interpreter import Interpreter, find_interpreter
+from pkg.sandbox.launch import Isolation, ProcessStream, build_command, make_folder
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 from pkg.sandbox.worker import Worker
 
@@ -101,13 +103,14 @@ class Pool:
         worker.close()
 
 
-def start_unprotected_worker() -> Worker:
+def start_unprotected_worker(interpreter: Interpreter | None = None) -> Worker:
     """Start a worker that is a plain process; SandboxError on a system without fork."""
+    python = interpreter or find_interpreter()
     if not hasattr(os, "fork"):
         raise SandboxError(f"code cannot be run without a sandbox on {sys.platform}, which has no fork; install Docker")
     folder = make_folder()
-    isolation = Isolation(False, False, False, os.path.join(folder, "box"), packages=find_packages())
-    return Worker(ProcessStream(build_command(sys.executable), folder), isolation)
+    isolation = Isolation(False, False, False, os.path.join(folder, "box"), packages=python.packages)
+    return Worker(ProcessStream(build_command(python.path), folder), isolation)
 
 
 BACKENDS = ("process", "docker", "none")
@@ -118,21 +121,24 @@ def choose_backend() -> str:
     return "process" if sys.platform == "linux" else "docker"
 
 
-def open_sandbox(backend: str | None = None, jobs: int = 0, image: str | None = None) -> Pool:
+def open_sandbox(
+    backend: str | None = None, jobs: int = 0, image: str | None = None, interpreter: Interpreter | None = None
+) -> Pool:
     """Open a sandbox with a number of workers, one for each core by default; the first one is started at once.
 
-    backend: process, docker or none; the platform's default if None. image: of the docker backend. A SandboxError or a
-    MissingExtraError says what is missing, a UsageError that there is no such backend.
+    backend: process, docker or none; the platform's default if None. image: of the docker backend, whose Python is that
+    of the image. interpreter: the Python of the others; the running one if None. A SandboxError or a MissingExtraError
+    says what is missing, a UsageError that there is no such backend.
     """
     name = backend or choose_backend()
     if name == "process":
         from pkg.sandbox.process import start_process_worker
 
-        return Pool(name, start_process_worker, jobs)
+        return Pool(name, partial(start_process_worker, interpreter), jobs)
     if name == "docker":
         from pkg.sandbox.docker import connect_docker
 
         return Pool(name, connect_docker(image), jobs)
     if name == "none":
-        return Pool(name, start_unprotected_worker, jobs)
+        return Pool(name, partial(start_unprotected_worker, interpreter), jobs)
     raise UsageError(f"no sandbox is called {name!r}, expected one of: {', '.join(BACKENDS)}")

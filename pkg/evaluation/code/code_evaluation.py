@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.errors import UsageError
+from pkg.evaluation.code.answer_judge import AnswerJudge
 from pkg.evaluation.code.benchmark_items import Benchmark, Item
 from pkg.evaluation.code.columns import Column
-from pkg.evaluation.code.contexts import ContextFinder, ShownCode, show_reference
+from pkg.evaluation.code.contexts import CodeFinder, ShownCode, show_reference
 from pkg.evaluation.code.run_folder import Record, RunFolder
-from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS, Score, score_all
+from pkg.evaluation.code.scorer import Score
 from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.forms.choice import choose_form
 from pkg.generation.forms.fitting import fit_prompt
-from pkg.generation.forms.prompt_form import Attempt, Prompt, make_task
+from pkg.generation.forms.prompt_form import Attempt, Prompt
 from pkg.generation.generate_options import GenerateOptions
-from pkg.generation.linking import link_pieces
 from pkg.generation.sample_writer import render_sent
 from pkg.models.prompt_batch import Conversation, write_all
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
@@ -68,16 +68,16 @@ class Evaluation:
         self,
         benchmark: Benchmark,
         model: TextModel,
-        sandbox: Sandbox,
+        judge: AnswerJudge,
         folder: RunFolder,
         options: SolverOptions,
-        finder: ContextFinder | None = None,
+        finder: CodeFinder | None = None,
+        sandbox: Sandbox | None = None,
         listen: Listen = lambda column, done, total, seconds: None,
     ) -> None:
-        """Begin; finder: what the columns that show code ask."""
-        self._items, self._model, self._sandbox, self._folder = benchmark.items, model, sandbox, folder
-        self._options, self._finder, self._listen = options, finder, listen
-        self._limits = PLUS_LIMITS if benchmark.name.endswith("+") else LIMITS
+        """Begin; finder: what the columns that show code ask; sandbox: where rerankers run what they choose among."""
+        self._items, self._model, self._judge, self._folder = benchmark.items, model, judge, folder
+        self._options, self._finder, self._sandbox, self._listen = options, finder, sandbox, listen
 
     def run(self, columns: Sequence[Column]) -> None:
         """Fill the columns, in their order; a UsageError for one that needs a graph where there is none."""
@@ -107,7 +107,7 @@ class Evaluation:
         for start in range(0, len(missing), self._options.batch):
             batch = missing[start : start + self._options.batch]
             asked = [self._ask(column, item, sample) for item, sample in batch]
-            yield from self._judge(column, asked, self._generate(asked))
+            yield from self._score(column, asked, self._generate(asked))
 
     def _mend(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
         """Tell the model which examples its answers fail, and take what it writes then (U-06 to U-10, U-13)."""
@@ -123,7 +123,7 @@ class Evaluation:
                     if found.failures:
                         told[item.id, sample].append(Attempt(record.code, found.render()))
                         asked.append(self._ask(column, item, sample, told[item.id, sample]))
-                for each, made in zip(asked, self._judge(column, asked, self._generate(asked)), strict=True):
+                for each, made in zip(asked, self._score(column, asked, self._generate(asked)), strict=True):
                     best[each.item.id, each.sample] = replace(made, attempts=len(told[each.item.id, each.sample]) + 1)
             for item, sample in batch:
                 record = best[item.id, sample]
@@ -137,7 +137,7 @@ class Evaluation:
         shown = ShownCode() if told else self._find(column, item)
         form = choose_form(column.form or self._options.form, self._model)
         tokens, heat = self._options.max_tokens, self._options.temperature
-        fitted = fit_prompt(form, make_task(item.task), shown.helpers, self._model, tokens, told)
+        fitted = fit_prompt(form, self._judge.make_task(item), shown.helpers, self._model, tokens, told)
         if len({each.code for each in told}) < len(told):
             heat = heat or DEFAULT_HEAT
         decoding = Decoding(tokens, heat, stop=fitted.prompt.stop, seed=self._options.seed + sample + len(told))
@@ -170,26 +170,20 @@ class Evaluation:
             row = known[each.key]
             yield Generation(row["text"], row["finish"], Usage(**row["usage"]))
 
-    def _judge(self, column: Column, asked: Sequence[_Asked], texts: Iterable[Generation]) -> Iterator[Record]:
+    def _score(self, column: Column, asked: Sequence[_Asked], texts: Iterable[Generation]) -> Iterator[Record]:
         made = [self._read(column, each, text) for each, text in zip(asked, texts, strict=True)]
-        scores = score_all(
-            self._sandbox, ((each.code, one.item) for each, one in zip(made, asked, strict=True)), self._limits
-        )
+        scores = self._judge.score_all((each.code, one.item) for each, one in zip(made, asked, strict=True))
         for record, score in zip(made, scores, strict=True):
             yield _with_score(record, score)
 
     def _read(self, column: Column, asked: _Asked, text: Generation) -> Record:
-        """Read the code of an answer, put in the helpers that it calls, and try what the task shows."""
         whole = asked.prompt.join(text.text, text.finish)
-        found = check_answer(whole, asked.item.task, (), sandbox=self._sandbox)
-        linked = link_pieces(found.code, asked.shown.pieces if self._options.link else ())
-        if linked.added:
-            found = replace(check_answer(linked.code, asked.item.task, (), sandbox=self._sandbox), is_cut=found.is_cut)
+        found = self._judge.read_answer(asked.item, whole, asked.shown.pieces if self._options.link else ())
         return Record(
             column.name, asked.item.id, asked.sample, False, "",
-            form=asked.prompt.form, shown=asked.places, linked=tuple(each.place for each in linked.added),
+            form=asked.prompt.form, shown=asked.places, linked=found.linked,
             score=asked.shown.score, fits=asked.shown.fits, signals=asked.shown.signals,
-            is_shown_right=not found.failures if found.examples else None,
+            is_shown_right=found.is_shown_right,
             prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,
             seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ class CodeReport:
     head: Mapping[str, Any]
     columns: tuple[ColumnFigures, ...]
     overlaps: Mapping[str, int]  # items by the paper's columns that solve them, joined by " + " (P-35)
+    kinds: Mapping[str, tuple[ColumnFigures, ...]] = field(default_factory=dict)  # the same for each kind of items
 
 
 def read_report(path: Path) -> CodeReport:
@@ -65,8 +66,29 @@ def read_report(path: Path) -> CodeReport:
     if not kept:
         raise InputError(f"the run in {path} has no record yet; run the same evaluation again")
     names = order_columns(list(kept))
-    columns = tuple(_sum_up(name, kept[name], kept.get(BASE, {})) for name in names)
-    return CodeReport(str(path), head, columns, count_overlaps(kept, [name for name in names if name in _OVERLAPPED]))
+    overlaps = count_overlaps(kept, [name for name in names if name in _OVERLAPPED])
+    return CodeReport(str(path), head, _sum_up_all(kept), overlaps, _sum_up_kinds(kept, head.get("kinds", {})))
+
+
+_Kept = Mapping[str, Mapping[tuple[str, int], Record]]
+
+
+def _sum_up_all(kept: _Kept) -> tuple[ColumnFigures, ...]:
+    return tuple(_sum_up(name, kept[name], kept.get(BASE, {})) for name in order_columns(list(kept)))
+
+
+def _sum_up_kinds(kept: _Kept, kinds: Mapping[str, str]) -> dict[str, tuple[ColumnFigures, ...]]:
+    """Sum up the items of each kind by themselves; kinds: of each item."""
+    found = {}
+    for kind in sorted(set(kinds.values())):
+        parts = {
+            name: {key: record for key, record in records.items() if kinds.get(key[0]) == kind}
+            for name, records in kept.items()
+        }
+        figures = _sum_up_all({name: part for name, part in parts.items() if part})
+        if figures:
+            found[kind] = figures
+    return found
 
 
 _OVERLAPPED = ("none", "func-bm25", "func-pkg", "block-pkg")
@@ -161,21 +183,30 @@ def _write_report(report: CodeReport) -> list[str]:
     head = report.head
     title = f"## {head['benchmark']}, {head['model']}"
     what = f"{report.columns[0].items} items; form {head['options']['form']}; graph {head.get('graph') or 'none'}"
-    return [title, what, _write_shares(report), _write_harm(report), _write_errors(report), _write_overlaps(report)]
+    shares = [_write_shares(report)] if _find_published(report) else []
+    kinds = [part for kind, each in report.kinds.items() for part in (f"### {kind}", _write_harm(each))]
+    return [title, what, *shares, _write_harm(report.columns), *kinds, _write_errors(report), _write_overlaps(report)]
+
+
+def _find_published(report: CodeReport) -> Mapping[str, Sequence[int]]:
+    """Give the paper's figures for a benchmark; none for one that it does not have."""
+    benchmark = str(report.head["benchmark"])
+    tables = {"humaneval": PAPER_HUMANEVAL, "mbpp": PAPER_MBPP}
+    return next((table for name, table in tables.items() if benchmark.startswith(name)), {})
 
 
 def _write_shares(report: CodeReport) -> str:
     found = {each.column: each for each in report.columns}
     names = [each.title for each in report.columns if each.column in PAPER]
     own = [f"{100 * found[name].share:.1f}" for name in PAPER if name in found]
-    published = PAPER_HUMANEVAL if report.head["benchmark"].startswith("humaneval") else PAPER_MBPP
+    published = _find_published(report)
     rows = [[str(report.head["model"]), *own]]
     places = [place for place, name in enumerate(PAPER) if name in found]
     rows += [[f"paper, {model}", *(str(row[place]) for place in places)] for model, row in published.items()]
     return write_table(["pass@1, %", *names], rows)
 
 
-def _write_harm(report: CodeReport) -> str:
+def _write_harm(columns: Sequence[ColumnFigures]) -> str:
     rows = [
         [
             each.title,
@@ -185,7 +216,7 @@ def _write_harm(report: CodeReport) -> str:
             _say(each.fixed_shown), _say(each.broken_shown), str(each.empty),
             f"{each.prompt_tokens:.0f}", f"{each.completion_tokens:.0f}", f"{each.seconds / 60:.1f}",
         ]
-        for each in report.columns
+        for each in columns
     ]  # fmt: skip
     names = ["column", "solved", "95 %", "fixed", "broken", "p", "fixed, shown", "broken, shown", "empty"]
     return write_table([*names, "prompt tokens", "answer tokens", "minutes"], rows)

@@ -13,7 +13,7 @@ Kind = Literal["written", "mended", "cascade", "chosen", "ideal"]
 """How an answer comes about: written by the model; the answer of another column, which the model is told the faults of;
 or chosen among those of other columns: by what the task shows, by a reranker, by the hidden tests."""
 
-Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold"]
+Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold", "deps"]
 """What finds the code that a prompt shows; "" shows none."""
 
 
@@ -66,6 +66,7 @@ _FIXED = (
         "rag-feedback", "RAG and feedback", "mended",
         "as func-pkg, and told which examples fail, twice at most (U-13)", among=("func-pkg",),
     ),
+    Column("deps", "Scope", "written", "signatures of what its class and module define and import", "deps"),
     Column("random", "Random helper", "written", "control: a function drawn at random", "random"),
     Column("gold", "Gold helper", "written", "control: the right answer itself is shown", "gold"),
     Column(
@@ -83,6 +84,19 @@ PAPER = ("none", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "reranke
 ATTEMPTS = ("feedback", "rag-feedback")
 CONTROLS = ("signatures", "random", "gold", "similarity", "placebo", "placebo-ideal")
 NAMES = tuple(column.name for column in _FIXED)
+REPOSITORY = ("none", "none:brief", "func-pkg", "block-pkg", "signatures", "deps", "random", "gold")
+"""The columns of masked functions of a repository."""
+
+
+def choose_repository_columns(names: Iterable[str]) -> tuple[Column, ...]:
+    """Give columns of masked functions by their names; a UsageError for one that they cannot have."""
+    chosen = choose_columns(names or REPOSITORY)
+    for column in chosen:
+        if column.name not in REPOSITORY and not column.form:
+            raise UsageError(
+                f"no column '{column.name}' of masked functions; expected some of: {', '.join(REPOSITORY)}, none:FORM"
+            )
+    return chosen
 
 
 def choose_columns(names: Iterable[str]) -> tuple[Column, ...]:

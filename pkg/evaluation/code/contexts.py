@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from pkg.errors import InputError, QueryError
+from pkg.errors import InputError, QueryError, UsageError
 from pkg.evaluation.code.benchmark_items import Item
 from pkg.evaluation.code.columns import Finder
 from pkg.evaluation.retrieval.plain_bm25 import PlainBM25
@@ -68,6 +68,13 @@ class _Text:
     code: str
 
 
+class CodeFinder(Protocol):
+    """Finds what a column shows."""
+
+    def find(self, finder: Finder, item: Item) -> ShownCode:
+        """Find what a column shows for an item; nothing for a column without code."""
+
+
 class ContextFinder:
     """Finds the code for items, each column by its own way; what a way reads of the graph is read once."""
 
@@ -84,9 +91,14 @@ class ContextFinder:
         }
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
-        """Find what a column shows for an item; nothing for a column without code."""
+        """Find what a column shows for an item; nothing for a column without code.
+
+        A UsageError for a column that is of functions of a repository.
+        """
         if finder == "gold":
             return show_reference(item)
+        if finder and finder not in self._ways:
+            raise UsageError(f"what the column {finder} shows is of masked functions alone: pkg eval repository")
         return self._ways[finder](item) if finder else ShownCode()
 
     def _query(self, item: Item, mode: Literal["function", "block"]) -> ShownCode:

@@ -1,0 +1,59 @@
+"""What `pkg eval repository` does: find the items with a bar, have them answered, and write what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from pkg.api import evaluate_repository
+from pkg.console.eval_command import report_lines, view_report
+from pkg.console.progress import ProgressBar
+from pkg.console.streams import emit, style_words
+from pkg.evaluation.code.solver_options import SolverOptions
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.evaluation.code.code_report import CodeReport
+    from pkg.evaluation.repository.item_search import FoundItems
+
+SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch")
+SHOWN = 5  # tests that fail and are named; all stand beside the items
+
+
+def run_repository_evaluation(path: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Run an evaluation of a repository, or go on with it; without a model only find its items."""
+    options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES}, link=False)
+    columns = tuple(name for names in given.pop("columns") for name in names.split(",") if name)
+    with closing(ProgressBar()) as bar:
+        found, report = evaluate_repository(
+            path, given.pop("model"), given.pop("out"), columns=columns, options=options, count=bar.count,
+            listen=lambda column, done, total, seconds: bar.count(f"answering, {column}", done, total), **given,
+        )  # fmt: skip
+    emit(as_json, _list_lines(found, report), lambda: _view(found, report))
+
+
+def _list_lines(found: FoundItems, report: CodeReport | None) -> Iterator[dict[str, Any]]:
+    yield {
+        "type": "items",
+        "items": [each.function.id for each in found.items],
+        "tests": found.tests,
+        "failing": list(found.failing),
+        "left_out": found.left_out,
+        "python": found.python,
+    }
+    if report is not None:
+        yield from report_lines(report)
+
+
+def _view(found: FoundItems, report: CodeReport | None) -> Iterator[RenderableType]:
+    yield style_words(f"{len(found.items)} items; {found.tests} tests by Python {found.python}", "bold")
+    for reason, number in sorted(found.left_out.items()):
+        yield style_words(f"no item, {reason}: {number}", "dim")
+    for name in found.failing[:SHOWN]:
+        yield style_words(f"left out, for it does not pass as things stand: {name}", "dim")
+    if len(found.failing) > SHOWN:
+        yield style_words(f"{len(found.failing) - SHOWN} more tests do not pass", "dim")
+    if report is not None:
+        yield from view_report(report)
