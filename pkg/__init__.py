@@ -26,6 +26,7 @@ from pkg.api import (
     restore_graph,
     verify_stores,
     watch_graph,
+    write_report_page,
 )
 from pkg.errors import PkgError
 from pkg.evaluation.code.solver_options import SolverOptions
@@ -85,4 +86,5 @@ __all__ = [
     "restore_graph",
     "verify_stores",
     "watch_graph",
+    "write_report_page",
 ]

@@ -43,6 +43,7 @@ class ShownCode:
     score: float | None = None  # of the best hit
     fits: bool | None = None  # whether anything fits the question, where that is judged
     notes: tuple[str, ...] = ()
+    seconds: float = 0.0  # until it was found
 
     def to_row(self) -> dict[str, Any]:
         """Give it as JSON."""
@@ -55,7 +56,12 @@ class ShownCode:
             Piece(each["name"], each["place"], each["code"], tuple(each["imports"])) for each in row["pieces"]
         )
         return cls(
-            tuple(HelperText(*each) for each in row["helpers"]), pieces, row["score"], row["fits"], tuple(row["notes"])
+            tuple(HelperText(*each) for each in row["helpers"]),
+            pieces,
+            row["score"],
+            row["fits"],
+            tuple(row["notes"]),
+            row.get("seconds", 0.0),
         )
 
 
