@@ -428,7 +428,7 @@ def write_report_page(
     """
     from pkg.evaluation.report.drawing import save_picture
     from pkg.evaluation.report.html_report import write_page
-    from pkg.evaluation.report.sections import list_sections
+    from pkg.evaluation.report.report_sections import list_sections
 
     if figures is not None:
         for picture in (each for section in list_sections(reports) for each in section.pictures):

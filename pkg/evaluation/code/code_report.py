@@ -11,7 +11,9 @@ from typing import Any
 
 from pkg.errors import InputError
 from pkg.evaluation.code.columns import choose_columns, order_columns
-from pkg.evaluation.code.outcomes import (
+from pkg.evaluation.code.run_folder import Record, read_costs, read_head, read_records, read_tasks
+from pkg.evaluation.code.scorer import ERRORS
+from pkg.evaluation.code.task_outcomes import (
     ColumnCases,
     TaskOutcome,
     TopicFigures,
@@ -20,8 +22,6 @@ from pkg.evaluation.code.outcomes import (
     list_cases,
     list_tasks,
 )
-from pkg.evaluation.code.run_folder import Record, read_costs, read_head, read_records, read_tasks
-from pkg.evaluation.code.scorer import ERRORS
 from pkg.evaluation.statistics import Interval, compare_paired, find_share_interval, pass_at_k
 
 BASE = "none"  # the column that the others are compared with

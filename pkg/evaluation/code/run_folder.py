@@ -105,7 +105,7 @@ def write_tasks(path: Path, facts: Iterable[TaskFacts]) -> None:
 
 
 def read_tasks(path: Path) -> dict[str, TaskFacts]:
-    """Read what the tasks of a run are about, by their ids; nothing where it was not told."""
+    """Read what the tasks of a run are about, by their ids; nothing where none tells, an InputError for other lines."""
     try:
         found = [
             TaskFacts(row["item"], row["topic"], (row["place"][0], row["place"][1]))
@@ -125,7 +125,7 @@ def write_costs(path: Path, costs: dict[str, Any]) -> None:
 
 
 def read_costs(path: Path) -> dict[str, Any]:
-    """Read what the graph of a run cost; nothing for a run without one."""
+    """Read what the graph of a run cost; nothing for a run without one, an InputError for what is no JSON."""
     try:
         found = json.loads((path / COSTS).read_text(encoding="utf-8")) if (path / COSTS).exists() else {}
     except ValueError as fault:

@@ -27,7 +27,10 @@ def describe_tasks(items: Sequence[Item]) -> list[TaskFacts]:
 
 
 def project(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """Project vectors [n, d] on their first two principal components: [n, 2], the longest entry of each is positive."""
+    """Project vectors (float32 [n, dimension]) on their first two principal components: float64 [n, 2].
+
+    The longest entry of a component is positive, so that equal vectors have equal places.
+    """
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     first = np.zeros((2, vectors.shape[1]))

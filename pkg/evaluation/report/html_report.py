@@ -7,8 +7,8 @@ from html import escape
 
 from pkg.evaluation.code.code_report import CodeReport
 from pkg.evaluation.report.drawing import Picture, render_svg
+from pkg.evaluation.report.report_sections import Section, list_sections
 from pkg.evaluation.report.report_table import Mark, Table
-from pkg.evaluation.report.sections import Section, list_sections
 
 TITLE = "Evaluation of generated code"
 SIGNS = {"up": "▲", "down": "▼"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pkg.evaluation.code.code_report import CodeReport
 from pkg.evaluation.report.drawing import Picture
-from pkg.evaluation.report.sections import list_sections
+from pkg.evaluation.report.report_sections import list_sections
 
 
 def write_markdown(reports: Sequence[CodeReport], link: Callable[[Picture], str] | None = None) -> str:

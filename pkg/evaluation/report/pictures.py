@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from pkg.evaluation.code.code_report import BASE, CodeReport
-from pkg.evaluation.code.outcomes import NONE_SOLVES, TaskOutcome
 from pkg.evaluation.code.scorer import ERRORS
+from pkg.evaluation.code.task_outcomes import NONE_SOLVES, TaskOutcome
 from pkg.evaluation.report.drawing import COLOURS, HATCHES, LINES, MARKERS, Picture, new_figure, wrap
 
 RADAR = ("none", "func-bm25", "block-pkg", "reranked")

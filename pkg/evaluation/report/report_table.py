@@ -53,8 +53,8 @@ def name_column(column: str) -> str:
 
 
 def find_share(found: ColumnFigures | None) -> float | None:
-    """Give the share that a column solves, in per cent."""
-    return None if found is None else 100 * found.share
+    """Give pass@1 of a column, in per cent; of one answer it is the share that is solved."""
+    return None if found is None else 100 * found.pass_at[1]
 
 
 def write_number(value: float | None, digits: int) -> str:

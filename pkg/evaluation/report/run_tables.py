@@ -1,12 +1,12 @@
-"""The tables of one run: what context fixes and breaks, failures, topics, costs, overlaps, cases (P-33 to P-38)."""
+"""The tables of one run: what is fixed and broken, failures, topics, costs, overlaps, cases (P-33 to P-36, P-38)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from pkg.evaluation.code.code_report import CodeReport, ColumnFigures
-from pkg.evaluation.code.outcomes import Case
 from pkg.evaluation.code.scorer import ERRORS
+from pkg.evaluation.code.task_outcomes import Case
 from pkg.evaluation.report.report_table import NOTHING, Mark, Table, mark_row, name_column, write_count, write_number
 
 MOST_CASES = 10  # of a column, fixed and broken each; the records hold all

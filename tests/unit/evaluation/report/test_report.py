@@ -18,7 +18,7 @@ from pkg.errors import InputError, MissingExtraError, PathError
 from pkg.evaluation.report.drawing import render_svg
 from pkg.evaluation.report.html_report import write_page
 from pkg.evaluation.report.markdown_report import write_markdown
-from pkg.evaluation.report.sections import list_sections, name_runs
+from pkg.evaluation.report.report_sections import list_sections, name_runs
 
 COUNT = 40
 SOLVED = {
