@@ -45,7 +45,7 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at
 	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker and not browser'
+	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker and not browser and not inspect'
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
 	$(BIN)/python -m pytest $(TESTS) -m server -n $(SERVER_JOBS) --dist loadfile
