@@ -22,15 +22,15 @@ from pkg.rerank.diagnosis import check_answer
 from pkg.sandbox.worker_pool import open_sandbox
 
 try:
-    import inspect_ai
-    from inspect_ai import dataset, model, scorer, solver
+    # Inspect finds the tasks of a file by the bare name of their decorator.
+    from inspect_ai import Task, dataset, model, scorer, solver, task
 except ImportError as fault:
     raise MissingExtraError("inspect-ai", "inspect", "a task of Inspect") from fault
 
 MAX_TOKENS = 512  # of an answer, as in the paper (P-22)
 
 
-@inspect_ai.task
+@task
 def humaneval(
     data: str, plus: bool = False, context: str = "none", store: str = "", form: str = "brief", limit: int | None = None
 ) -> Any:
@@ -38,7 +38,7 @@ def humaneval(
     return _make_task(read_benchmark("humaneval" + "+" * plus, Path(data)), context, store, form, limit)
 
 
-@inspect_ai.task
+@task
 def mbpp(
     data: str, plus: bool = False, context: str = "none", store: str = "", form: str = "brief", limit: int | None = None
 ) -> Any:
@@ -54,7 +54,7 @@ def _make_task(whole: Benchmark, context: str, store: str, form: str, limit: int
         dataset.Sample(input=item.task, target=item.reference, id=item.id, metadata={"shown": shown[item.id]})
         for item in benchmark.items
     ]
-    return inspect_ai.Task(
+    return Task(
         dataset=dataset.MemoryDataset(samples, name=benchmark.name),
         solver=[write_prompt(form), solver.generate()],
         scorer=run_tests(benchmark),
@@ -81,8 +81,8 @@ def _find_context(benchmark: Benchmark, context: str, store: str) -> dict[str, l
         }
 
 
-def _render(form: str, task: str, shown: list[list[str]]) -> Prompt:
-    prompt = FORMS[form].render(make_task(task), [HelperText(place, code) for place, code in shown])
+def _render(form: str, text: str, shown: list[list[str]]) -> Prompt:
+    prompt = FORMS[form].render(make_task(text), [HelperText(place, code) for place, code in shown])
     if prompt.text is not None or prompt.begun:
         raise UsageError(f"the form {form} begins the answer, which Inspect's models do not all go on with; try brief")
     return prompt

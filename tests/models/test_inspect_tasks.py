@@ -87,3 +87,12 @@ def test_prompts_show_what_the_graph_finds(data: str, tmp_path: Path) -> None:
         humaneval(data, context="func-pkg")
     with pytest.raises(UsageError, match="chooses among answers"):
         humaneval(data, context="reranked")
+
+
+def test_inspect_finds_both_tasks_in_the_file() -> None:
+    from inspect_ai import list_tasks
+
+    from pkg.evaluation import inspect_tasks
+
+    folder = Path(inspect_tasks.__file__).parent
+    assert {each.name for each in list_tasks("inspect_tasks.py", root_dir=folder)} == {"humaneval", "mbpp"}
