@@ -23,7 +23,7 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install try test test-all test-servers test-models test-docker lint bench
+.PHONY: help install try test test-all test-servers test-models test-docker test-browser lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -45,7 +45,7 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at
 	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker'
+	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker and not browser and not inspect'
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
 	$(BIN)/python -m pytest $(TESTS) -m server -n $(SERVER_JOBS) --dist loadfile
@@ -55,6 +55,9 @@ test-models: $(VENV)/models.stamp ## run the tests of real models (fetches 0.5 G
 
 test-docker: $(VENV)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
 	checks/with_docker.sh $(BIN)/python -m pytest $(TESTS) -m docker
+
+test-browser: $(VENV)/dev.stamp ## open the page of an evaluation in Chromium (which must be installed)
+	$(BIN)/python -m pytest $(TESTS) -m browser
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/ruff check $(CODE)

@@ -11,10 +11,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, BinaryIO
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PATIENCE = 60  # seconds for one thing on a page
@@ -35,8 +36,8 @@ os.execv(sys.argv[3], sys.argv[3:])"""
 class Page:
     """One page: go to an address, run scripts, take pictures."""
 
-    def __init__(self, orders: int, answers: int, width: int, height: int) -> None:
-        self._orders, self._answers = os.fdopen(orders, "wb"), os.fdopen(answers, "rb")
+    def __init__(self, orders: BinaryIO, answers: BufferedReader, width: int, height: int) -> None:
+        self._orders, self._answers = orders, answers
         self._buffer, self._number, self._session = b"", 0, ""
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -109,6 +110,10 @@ class Page:
             }})()"""
         )
 
+    def prefer_scheme(self, scheme: str) -> None:
+        """Tell the page that its reader prefers light or dark."""
+        self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
     def save_picture(self, path: Path) -> None:
         """Write what the page shows as a PNG."""
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
@@ -161,7 +166,8 @@ def start_page(width: int, height: int) -> Iterator[Page]:
         os.close(theirs)
         os.close(their_answers)
         try:
-            yield Page(orders, answers, width, height)
+            with os.fdopen(orders, "wb") as told, os.fdopen(answers, "rb") as heard:
+                yield Page(told, heard, width, height)
         finally:
             process.terminate()
             process.wait()

@@ -27,6 +27,7 @@ from pkg.api import (
     restore_graph,
     verify_stores,
     watch_graph,
+    write_report_page,
 )
 from pkg.errors import PkgError
 from pkg.evaluation.code.solver_options import SolverOptions
@@ -87,4 +88,5 @@ __all__ = [
     "restore_graph",
     "verify_stores",
     "watch_graph",
+    "write_report_page",
 ]

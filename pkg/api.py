@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.config import default_store
-from pkg.errors import PkgError, QueryError, StoreChangedError
+from pkg.errors import InputError, PathError, PkgError, QueryError, StoreChangedError
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build, build_export, drop_source
 from pkg.indexing.build_plan import BuildOptions, Progress
@@ -377,13 +377,14 @@ def evaluate_code(
     from pkg.evaluation.code.answer_judge import HiddenTestsJudge
     from pkg.evaluation.code.benchmark_files import read_benchmark
     from pkg.evaluation.code.benchmark_items import draw_items
-    from pkg.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run
+    from pkg.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run, measure_graph
     from pkg.evaluation.code.code_report import read_report
     from pkg.evaluation.code.columns import PAPER, choose_columns
     from pkg.evaluation.code.contexts import ContextFinder
-    from pkg.evaluation.code.run_folder import RunFolder
+    from pkg.evaluation.code.run_folder import RunFolder, write_costs, write_tasks
     from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS
     from pkg.evaluation.code.solver_options import SolverOptions
+    from pkg.evaluation.code.task_facts import describe_tasks
     from pkg.models.registry import open_model
     from pkg.sandbox.worker_pool import open_sandbox
 
@@ -392,13 +393,16 @@ def evaluate_code(
     whole = read_benchmark(benchmark, Path(data), shown, is_any)
     items = draw_items(whole, limit, options.seed)
     with ExitStack() as stack:
-        finder, graph = None, ""
+        finder, graph, costs = None, "", {}
         if any(column.needs_graph for column in chosen):
             opened = stack.enter_context(open_graph(store, ask=ask))
             finder = ContextFinder(opened.store, opened._load_encoder(), options.source, options.seed)
             graph = describe_graph(opened.store, options.source)
+            costs = measure_graph(opened.store, options.source)
         text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
         folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
+        write_tasks(folder.path, describe_tasks(whole.items))
+        write_costs(folder.path, costs)
         sandbox = stack.enter_context(open_sandbox())
         judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
         Evaluation(items, text_model, judge, folder, options, finder, sandbox, listen).run(chosen)
@@ -459,11 +463,54 @@ def evaluate_repository(
     return found, read_report(places.run)
 
 
-def report_evaluation(path: str | os.PathLike[str]) -> CodeReport:
-    """Make the report of a run anew from its records alone; nothing is asked and nothing runs."""
+def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None) -> CodeReport:
+    """Make the report of a run anew from its files alone; nothing is asked and nothing runs.
+
+    data: the benchmark's file or its folder, from which a run that does not tell the topics of its tasks gets them.
+    """
     from pkg.evaluation.code.code_report import read_report
 
+    if data is not None:
+        _add_tasks(Path(path), Path(data))
     return read_report(Path(path))
+
+
+def write_report_page(
+    reports: Sequence[CodeReport],
+    page: str | os.PathLike[str] | None = None,
+    figures: str | os.PathLike[str] | None = None,
+) -> None:
+    """Write the reports of runs as one HTML page, and their figures as PNG and SVG into a folder (P-35).
+
+    Raises MissingExtraError without matplotlib, PathError where nothing can be written.
+    """
+    from pkg.evaluation.report.drawing import save_picture
+    from pkg.evaluation.report.html_report import write_page
+    from pkg.evaluation.report.report_sections import list_sections
+
+    if figures is not None:
+        for picture in (each for section in list_sections(reports) for each in section.pictures):
+            save_picture(picture, Path(figures))
+    if page is not None:
+        text = write_page(reports)
+        try:
+            Path(page).write_text(text, encoding="utf-8")
+        except OSError as fault:
+            raise PathError(f"cannot write the page {page}: {fault.strerror}") from None
+
+
+def _add_tasks(path: Path, data: Path) -> None:
+    from pkg.evaluation.code.benchmark_files import read_benchmark
+    from pkg.evaluation.code.run_folder import read_head, write_tasks
+    from pkg.evaluation.code.task_facts import describe_tasks
+
+    head = read_head(path)
+    benchmark = read_benchmark(head["benchmark"], data, is_any=True)
+    if benchmark.sha256 != head["sha256"]:
+        raise InputError(
+            f"{data} holds other rows (SHA-256 {benchmark.sha256}) than the run in {path} is of ({head['sha256']})"
+        )
+    write_tasks(path, describe_tasks(benchmark.items))
 
 
 def generate_answer(

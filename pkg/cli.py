@@ -663,7 +663,7 @@ def evaluate_repository(path: str, as_json: bool, **options: Any) -> None:
     run_repository_evaluation(path, as_json, options)
 
 
-@evaluate.command("report", epilog="Example:  pkg eval report run --format markdown > report.md")
+@evaluate.command("report", epilog="Example:  pkg eval report run --format markdown --html report.html > report.md")
 @click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, callback=decode_options)
 @click.option(
     "--format",
@@ -673,12 +673,29 @@ def evaluate_repository(path: str, as_json: bool, **options: Any) -> None:
     show_default=True,
     help="A table for a person, JSON lines, comma-separated values, or the tables of the paper in Markdown.",
 )
+@click.option(
+    "--html", "page", callback=decode_option, metavar="FILE", help="Write one page that holds all, with the figures."
+)
+@click.option(
+    "--figures", callback=decode_option, metavar="FOLDER", help="Write the figures as PNG and SVG; Markdown shows them."
+)
+@click.option(
+    "--data",
+    callback=decode_option,
+    metavar="PATH",
+    help="The benchmark's file, or its folder: for topics of a run that does not tell them.",
+)
 @json_option
-def evaluate_report(paths: tuple[str, ...], form: str, as_json: bool) -> None:
-    """Make every figure of a run anew from its records; no model is asked, and nothing runs."""
+def evaluate_report(
+    paths: tuple[str, ...], form: str, page: str | None, figures: str | None, data: str | None, as_json: bool
+) -> None:
+    """Make every figure of runs anew from their records; no model is asked, and nothing runs.
+
+    Several runs stand beside each other, as in the tables of the paper, whose figures are there too.
+    """
     from pkg.console.eval_command import run_report
 
-    run_report(paths, form, as_json)
+    run_report(paths, form, as_json, page, figures, data)
 
 
 def run() -> NoReturn:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pkg.api import evaluate_code, report_evaluation
+from pkg.api import evaluate_code, report_evaluation, write_report_page
 from pkg.console.progress import ProgressBar
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
@@ -51,13 +51,18 @@ def check_model(model: str | None) -> str:
     return model
 
 
-def run_report(paths: Sequence[str], form: str, as_json: bool) -> None:
-    """Make the report of runs anew from their records."""
-    reports = [report_evaluation(path) for path in paths]
+def run_report(
+    paths: Sequence[str], form: str, as_json: bool, page: str | None, figures: str | None, data: str | None
+) -> None:
+    """Make the report of runs anew from their files."""
+    reports = [report_evaluation(path, data) for path in paths]
+    if page is not None or figures is not None:
+        write_report_page(reports, page, figures)
     if form == "markdown":
-        from pkg.evaluation.code.code_report import write_markdown
+        from pkg.evaluation.report.markdown_report import write_markdown
 
-        click.echo(write_markdown(reports), nl=False)
+        link = None if figures is None else lambda picture: f"{Path(figures).as_posix()}/{picture.name}.png"
+        click.echo(write_markdown(reports, link), nl=False)
     elif form == "csv":
         click.echo(_write_csv(reports), nl=False)
     else:
@@ -74,6 +79,11 @@ def report_lines(report: CodeReport) -> Iterator[dict[str, Any]]:
         for each in figures:
             yield {"type": "column", "kind": kind, **asdict(each)}
     yield {"type": "overlaps", "solved_by": dict(report.overlaps)}
+    for kind, each_of_kind in (("topic", report.topics), ("cases", report.cases), ("task", report.tasks)):
+        for found in each_of_kind:
+            yield {"type": kind, **asdict(found)}
+    if report.costs:
+        yield {"type": "costs", **report.costs}
 
 
 def view_report(report: CodeReport) -> Iterator[RenderableType]:
@@ -106,22 +116,28 @@ def _make_row(each: ColumnFigures) -> list[Any]:
 
 
 def _write_csv(reports: Sequence[CodeReport]) -> str:
-    """Write a row for each column of each run."""
-    rows = [
-        {"benchmark": report.head["benchmark"], "model": report.head["model"]}
-        | {
-            name: json.dumps(value) if isinstance(value, dict | tuple | list) else value
-            for name, value in asdict(each).items()
-        }
-        for report in reports
-        for each in report.columns
-    ]
+    """Write a row for each column of each run, with a cell for each class of failures and each topic."""
+    rows = [_flatten(report, each) for report in reports for each in report.columns]
+    names = list(dict.fromkeys(name for row in rows for name in row))
     written = io.StringIO()
-    writer = csv.DictWriter(written, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(written, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return written.getvalue()
 
 
-def _flatten(value: object) -> object:
-    return json.dumps(value) if isinstance(value, dict | tuple | list) else value
+def _flatten(report: CodeReport, column: ColumnFigures) -> dict[str, object]:
+    figures = asdict(column)
+    low, high = figures.pop("interval")
+    pass_at, errors = figures.pop("pass_at"), figures.pop("errors")
+    return {
+        "benchmark": report.head["benchmark"],
+        "model": report.head["model"],
+        **figures,
+        "low": low,
+        "high": high,
+        **{f"pass@{k}": share for k, share in pass_at.items()},
+        **errors,
+        **{f"{topic.topic}: tasks": topic.items for topic in report.topics},
+        **{f"{topic.topic}: solved": topic.solved[column.column] for topic in report.topics},
+    }

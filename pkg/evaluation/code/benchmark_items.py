@@ -1,4 +1,4 @@
-"""The nouns of an evaluation of generated code: a benchmark and its items."""
+"""The nouns of an evaluation of generated code: a benchmark, its items, and what is said of them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ class Benchmark:
     items: tuple[Item, ...]
     sha256: str  # of its rows
     shown: int = 0  # tests that the task shows
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What is said of an item beside its id, so that topics and maps need no text (P-34, P-35)."""
+
+    item: str
+    topic: str
+    place: tuple[float, float]  # among the items of its benchmark
 
 
 def draw_items(benchmark: Benchmark, limit: int | None, seed: int) -> Benchmark:

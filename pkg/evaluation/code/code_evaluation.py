@@ -152,7 +152,9 @@ class Evaluation:
         known = self._folder.contexts.get((column.finder, item.id))
         if known is not None:
             return ShownCode.from_row(known)
+        began = time.monotonic()
         found = show_reference(item) if self._finder is None else self._finder.find(column.finder, item)
+        found = replace(found, seconds=round(time.monotonic() - began, 3))
         self._folder.add_context(column.finder, item.id, found.to_row())
         return found
 
@@ -185,7 +187,8 @@ class Evaluation:
             score=asked.shown.score, fits=asked.shown.fits, signals=asked.shown.signals,
             is_shown_right=found.is_shown_right,
             prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,
-            seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,
+            seconds=round(text.usage.seconds, 3), retrieval_seconds=asked.shown.seconds,
+            is_cut=found.is_cut or text.finish == "length", code=found.code,
         )  # fmt: skip
 
     def _choose_by_examples(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
@@ -223,8 +226,12 @@ def _with_score(record: Record, score: Score) -> Record:
     return replace(record, passed=score.passed, error=score.error, detail=score.detail)
 
 
+_FREE: dict[str, Any] = {"prompt_tokens": 0, "completion_tokens": 0, "seconds": 0.0, "retrieval_seconds": 0.0}
+"""A choice among answers that are there costs nothing of these."""
+
+
 def _take_over(record: Record, column: Column) -> Record:
-    return replace(record, column=column.name, chosen=record.column, prompt_tokens=0, completion_tokens=0, seconds=0.0)
+    return replace(record, column=column.name, chosen=record.column, **_FREE)
 
 
 def describe_run(benchmark: Benchmark, model: TextModel, options: SolverOptions, graph: str) -> dict[str, Any]:
@@ -247,3 +254,15 @@ def describe_graph(store: GraphStore, source: str | None) -> str:
     made = "\n".join(f"{name} {store.source_fingerprint(name)}" for name in sources)
     digest = hashlib.sha256(f"{store.encoder()[0]}\n{made}".encode()).hexdigest()[:KEY_DIGITS]
     return f"{', '.join(sources)}; {store.encoder()[0]}; {digest}"
+
+
+def measure_graph(store: GraphStore, source: str | None) -> dict[str, Any]:
+    """Say what a graph cost: CPU seconds by stage of each source, and the bytes and nodes that are stored (P-36)."""
+    found = store.stats()
+    return {
+        "stages": {name: dict(stages) for name, stages in found.stages.items() if source in (None, name)},
+        "parts": dict(found.parts),
+        "bytes": dict(found.bytes),
+        "nodes": dict(found.nodes),
+        "encoder": found.encoder,
+    }

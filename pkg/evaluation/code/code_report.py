@@ -1,19 +1,27 @@
-"""Make the tables of a run from its records alone: solved, fixed, broken, errors, cost (P-32, P-33, P-35)."""
+"""Make the figures of a run from its files alone: solved, fixed, broken, errors, topics, costs (P-32 to P-36, P-38)."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from pkg.errors import InputError
-from pkg.evaluation.code.columns import PAPER, choose_columns, order_columns
-from pkg.evaluation.code.run_folder import Record, read_head, read_records
+from pkg.evaluation.code.columns import choose_columns, order_columns
+from pkg.evaluation.code.run_folder import Record, read_costs, read_head, read_records, read_tasks
 from pkg.evaluation.code.scorer import ERRORS
+from pkg.evaluation.code.task_outcomes import (
+    ColumnCases,
+    TaskOutcome,
+    TopicFigures,
+    count_overlaps,
+    count_topics,
+    list_cases,
+    list_tasks,
+)
 from pkg.evaluation.statistics import Interval, compare_paired, find_share_interval, pass_at_k
 
 BASE = "none"  # the column that the others are compared with
@@ -44,6 +52,7 @@ class ColumnFigures:
     prompt_tokens: float  # mean of an answer
     completion_tokens: float
     seconds: float  # of the model, all answers together
+    retrieval_seconds: float  # of all answers, shared ones counted for each column
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,11 @@ class CodeReport:
     head: Mapping[str, Any]
     columns: tuple[ColumnFigures, ...]
     overlaps: Mapping[str, int]  # items by the paper's columns that solve them, joined by " + " (P-35)
-    kinds: Mapping[str, tuple[ColumnFigures, ...]] = field(default_factory=dict)  # the same for each kind of items
+    tasks: tuple[TaskOutcome, ...]
+    topics: tuple[TopicFigures, ...]  # none where the run does not tell them (P-34)
+    cases: tuple[ColumnCases, ...]  # what to look at (P-38)
+    costs: Mapping[str, Any]  # of the graph: seconds by stage, bytes, nodes; none without one (P-36)
+    kinds: Mapping[str, tuple[ColumnFigures, ...]] = field(default_factory=dict)  # the columns for each kind of items
 
 
 def read_report(path: Path) -> CodeReport:
@@ -66,8 +79,20 @@ def read_report(path: Path) -> CodeReport:
     if not kept:
         raise InputError(f"the run in {path} has no record yet; run the same evaluation again")
     names = order_columns(list(kept))
-    overlaps = count_overlaps(kept, [name for name in names if name in _OVERLAPPED])
-    return CodeReport(str(path), head, _sum_up_all(kept), overlaps, _sum_up_kinds(kept, head.get("kinds", {})))
+    order = {item: place for place, item in enumerate(head["items"])}
+    first = {name: _take_first(kept[name], order) for name in names}
+    tasks = list_tasks(head["items"], first, read_tasks(path))
+    return CodeReport(
+        str(path),
+        head,
+        _sum_up_all(kept),
+        count_overlaps(tasks, [name for name in names if name in _OVERLAPPED]),
+        tasks,
+        count_topics(tasks, names),
+        list_cases(first, BASE),
+        read_costs(path),
+        _sum_up_kinds(kept, head.get("kinds", {})),
+    )
 
 
 _Kept = Mapping[str, Mapping[tuple[str, int], Record]]
@@ -89,6 +114,12 @@ def _sum_up_kinds(kept: _Kept, kinds: Mapping[str, str]) -> dict[str, tuple[Colu
         if figures:
             found[kind] = figures
     return found
+
+
+def _take_first(records: Mapping[tuple[str, int], Record], order: Mapping[str, int]) -> dict[str, Record]:
+    """Give the first sample of each item, in the order of the run."""
+    found = {item: record for (item, sample), record in records.items() if sample == 0}
+    return dict(sorted(found.items(), key=lambda each: order.get(each[0], len(order))))
 
 
 _OVERLAPPED = ("none", "func-bm25", "func-pkg", "block-pkg")
@@ -135,107 +166,5 @@ def _sum_up(
         statistics.mean(record.prompt_tokens for record in every),
         statistics.mean(record.completion_tokens for record in every),
         sum(record.seconds for record in every),
+        sum(record.retrieval_seconds for record in every),
     )
-
-
-def _average_pass(passed: Iterable[Sequence[bool]], k: int) -> float:
-    return statistics.mean(pass_at_k(len(each), sum(each), k) for each in passed)
-
-
-def count_overlaps(kept: Mapping[str, Mapping[tuple[str, int], Record]], names: Sequence[str]) -> dict[str, int]:
-    """Count the items that exactly these of some columns solve, for each set of them (P-35)."""
-    counts: Counter[str] = Counter()
-    items = {item for name in names for item, sample in kept[name] if sample == 0}
-    for item in items:
-        solving = [name for name in names if (item, 0) in kept[name] and kept[name][item, 0].passed]
-        counts[" + ".join(solving) or "no column"] += 1
-    sets = [" + ".join(each) for size in range(len(names), 0, -1) for each in combinations(names, size)]
-    return {name: counts[name] for name in (*sets, "no column") if counts[name]}
-
-
-PAPER_HUMANEVAL = {
-    "CodeLlama-7B": (33, 21, 42, 33, 38, 40, 46, 56),
-    "CodeLlama-13B": (42, 34, 45, 43, 46, 47, 51, 63),
-    "Llama3.1-8B": (55, 34, 50, 54, 55, 50, 61, 75),
-    "StarCoder2-7B": (45, 41, 53, 57, 56, 59, 63, 72),
-    "DeepSeek-7B": (70, 44, 60, 62, 69, 68, 73, 83),
-}
-PAPER_MBPP = {
-    "CodeLlama-7B": (38, 27, 32, 27, 44, 46, 58, 60),
-    "CodeLlama-13B": (44, 36, 26, 36, 40, 48, 55, 57),
-    "Llama3.1-8B": (43, 38, 41, 41, 46, 49, 63, 66),
-    "StarCoder2-7B": (46, 25, 17, 31, 29, 51, 62, 64),
-    "DeepSeek-7B": (56, 50, 45, 47, 50, 47, 65, 68),
-}
-"""The paper's tables 1 and 2, in per cent, in the order of pkg.evaluation.code.columns.PAPER; with VoyageEmb as Dense.
-
-Its table of errors contradicts these for two models: these are trusted.
-"""
-
-
-def write_markdown(reports: Iterable[CodeReport]) -> str:
-    """Write the tables of runs as Markdown, the paper's figures beside them."""
-    parts = [part for report in reports for part in _write_report(report)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _write_report(report: CodeReport) -> list[str]:
-    head = report.head
-    title = f"## {head['benchmark']}, {head['model']}"
-    what = f"{report.columns[0].items} items; form {head['options']['form']}; graph {head.get('graph') or 'none'}"
-    shares = [_write_shares(report)] if _find_published(report) else []
-    kinds = [part for kind, each in report.kinds.items() for part in (f"### {kind}", _write_harm(each))]
-    return [title, what, *shares, _write_harm(report.columns), *kinds, _write_errors(report), _write_overlaps(report)]
-
-
-def _find_published(report: CodeReport) -> Mapping[str, Sequence[int]]:
-    """Give the paper's figures for a benchmark; none for one that it does not have."""
-    benchmark = str(report.head["benchmark"])
-    tables = {"humaneval": PAPER_HUMANEVAL, "mbpp": PAPER_MBPP}
-    return next((table for name, table in tables.items() if benchmark.startswith(name)), {})
-
-
-def _write_shares(report: CodeReport) -> str:
-    found = {each.column: each for each in report.columns}
-    names = [each.title for each in report.columns if each.column in PAPER]
-    own = [f"{100 * found[name].share:.1f}" for name in PAPER if name in found]
-    published = _find_published(report)
-    rows = [[str(report.head["model"]), *own]]
-    places = [place for place, name in enumerate(PAPER) if name in found]
-    rows += [[f"paper, {model}", *(str(row[place]) for place in places)] for model, row in published.items()]
-    return write_table(["pass@1, %", *names], rows)
-
-
-def _write_harm(columns: Sequence[ColumnFigures]) -> str:
-    rows = [
-        [
-            each.title,
-            f"{each.solved}/{each.items}",
-            f"{100 * each.interval.low:.0f} to {100 * each.interval.high:.0f}",
-            _say(each.fixed), _say(each.broken), "" if each.p_value is None else f"{each.p_value:.3f}",
-            _say(each.fixed_shown), _say(each.broken_shown), str(each.empty),
-            f"{each.prompt_tokens:.0f}", f"{each.completion_tokens:.0f}", f"{each.seconds / 60:.1f}",
-        ]
-        for each in columns
-    ]  # fmt: skip
-    names = ["column", "solved", "95 %", "fixed", "broken", "p", "fixed, shown", "broken, shown", "empty"]
-    return write_table([*names, "prompt tokens", "answer tokens", "minutes"], rows)
-
-
-def _write_errors(report: CodeReport) -> str:
-    rows = [[each.title, *(str(each.errors[error]) for error in ERRORS)] for each in report.columns]
-    return write_table(["failures", *ERRORS], rows)
-
-
-def _write_overlaps(report: CodeReport) -> str:
-    return write_table(["solved by", "items"], [[name, str(count)] for name, count in report.overlaps.items()])
-
-
-def _say(value: int | None) -> str:
-    return "" if value is None else str(value)
-
-
-def write_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table as Markdown; all but the first column to the right."""
-    lines = [names, ["---", *("---:" for _ in names[1:])], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -45,6 +45,7 @@ class ShownCode:
     fits: bool | None = None  # whether anything fits the question, where that is judged
     notes: tuple[str, ...] = ()
     signals: Mapping[str, float] = field(default_factory=dict)  # of whether it will help
+    seconds: float = 0.0  # until it was found
 
     def to_row(self) -> dict[str, Any]:
         """Give it as JSON."""
@@ -57,9 +58,14 @@ class ShownCode:
             Piece(each["name"], each["place"], each["code"], tuple(each["imports"])) for each in row["pieces"]
         )
         return cls(
-            tuple(HelperText(*each) for each in row["helpers"]), pieces, row["score"], row["fits"], tuple(row["notes"]),
-            row["signals"],
-        )  # fmt: skip
+            tuple(HelperText(*each) for each in row["helpers"]),
+            pieces,
+            row["score"],
+            row["fits"],
+            tuple(row["notes"]),
+            row.get("signals", {}),
+            row.get("seconds", 0.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,25 @@
 """The files of a run: what was asked for, what was found, written and judged; a run that was cut off goes on there.
 
 `run.json` says what the run is of, and refuses another; `records.jsonl` has a line for each answer with its verdict and
-alone makes every figure; `contexts.jsonl` and `generations.jsonl` hold code that was found and texts of the model.
+with `tasks.jsonl` (the topic of each task) and `costs.json` (what the graph cost) makes every figure; `contexts.jsonl`
+and `generations.jsonl` hold code that was found and texts of the model.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pkg.errors import InputError, PathError, UsageError
+from pkg.evaluation.code.benchmark_items import TaskFacts
 
 VERSION = 1  # of the files of a run
 RUN, RECORDS, CONTEXTS, GENERATIONS = "run.json", "records.jsonl", "contexts.jsonl", "generations.jsonl"
+TASKS, COSTS = "tasks.jsonl", "costs.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,9 @@ class Record:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0  # of the model
+    retrieval_seconds: float = (
+        0.0  # until the code that is shown was found; what is made ready once counts for the first
+    )
     is_cut: bool = False
     code: str = ""
 
@@ -91,6 +97,42 @@ class RunFolder:
         """Keep a text of the model."""
         self.generations[key] = row = {"key": key, **row}
         _append(self.path / GENERATIONS, row)
+
+
+def write_tasks(path: Path, facts: Iterable[TaskFacts]) -> None:
+    """Say once what the tasks of a run are about."""
+    if not (path / TASKS).exists():
+        lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in facts)
+        (path / TASKS).write_text("".join(lines), encoding="utf-8")
+
+
+def read_tasks(path: Path) -> dict[str, TaskFacts]:
+    """Read what the tasks of a run are about, by their ids; nothing where none tells, an InputError for other lines."""
+    try:
+        found = [
+            TaskFacts(row["item"], row["topic"], (row["place"][0], row["place"][1]))
+            for row in _read_lines(path / TASKS)
+        ]
+    except (TypeError, KeyError, IndexError) as fault:
+        raise InputError(
+            f"a line of {path / TASKS} is none ({fault!r}); delete it, and run the evaluation again"
+        ) from None
+    return {each.item: each for each in found}
+
+
+def write_costs(path: Path, costs: dict[str, Any]) -> None:
+    """Say once what the graph of a run cost."""
+    if costs and not (path / COSTS).exists():
+        (path / COSTS).write_text(json.dumps(costs, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def read_costs(path: Path) -> dict[str, Any]:
+    """Read what the graph of a run cost; nothing for a run without one, an InputError for what is no JSON."""
+    try:
+        found = json.loads((path / COSTS).read_text(encoding="utf-8")) if (path / COSTS).exists() else {}
+    except ValueError as fault:
+        raise InputError(f"{path / COSTS}: {fault}; delete it, and run the evaluation again") from None
+    return found if isinstance(found, dict) else {}
 
 
 def read_head(path: Path) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""What a reader gets of runs: tables, figures, one page."""

@@ -1,0 +1,97 @@
+"""The page of a report in a real Chromium: all of it is drawn, on wide screens and small ones, by day and by night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from chromium import Page, start_page
+from code_runs import alternate, write_run
+
+import pkg
+
+pytestmark = pytest.mark.browser
+
+SOLVED = {
+    "none": alternate(60, 2),
+    "func-bm25": alternate(60, 3),
+    "func-pkg": alternate(60, 4),
+    "block-pkg": alternate(60, 2, 1),
+    "reranked": [True] * 60,
+}
+CUT_TEXTS = """[...document.querySelectorAll('figure svg')].flatMap((svg) => {
+    const frame = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('text')].filter((each) => {
+        const box = each.getBoundingClientRect();
+        return box.left < frame.left - 1 || box.right > frame.right + 1
+            || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+    }).map((each) => each.textContent);
+})"""
+CONTRAST = """(() => {
+    const light = (colour) => {
+        const canvas = document.createElement('canvas').getContext('2d');
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((each) => each / 255)
+            .map((each) => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+    };
+    const behind = (node) => {
+        for (let each = node; each; each = each.parentElement) {
+            const colour = getComputedStyle(each).backgroundColor;
+            if (colour !== 'rgba(0, 0, 0, 0)') return colour;
+        }
+    };
+    const ratios = [...document.querySelectorAll('td, th, p, h1, h2, h3, a, figcaption, summary')].map((node) => {
+        const [low, high] = [light(getComputedStyle(node).color), light(behind(node))].sort((a, b) => a - b);
+        return (high + 0.05) / (low + 0.05);
+    });
+    return Math.min(...ratios);
+})()"""
+
+
+@pytest.fixture(name="address", scope="module")
+def report_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("report")
+    runs = [
+        write_run(folder / "small", SOLVED),
+        write_run(
+            folder / "mbpp", SOLVED, benchmark="mbpp", model="gguf:a-model-of-a-very-long-name-that-goes-on.gguf"
+        ),
+    ]
+    path = folder / "report.html"
+    pkg.write_report_page([pkg.report_evaluation(run) for run in runs], path)
+    return path.as_uri()
+
+
+@pytest.fixture(name="page", params=[(1280, 900), (360, 740)], ids=["wide", "small"])
+def opened_page(request: pytest.FixtureRequest, address: str) -> Iterator[Page]:
+    with start_page(*request.param) as page:
+        page.open(address)
+        page.await_true("document.readyState === 'complete' && document.querySelector('figure svg')")
+        yield page
+
+
+def test_all_is_drawn_and_nothing_is_cut(page: Page) -> None:
+    assert page.run("document.querySelectorAll('figure svg').length") == 12
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")  # only tables are moved sideways
+    assert page.run("Math.min(...[...document.querySelectorAll('figure svg')].map((each) => each.clientHeight))") > 100
+    assert page.run(CUT_TEXTS) == []
+    assert page.run("document.querySelectorAll('h2').length") == 3
+    assert page.run("document.querySelector('details table').checkVisibility()") is False
+    page.click("summary")
+    assert page.run("document.querySelector('details table').checkVisibility()") is True
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_by_day_and_by_night(page: Page, scheme: str) -> None:
+    page.prefer_scheme(scheme)
+    assert page.run(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
+    assert page.run(CONTRAST) >= 4.5
+
+
+def test_a_name_in_the_contents_leads_to_its_section(page: Page) -> None:
+    page.run("[...document.querySelectorAll('nav a')].at(-1).click()")
+    page.await_true(
+        "Math.abs([...document.querySelectorAll('h2')].at(-1).getBoundingClientRect().bottom) < innerHeight"
+    )

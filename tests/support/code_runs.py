@@ -1,0 +1,60 @@
+"""Folders of runs as an evaluation leaves them, of which each answer is told: for what reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pkg.evaluation.code.benchmark_items import TaskFacts
+from pkg.evaluation.code.run_folder import Record, RunFolder, write_costs, write_tasks
+from pkg.evaluation.code.topics import TOPICS
+
+COSTS: dict[str, Any] = {
+    "stages": {"corpus": {"discover": 6.0, "extract": 54.0, "encode": 30.0, "store": 12.0, "names": 18.0}},
+    "parts": {"texts": 3_000_000, "vectors": 1_000_000},
+    "bytes": {"graph.db": 5_000_000},
+    "nodes": {"Function": 1200},
+    "encoder": "static@0",
+}
+CHOSEN = {"reranked", "ideal"}
+
+
+def write_run(
+    folder: Path,
+    solved: Mapping[str, Sequence[bool]],
+    benchmark: str = "humaneval",
+    model: str = "gguf:coder-0.5b.gguf",
+    errors: Sequence[str] = ("AssertionError", "NameError"),
+    is_told: bool = True,
+) -> Path:
+    """Write a run of some columns, each with whether its answer to each task passes; is_told: with topics and costs."""
+    count = len(next(iter(solved.values())))
+    items = [f"{'HumanEval' if benchmark.startswith('humaneval') else 'MBPP'}/{number}" for number in range(count)]
+    options = {"form": "auto", "max_tokens": 512, "samples": 1, "temperature": 0.0, "seed": 0}
+    head = {"benchmark": benchmark, "sha256": "0", "items": items, "shown": 0, "model": model, "identity": model}
+    run = RunFolder(folder, {**head, "options": options, "graph": "corpus; static@0; 0"})
+    if is_told:
+        facts = [
+            TaskFacts(item, TOPICS[number % len(TOPICS)], (number / 7 % 1, number / 3 % 1))
+            for number, item in enumerate(items)
+        ]
+        write_tasks(folder, facts)
+        write_costs(folder, COSTS)
+    for column, passes in solved.items():
+        for number, (item, passed) in enumerate(zip(items, passes, strict=True)):
+            run.add_record(
+                Record(
+                    column, item, 0, passed, "" if passed else errors[number % len(errors)],
+                    "" if passed else "expected <1> | seen 'x'",
+                    shown=() if column == "none" else (f"corpus/part_{number}.py:1-9 part",),
+                    is_shown_right=passed, chosen="none" if column in CHOSEN else "",
+                    prompt_tokens=100, completion_tokens=50, seconds=1.5, retrieval_seconds=0.25, code="pass",
+                )
+            )  # fmt: skip
+    return folder
+
+
+def alternate(count: int, every: int, offset: int = 0) -> list[bool]:
+    """Solve one task of some, beginning with the one at the offset."""
+    return [(number - offset) % every == 0 for number in range(count)]
