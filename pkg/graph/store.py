@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pkg.model import (
+    Audit,
     Call,
     Docstring,
     Edge,
     Label,
+    Leak,
     Matches,
     Node,
     NodeFilter,
@@ -96,6 +98,13 @@ class StoreWriter(Protocol):
         """
 
 
+    def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
+        """Mark functions, classes and blocks, by id, in the place of all marks of the benchmark that was audited (A-16).
+
+        What is there already makes no new generation. A StoreError names a node that the store does not have.
+        """
+
+
 class EncoderWriter(StoreWriter, Protocol):
     """A write transaction that can also change the encoder of the graph."""
 
@@ -142,6 +151,12 @@ class GraphStore(Protocol):
 
         Cheap where there is none: every build of what has changed asks.
         """
+
+    def audits(self) -> tuple[Audit, ...]:
+        """List the latest audit of each benchmark, by name."""
+
+    def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
+        """Give (id, leaks) of every node that an audit has marked; cheap where there is none."""
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
         """Give the fragments that some functions or declarations stand in, each once; unknown ids are left out.

@@ -405,6 +405,10 @@ class BulkWriter:
         """Refuse: what is written cannot be changed."""
         self._refuse(source)
 
+    def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
+        """Refuse: what is written cannot be changed."""
+        self._refuse(audit.benchmark)
+
     def _put_relations_of(self, links: UnitLinks) -> None:
         rows: dict[str, list[Relation]] = {}
         for edge in links.edges:
