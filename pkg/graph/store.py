@@ -49,6 +49,8 @@ class StoreStats:
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
     parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors, terms (P-36)
     bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
+    audits: tuple[Audit, ...] = ()  # the latest of each benchmark (A-16)
+    outdated_audits: tuple[str, ...] = ()  # benchmarks that the graph was not compared with as it is now
 
 
 class StoreWriter(Protocol):
@@ -97,9 +99,8 @@ class StoreWriter(Protocol):
         generation. A StoreError names a fragment or a function that the store does not have.
         """
 
-
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
-        """Mark functions, classes and blocks, by id, in the place of all marks of the benchmark that was audited (A-16).
+        """Mark what shows leaked code, by id, in the place of all marks of the benchmark that was audited (A-16).
 
         What is there already makes no new generation. A StoreError names a node that the store does not have.
         """

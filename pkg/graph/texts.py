@@ -76,7 +76,7 @@ LEAKS = "leaks"
 
 
 def write_leaks(leaks: Iterable[Leak]) -> list[str]:
-    """Write leaks as the texts that a node carries, such as `mbpp same_code 1.00 MBPP/135`, in an order of their own."""
+    """Write leaks as the sorted texts that a node carries, such as `mbpp same_code 1.00 MBPP/135`."""
     return sorted(f"{each.benchmark} {each.kind} {each.similarity:.2f} {each.task}" for each in leaks)
 
 

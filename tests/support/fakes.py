@@ -213,9 +213,9 @@ class FakeWriter:
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
         rows = [node for fragment in self.state.fragments.values() for node in fragment.nodes]
-        labels = (Label.FUNCTION, Label.CLASS, Label.BLOCK)
+        labels = (Label.FUNCTION, Label.CLASS, Label.BLOCK, Label.MODULE)
         if missing := marks.keys() - {format_id(node.id) for node in rows if node.label in labels}:
-            raise StoreError(f"no function, class or block '{min(missing)}' in the store; run the command again")
+            raise StoreError(f"no piece of code '{min(missing)}' in the store; run the command again")
         for key, fragment in self.state.fragments.items():
             nodes = tuple(_mark(node, audit.benchmark, marks.get(format_id(node.id), ())) for node in fragment.nodes)
             self.changed = self.changed or nodes != fragment.nodes

@@ -82,8 +82,8 @@ def _list_bound(function: _Definition) -> Iterator[str]:
             yield node.arg
         elif isinstance(node, _Definition | ast.ClassDef):
             yield node.name
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name
+        elif isinstance(node, ast.ExceptHandler):
+            yield node.name or ""
 
 
 def _drop_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

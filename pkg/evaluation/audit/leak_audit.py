@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,13 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 HELD = (RelationType.HAS_BODY, RelationType.CHILD, RelationType.CONTAINS)
-SHOWING = (Label.FUNCTION, Label.CLASS, Label.BLOCK)  # what shows the code of a function that lies in it or around it
+WHOLE = (Label.FUNCTION, Label.BLOCK)  # what shows all that lies in it
 DEEPEST = 100  # levels of nesting: as many as Python parses
+
+TOLD_AT = 100  # functions
+
+Listen = Callable[[str, int, int], None]
+"""Told what is done, and how many of how many functions are."""
 
 Marks = Mapping[str, Collection[Leak]]
 """The leaks of nodes, by their ids."""
@@ -50,6 +55,11 @@ class AuditReport:
     unread_tasks: tuple[str, ...]
 
     @property
+    def share(self) -> float:
+        """Give the share of the tasks whose solution is given away."""
+        return self.audit.leaked / self.audit.tasks if self.audit.tasks else 0.0
+
+    @property
     def by_source(self) -> Mapping[str, int]:
         """Count the functions of each source that leak."""
         return dict(sorted(Counter(each.source for each in self.functions).items()))
@@ -60,10 +70,12 @@ class AuditReport:
         return dict(sorted(Counter(leak.kind for each in self.functions for leak in each.leaks).items()))
 
 
-def audit_graph(store: GraphStore, solutions: Sequence[SolutionSet]) -> list[AuditReport]:
+def audit_graph(
+    store: GraphStore, solutions: Sequence[SolutionSet], listen: Listen = lambda stage, done, total: None
+) -> list[AuditReport]:
     """Compare the functions of a graph with the solutions of some benchmarks, and mark those that leak in the store."""
     with store.snapshot():
-        reports = find_leaks(store, solutions)
+        reports = find_leaks(store, solutions, listen)
         marks = [mark_around(store, report.functions) for report in reports]
     with store.write() as writer:
         for report, each in zip(reports, marks, strict=True):
@@ -71,17 +83,22 @@ def audit_graph(store: GraphStore, solutions: Sequence[SolutionSet]) -> list[Aud
     return reports
 
 
-def find_leaks(store: GraphStore, solutions: Sequence[SolutionSet]) -> list[AuditReport]:
+def find_leaks(
+    store: GraphStore, solutions: Sequence[SolutionSet], listen: Listen = lambda stage, done, total: None
+) -> list[AuditReport]:
     """Compare the functions of a graph with the solutions of some benchmarks; nothing is written."""
     matchers = [LeakMatcher(each.name, each.solutions) for each in solutions]
     found: list[list[LeakedFunction]] = [[] for _ in solutions]
     known: dict[str, CodeShape | None] = {}  # by content: equal functions are looked at once
     compared = unread = 0
+    total = store.stats().nodes.get(Label.FUNCTION.value, 0)
     for node in store.nodes((Label.FUNCTION,)):
         if node.content_hash not in known:
             known[node.content_hash] = _read_shape(node)
         shape = known[node.content_hash]
         compared, unread = compared + 1, unread + (shape is None)
+        if compared % TOLD_AT == 0:
+            listen("comparing functions", compared, total)
         for leaked, matcher in zip(found, matchers, strict=True):
             if shape is not None and (leaks := matcher.match(shape)):
                 leaked.append(_make_leaked(node, leaks))
@@ -114,14 +131,36 @@ def _sum_up(solutions: SolutionSet, leaked: Sequence[LeakedFunction], sources: M
 
 
 def mark_around(store: GraphStore, functions: Sequence[LeakedFunction]) -> Marks:
-    """Give the marks of functions to all that shows their code: what lies in them, and what they lie in."""
+    """Give the marks of functions to all that shows their code: what they lie in, and what lies in them or in that.
+
+    Of a class around them only the class itself, for its other methods show nothing of it.
+    """
     marks: dict[str, set[Leak]] = defaultdict(set)
-    inside, around = (_follow(store, [each.id for each in functions], direction) for direction in ("out", "in"))
+    around = _follow(store, [each.id for each in functions], "in")
+    holders = {each.id: set(_reach(around, each.id)) for each in functions}
+    labels = {node.id: node.label for node in store.get(sorted(set().union(*holders.values())))}
+    roots = {each: [each, *(one for one in above if labels[one] in WHOLE)] for each, above in holders.items()}
+    inside = _follow(store, sorted({one for some in roots.values() for one in some}), "out")
     for each in functions:
-        for identity in (each.id, *_reach(inside, each.id), *_reach(around, each.id)):
+        shown = {one for one in holders[each.id] if labels[one] in (*WHOLE, Label.CLASS)}
+        for root in roots[each.id]:
+            shown.update((root, *_reach(inside, root)))
+        for identity in shown:
             marks[identity].update(each.leaks)
-    showing = {node.id for node in store.get(sorted(marks)) if node.label in SHOWING}
-    return {identity: sorted(leaks) for identity, leaks in marks.items() if identity in showing}
+    for identity, leaks in _list_modules(store, functions):
+        marks[identity].update(leaks)
+    return {identity: sorted(leaks) for identity, leaks in marks.items()}
+
+
+def _list_modules(store: GraphStore, functions: Sequence[LeakedFunction]) -> Iterator[tuple[str, tuple[Leak, ...]]]:
+    """Give the code of modules that begins before a function and ends behind it."""
+    places: dict[tuple[str, str], list[LeakedFunction]] = defaultdict(list)
+    for each in functions:
+        places[each.source, each.path].append(each)
+    for node in store.nodes((Label.MODULE,)) if functions else ():
+        for each in places.get((node.source, node.path), ()):
+            if node.start_line <= each.start_line and each.end_line <= node.end_line:
+                yield node.id, each.leaks
 
 
 def _follow(store: GraphStore, ids: Sequence[str], direction: str) -> dict[str, list[str]]:
@@ -143,7 +182,10 @@ def read_marks(store: GraphStore, solutions: SolutionSet) -> Marks:
     """Give the leaks of a benchmark by node: as an audit has marked them, or found now where none is up to date."""
     audit = next((each for each in store.audits() if each.benchmark == solutions.name), None)
     if audit is not None and audit.sha256 == solutions.sha256 and is_current(store, audit):
-        found = ((identity, [leak for leak in leaks if leak.benchmark == solutions.name]) for identity, leaks in store.leaks())
+        found = (
+            (identity, [leak for leak in leaks if leak.benchmark == solutions.name])
+            for identity, leaks in store.leaks()
+        )
         return {identity: leaks for identity, leaks in found if leaks}
     (report,) = find_leaks(store, [solutions])
     return mark_around(store, report.functions)

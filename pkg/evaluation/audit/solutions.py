@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,13 +75,10 @@ def _collect(name: str, sha256: str, named: list[tuple[str, str, str]]) -> Solut
 
 def _find_solution(code: str, entry: str) -> CodeShape | None:
     """Find the function of that name, or without a name the last one."""
-    functions = [node for node in parse_statements(code.encode("utf-8", "replace")) if _is_function(node)]
+    statements = parse_statements(code.encode("utf-8", "replace"))
+    functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     named = [node for node in functions if node.name == entry] if entry else functions
     return find_shape(named[-1]) if named else None
-
-
-def _is_function(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _read_row(row: Mapping[str, Any], number: int, path: Path) -> tuple[str, str, str]:

@@ -74,6 +74,7 @@ def _find_file(data: Path, places: tuple[str, ...]) -> Path:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
+    """Read JSON lines, packed by gzip or not; a PathError or an InputError for a file that is none."""
     try:
         raw = path.read_bytes()
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")

@@ -19,6 +19,7 @@ from pkg.evaluation.code.columns import Column
 from pkg.evaluation.code.contexts import ContextFinder, ShownCode, show_reference
 from pkg.evaluation.code.run_folder import Record, RunFolder
 from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS, Score, score_all
+from pkg.evaluation.code.shown_leaks import ShownLeaks
 from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.forms.choice import choose_form
 from pkg.generation.forms.fitting import fit_prompt
@@ -70,14 +71,16 @@ class Evaluation:
         options: SolverOptions,
         finder: ContextFinder | None = None,
         listen: Listen = lambda column, done, total, seconds: None,
+        leaks: ShownLeaks | None = None,
     ) -> None:
-        """Begin; finder: what the columns that show code ask."""
+        """Begin; finder: what the columns that show code ask; leaks: tells what that gives away."""
         self._items, self._model, self._sandbox, self._folder = benchmark.items, model, sandbox, folder
-        self._options, self._finder, self._listen = options, finder, listen
+        self._options, self._finder, self._listen, self._leaks = options, finder, listen, leaks
         self._limits = PLUS_LIMITS if benchmark.name.endswith("+") else LIMITS
 
     def run(self, columns: Sequence[Column]) -> None:
         """Fill the columns, in their order; a UsageError for one that needs a graph where there is none."""
+        self._complete_leaks()
         for column in columns:
             if column.needs_graph and self._finder is None:
                 raise UsageError(f"the column {column.name} shows code of a graph; name one with --store")
@@ -89,6 +92,15 @@ class Evaluation:
             for done, record in enumerate(fill(column, missing), known + 1):
                 self._folder.add_record(record)
                 self._listen(column.name, done, total, time.monotonic() - began)
+
+    def _complete_leaks(self) -> None:
+        """Tell of answers that are there already what their shown code gives away, where nobody has looked."""
+        for record in list(self._folder.records.values()) if self._leaks is not None else ():
+            if record.leaks is None:
+                self._folder.add_record(replace(record, leaks=self._tell_leaks(record.item, record.shown)))
+
+    def _tell_leaks(self, item: str, places: Sequence[str]) -> tuple[str, ...] | None:
+        return None if self._leaks is None else self._leaks.tell(item, places)
 
     def _list_missing(self, column: Column) -> list[_Missing]:
         every = ((item, sample) for item in self._items for sample in range(self._options.samples))
@@ -158,7 +170,7 @@ class Evaluation:
         return Record(
             column.name, asked.item.id, asked.sample, False, "",
             form=asked.prompt.form, shown=asked.places, linked=tuple(each.place for each in linked.added),
-            score=asked.shown.score, fits=asked.shown.fits,
+            score=asked.shown.score, fits=asked.shown.fits, leaks=self._tell_leaks(asked.item.id, asked.places),
             is_shown_right=not found.failures if found.examples else None,
             prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,
             seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,

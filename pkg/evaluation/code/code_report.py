@@ -12,6 +12,7 @@ from typing import Any
 
 from pkg.errors import InputError
 from pkg.evaluation.code.columns import PAPER, choose_columns, order_columns
+from pkg.evaluation.code.leak_figures import LeakFigures, count_leaks
 from pkg.evaluation.code.run_folder import Record, read_head, read_records
 from pkg.evaluation.code.scorer import ERRORS
 from pkg.evaluation.statistics import Interval, compare_paired, find_share_interval, pass_at_k
@@ -44,6 +45,7 @@ class ColumnFigures:
     prompt_tokens: float  # mean of an answer
     completion_tokens: float
     seconds: float  # of the model, all answers together
+    leaks: LeakFigures | None  # and what is left without them; None where nobody looked for leaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def _sum_up(
         statistics.mean(record.prompt_tokens for record in every),
         statistics.mean(record.completion_tokens for record in every),
         sum(record.seconds for record in every),
+        count_leaks(first, {item: record for (item, sample), record in base.items() if sample == 0 and name != BASE}),
     )
 
 
@@ -161,7 +164,15 @@ def _write_report(report: CodeReport) -> list[str]:
     head = report.head
     title = f"## {head['benchmark']}, {head['model']}"
     what = f"{report.columns[0].items} items; form {head['options']['form']}; graph {head.get('graph') or 'none'}"
-    return [title, what, _write_shares(report), _write_harm(report), _write_errors(report), _write_overlaps(report)]
+    return [
+        title,
+        what,
+        _write_shares(report),
+        _write_harm(report),
+        *write_leaks(report.columns),
+        _write_errors(report),
+        _write_overlaps(report),
+    ]
 
 
 def _write_shares(report: CodeReport) -> str:
@@ -189,6 +200,19 @@ def _write_harm(report: CodeReport) -> str:
     ]  # fmt: skip
     names = ["column", "solved", "95 %", "fixed", "broken", "p", "fixed, shown", "broken, shown", "empty"]
     return write_table([*names, "prompt tokens", "answer tokens", "minutes"], rows)
+
+
+def write_leaks(columns: Iterable[ColumnFigures]) -> list[str]:
+    """Write what is left of each column without the items whose shown code gives their solution away."""
+    rows = [
+        [
+            each.title, str(each.leaks.leaked), str(each.leaks.same), str(each.leaks.of_others),
+            f"{each.leaks.solved}/{each.leaks.items}", _say(each.leaks.fixed), _say(each.leaks.broken),
+        ]
+        for each in columns if each.leaks is not None
+    ]  # fmt: skip
+    names = ["without leaks", "leaked", "same name or code", "leaks of other items", "solved", "fixed", "broken"]
+    return [write_table(names, rows)] if rows else []
 
 
 def _write_errors(report: CodeReport) -> str:

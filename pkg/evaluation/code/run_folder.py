@@ -34,6 +34,7 @@ class Record:
     linked: tuple[str, ...] = ()  # places of helpers that were put into the answer
     score: float | None = None  # of the best hit
     fits: bool | None = None
+    leaks: tuple[str, ...] | None = None  # tasks that the shown code gives away, with how; None where nobody looked
     is_shown_right: bool | None = None  # whether what the task shows holds; None where it shows nothing
     chosen: str = ""  # the column whose answer was chosen
     prompt_tokens: int = 0
@@ -106,7 +107,8 @@ def read_records(path: Path) -> Iterator[Record]:
     """Read the records of a run, of which the last of a key counts; an InputError for a line that is none."""
     for row in _read_lines(path / RECORDS):
         try:
-            yield Record(**{**row, "shown": tuple(row["shown"]), "linked": tuple(row["linked"])})
+            leaks = None if row.get("leaks") is None else tuple(row["leaks"])
+            yield Record(**{**row, "shown": tuple(row["shown"]), "linked": tuple(row["linked"]), "leaks": leaks})
         except (TypeError, KeyError) as fault:
             raise InputError(
                 f"a line of {path / RECORDS} is no record ({fault}); expected those of one version"

@@ -225,7 +225,7 @@ class EmbeddedWriter:
         return has_changed
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
-        """Mark functions, classes and blocks in the place of all marks of the benchmark that was audited (A-16).
+        """Mark what shows leaked code in the place of all marks of the benchmark that was audited (A-16).
 
         A StoreError names a node that the store does not have.
         """
@@ -234,8 +234,9 @@ class EmbeddedWriter:
         for identity in sorted(marked | marks.keys()):
             row = self._run(sql.GET_MARKED, (parse_id(identity),)).fetchone()
             if row is None:
-                raise StoreError(f"no function, class or block '{identity}' in the store; run the command again")
-            self._put_leaks_of(*row, audit.benchmark, marks.get(identity, ()))
+                raise StoreError(f"no piece of code '{identity}' in the store; run the command again")
+            number, fragment, packed = row
+            self._put_leaks_of(number, fragment, packed, audit.benchmark, marks.get(identity, ()))
         (text,) = self._run(sql.GET_META, ("audits",)).fetchone() or (None,)
         written = write_audits(read_audits(text), audit)
         if written != text:

@@ -151,7 +151,7 @@ _DRAFTED = " UNION ALL ".join(
     f"MATCH (n:{label.value} {{id: id}}) RETURN n" for label in (Label.FUNCTION, *DECLARATION_LABELS)
 )
 GET_AUDITS = f"OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) RETURN s.audits AS audits"
-LIST_LEAKS = """MATCH (n:Function|Class|Block) WHERE n.leaks IS NOT NULL AND n.source IN $ready
+LIST_LEAKS = """MATCH (n:Function|Class|Block|Module) WHERE n.leaks IS NOT NULL AND n.source IN $ready
     RETURN n.id AS id, n.leaks AS leaks ORDER BY id"""
 LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id CALL (id) {{ {_DRAFTED} }} WITH n WHERE n.source IN $ready
     MATCH (f:{FRAGMENT} {{id: n.fragment}}) WITH DISTINCT f, coalesce(n.path, '') AS path
@@ -234,8 +234,10 @@ FIND_DOCUMENTED = f"""UNWIND $ids AS id MATCH (n:Function {{id: id}}) WHERE n.fr
     RETURN id, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
 PUT_DOCSTRINGS = "UNWIND $rows AS row MATCH (n:Function {id: row[0]}) SET n += row[1]"
 PUT_AUDITS = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.audits = $audits"
-LIST_MARKED = "MATCH (n:Function|Class|Block) WHERE n.leaks IS NOT NULL RETURN n.id AS id, n.leaks AS leaks"
-_MARKED = " UNION ALL ".join(f"MATCH (n:{label} {{id: id}}) RETURN n" for label in ("Function", "Class", "Block"))
+LIST_MARKED = "MATCH (n:Function|Class|Block|Module) WHERE n.leaks IS NOT NULL RETURN n.id AS id, n.leaks AS leaks"
+_MARKED = " UNION ALL ".join(
+    f"MATCH (n:{label} {{id: id}}) RETURN n" for label in ("Function", "Class", "Block", "Module")
+)
 PUT_LEAKS = f"""UNWIND $rows AS row WITH row[0] AS id, row[1] AS leaks CALL (id) {{ {_MARKED} }}
     SET n.leaks = leaks RETURN count(n) AS count"""
 CHANGE_ENCODER = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.encoder = $encoder, s.dimension = $dimension"

@@ -32,7 +32,9 @@ def put_audit(run: Runner, audit: Audit, marks: Mapping[str, Collection[Leak]]) 
         some = [list(row) for row in rows[start : start + NODES_AT_ONCE]]
         found = run.run(cypher.PUT_LEAKS, rows=some).single(strict=True)["count"]
         if found != len(some):
-            raise StoreError(f"{len(some) - found:,} of {len(some):,} nodes are not in the store; run the command again")
+            raise StoreError(
+                f"{len(some) - found:,} of {len(some):,} nodes are not in the store; run the command again"
+            )
     (kept,) = [record["audits"] for record in run.run(cypher.GET_AUDITS)]
     written = write_audits(read_audits(kept), audit)
     if written != kept:

@@ -252,7 +252,7 @@ class Neo4jWriter:
                 self.changed = True
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
-        """Mark functions, classes and blocks in the place of all marks of the benchmark that was audited (A-16).
+        """Mark what shows leaked code in the place of all marks of the benchmark that was audited (A-16).
 
         A StoreError where the store does not have a node. Only sources that readers see are marked.
         """
