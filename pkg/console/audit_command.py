@@ -23,7 +23,7 @@ COLUMNS = ("place", "task", "what", "alike")
 
 
 def run_audit(store: str, against: Sequence[str], data: str, as_json: bool) -> None:
-    """Audit a graph, and write a line or a row for each function and task, with counts."""
+    """Audit a graph, and write a line or a row for each function and task; a UsageError without anything to compare."""
     names = [name for some in against for name in some.split(",") if name]
     if not names:
         raise UsageError("nothing to compare with; expected --against with humaneval, mbpp or a file")

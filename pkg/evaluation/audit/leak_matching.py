@@ -41,6 +41,7 @@ class LeakMatcher:
         self._by_key: dict[bytes, list[int]] = defaultdict(list)
         self._by_name: dict[tuple[str, int], list[int]] = defaultdict(list)
         self._by_shingle: dict[int, list[int]] = defaultdict(list)
+        self._least = [SIMILAR * len(solution.shape.shingles) for solution in solutions]
         for place, solution in enumerate(solutions):
             shape = solution.shape
             self._by_key[shape.key].append(place)
@@ -52,8 +53,8 @@ class LeakMatcher:
         """List the tasks whose solution a function gives away, the most similar first."""
         shared = Counter(place for each in shape.shingles for place in self._by_shingle.get(each, ()))
         places = {*self._by_key.get(shape.key, ()), *self._by_name.get((shape.name, shape.arguments), ())}
-        if shape.tokens >= FEWEST_TOKENS:
-            places.update(shared)
+        if shape.tokens >= FEWEST_TOKENS:  # nearly equal is only what has as much in common with the solution
+            places.update(place for place, count in shared.items() if count >= self._least[place])
         found = (self._compare(place, shape, shared[place]) for place in places)
         return tuple(sorted((each for each in found if each), key=lambda each: (-each.similarity, each.task)))
 
