@@ -2,9 +2,9 @@
 
     python benchmarks/leak_audit.py --data FOLDER
 
-benchmarks/data/leak_pairs.json holds pairs of a function and a task that were read one by one: a sample of marked pairs,
-all that are nearly equal, and those of kind `below`, of which the two share 50 to 60 %. `solves` says whether the
-function does what the task asks for. By kind, the share that does is what a mark of that kind is worth.
+benchmarks/data/leak_pairs.json holds pairs of a function and a task that were read one by one: a sample of marked
+pairs, all that are nearly equal, and those of kind `below`, of which the two share 50 to 60 %. `solves` says whether
+the function does what the task asks for. By kind, the share that does is what a mark of that kind is worth.
 """
 
 from __future__ import annotations

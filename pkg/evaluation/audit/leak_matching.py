@@ -15,8 +15,8 @@ from pkg.evaluation.audit.solutions import Solution
 from pkg.model import Leak, LeakKind
 
 SIMILAR = 0.6
-"""Share of the shingles of two functions that both have: above it 7 of 8 pairs of the corpora solve one task, from 0.5 to
-0.6 3 of 13 do (benchmarks/results/leak_audit.json)."""
+"""Share of the shingles of two functions that both have: above it 7 of 8 pairs of the corpora solve one task, from 0.5
+to 0.6 3 of 13 do (benchmarks/results/leak_audit.json)."""
 
 CONTAINED = 0.85
 """Share of the shingles of a solution that a longer function has, as where it stands in a larger one."""
