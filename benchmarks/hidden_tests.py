@@ -15,7 +15,10 @@ FORMS = ("humaneval", "mbpp_one_assert", "mbpp_text_alone")
 
 
 def read_forms(data: Path, form: str) -> list[Item]:
-    """Read the tasks of HumanEval, or the 500 test tasks of MBPP with one assert in the query or with none (P-32)."""
+    """Read the tasks of HumanEval, or the 500 test tasks of MBPP with one assert in the query or with none (P-32).
+
+    The query of a task of HumanEval is its whole prompt (A-07).
+    """
     if form == "mbpp_one_assert":
         return [replace(item, query=item.task) for item in read_benchmark("mbpp", data, shown=1).items]
     return list(read_benchmark({"humaneval": "humaneval", "mbpp_text_alone": "mbpp"}[form], data).items)
