@@ -169,8 +169,9 @@ class Evaluation:
             found = replace(check_answer(linked.code, asked.item.task, (), sandbox=self._sandbox), is_cut=found.is_cut)
         return Record(
             column.name, asked.item.id, asked.sample, False, "",
+            leaks=self._tell_leaks(asked.item.id, asked.places),
             form=asked.prompt.form, shown=asked.places, linked=tuple(each.place for each in linked.added),
-            score=asked.shown.score, fits=asked.shown.fits, leaks=self._tell_leaks(asked.item.id, asked.places),
+            score=asked.shown.score, fits=asked.shown.fits,
             is_shown_right=not found.failures if found.examples else None,
             prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,
             seconds=round(text.usage.seconds, 3), is_cut=found.is_cut or text.finish == "length", code=found.code,

@@ -30,11 +30,11 @@ class Record:
     error: str  # class of what fails (P-33); "" where all pass
     detail: str = ""
     form: str = ""
+    leaks: tuple[str, ...] | None = None  # tasks that the shown code gives away, with how; None where nobody looked
     shown: tuple[str, ...] = ()  # places of the code that the prompt shows
     linked: tuple[str, ...] = ()  # places of helpers that were put into the answer
     score: float | None = None  # of the best hit
     fits: bool | None = None
-    leaks: tuple[str, ...] | None = None  # tasks that the shown code gives away, with how; None where nobody looked
     is_shown_right: bool | None = None  # whether what the task shows holds; None where it shows nothing
     chosen: str = ""  # the column whose answer was chosen
     prompt_tokens: int = 0
