@@ -33,10 +33,9 @@ def read_leaks(store: GraphStore) -> LeftOut:
             f"{store.address} was never compared with a benchmark, so that nothing is known of leaks;"
             " run: pkg audit --against humaneval,mbpp --data FOLDER"
         )
-    names = ", ".join(each.benchmark for each in audits)
     ids = frozenset(identity for identity, _ in store.leaks())
-    functions = count_things(sum(each.functions for each in audits), "function")
-    notes = [f"left out: {functions} that give solutions of {names} away, {len(ids):,} nodes with what shows them"]
+    told = ", ".join(f"{count_things(each.functions, 'function')} for {each.benchmark}" for each in audits)
+    notes = [f"left out as solutions given away: {told}; {len(ids):,} nodes with all that shows them"]
     old = [each.benchmark for each in audits if not is_current(store, each)]
     if old:
         notes.append(f"the audit against {', '.join(old)} is older than the graph; run pkg audit again")
