@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hidden_tests import Problem, judge_all, read_forms
+from hidden_tests import judge_all, read_forms
 from measure import Figures, make_parser, read_options, write_result
 from shared_data import read_rows
 
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.rerank.reranker import Reranker
 from pkg.rerank.wanted import parse_question
 from pkg.sandbox.protocol import Sandbox
@@ -48,7 +49,7 @@ def read_answers(path: Path) -> Answers:
     return {row["id"]: [each["text"].strip("\n") for each in row["candidates"]] for row in rows}
 
 
-def write_all(problem: Problem, texts: Sequence[str]) -> dict[str, list[str]]:
+def write_all(problem: Item, texts: Sequence[str]) -> dict[str, list[str]]:
     """Write all answers to a problem in each form."""
     name = parse_question(problem.query).entry or ""
     stub = problem.query.rstrip()
@@ -56,7 +57,7 @@ def write_all(problem: Problem, texts: Sequence[str]) -> dict[str, list[str]]:
     return {form: [each[form] for each in written] for form in written[0]}
 
 
-def measure(sandbox: Sandbox, problems: Sequence[Problem], answers: Answers) -> Figures:
+def measure(sandbox: Sandbox, problems: Sequence[Item], answers: Answers) -> Figures:
     """Give for each form how many choices are right, and how many answers were found as they are."""
     reranker = Reranker(sandbox=sandbox)
     figures: Figures = {"tasks": len(problems)}

@@ -37,10 +37,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hidden_tests import Problem, read_forms
+from hidden_tests import read_forms
 from measure import make_parser, read_options
 
 from pkg.api import Graph, open_graph
+from pkg.evaluation.code.benchmark_items import Item
 
 TEMPERATURE = 0.8  # answers vary, and most of them still run
 TOKENS = 320  # of an answer; enough for nearly all that stop by themselves
@@ -92,7 +93,7 @@ class Model:
         return [prompt.begun + text.removeprefix(start) for text in told]  # servers differ in whether they repeat it
 
 
-def make_prompt(problem: Problem, graph: Graph | None) -> Prompt:
+def make_prompt(problem: Item, graph: Graph | None) -> Prompt:
     """Write the prompt of a problem, with helper code when there is a graph to take it from."""
     helper = "" if graph is None else graph.prompt(graph.query(problem.query, top_k=1)) + "\n\n"
     if problem.id.startswith("HumanEval"):
@@ -120,7 +121,7 @@ def read_known(out: Path, kind: str) -> set[str]:
     return {row["id"] for row in rows if row["prompt"] == kind}
 
 
-def generate(options: argparse.Namespace, problems: list[Problem], graph: Graph | None) -> Iterator[dict[str, Any]]:
+def generate(options: argparse.Namespace, problems: list[Item], graph: Graph | None) -> Iterator[dict[str, Any]]:
     """Yield one line a task that is not done yet."""
     kind = "plain" if graph is None else "helped"
     known = read_known(options.out, kind)
@@ -135,7 +136,7 @@ def generate(options: argparse.Namespace, problems: list[Problem], graph: Graph 
             print(f"\r{number} of {len(problems)}", end="", file=sys.stderr)
 
 
-def mix_problems(problems: list[Problem]) -> list[Problem]:
+def mix_problems(problems: list[Item]) -> list[Item]:
     """Put problems into an order that says nothing about them and is always the same."""
     return sorted(problems, key=lambda problem: hashlib.sha256(problem.id.encode()).digest())
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from generate_candidates import mix_problems
-from hidden_tests import Problem, judge_all, mean, read_forms
+from hidden_tests import judge_all, mean, read_forms
 from measure import Figures, make_parser, read_options, write_result
 
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.generation.forms.choice import choose_form
 from pkg.generation.forms.prompt_form import Prompt, make_task
 from pkg.generation.sample_writer import run_prompt
@@ -37,11 +38,11 @@ FORMS = ("paper", "raw", "brief", "primed")
 Answers = dict[tuple[str, str], dict[str, Any]]  # by version of the form and task
 
 
-def answer_all(model: TextModel, problems: Sequence[Problem], form: str, known: Answers) -> Iterator[dict[str, Any]]:
+def answer_all(model: TextModel, problems: Sequence[Item], form: str, known: Answers) -> Iterator[dict[str, Any]]:
     """Yield the answer to each task in one form, a known one as it was."""
     prompts = [choose_form(form, model).render(make_task(problem.query)) for problem in problems]
 
-    def answer(problem: Problem, prompt: Prompt) -> dict[str, Any]:
+    def answer(problem: Item, prompt: Prompt) -> dict[str, Any]:
         if (prompt.form, problem.id) in known:
             return known[prompt.form, problem.id]
         found = run_prompt(model, prompt, Decoding(max_tokens=TOKENS))
@@ -68,7 +69,7 @@ def keep_new(path: Path | None, known: Answers, answers: Iterable[dict[str, Any]
         yield answer
 
 
-def judge_answers(problems: Sequence[Problem], answers: Sequence[dict[str, Any]]) -> Figures:
+def judge_answers(problems: Sequence[Item], answers: Sequence[dict[str, Any]]) -> Figures:
     """Count what a form has solved, and what that cost."""
     codes = [
         extract_code(answer["text"], parse_question(problem.query)).code

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from broken_code import count_cut_statements, find_breakage
-from hidden_tests import Problem, judge_all, read_forms
+from hidden_tests import judge_all, read_forms
 from measure import Figures, make_parser, open_folder, read_options, run_pkg, write_result
 from packages import NETWORKX, Package, fetch_package
 
 from pkg.api import Graph, open_graph
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.model import Hit, Label, Node
 from pkg.retrieval.query_options import Mode, PruneChoice
 from pkg.retrieval.token_count import count_tokens
@@ -135,7 +136,7 @@ def measure_solutions(data: Path, work: Path, encoder: str) -> Figures:
     folder, address = work / "humaneval", f"sqlite:///{work}/humaneval.db"
     folder.mkdir()
     for number, problem in enumerate(problems):
-        (folder / f"p{number:03}.py").write_text(problem.right, encoding="utf-8")
+        (folder / f"p{number:03}.py").write_text(problem.reference, encoding="utf-8")
     run_pkg(["build", str(folder), "--store", address, "--encoder", encoder], work)
     figures: dict[str, Any] = {"problems": len(problems)}
     with open_graph(address) as graph, open_sandbox("process") as sandbox:
@@ -146,14 +147,14 @@ def measure_solutions(data: Path, work: Path, encoder: str) -> Figures:
     return figures
 
 
-def _prune_solutions(graph: Graph, problems: list[Problem], rule: PruneChoice) -> Iterator[tuple[str, Problem]]:
+def _prune_solutions(graph: Graph, problems: list[Item], rule: PruneChoice) -> Iterator[tuple[str, Item]]:
     """Give each solution that pruning changes, as it then is."""
     for number, problem in enumerate(problems):
         path = f"p{number:03}.py"
         ask = partial(graph.query, problem.query, path=path, prune=rule, budget=0, hops=0)
         for hit in (hit for mode in MODES for hit in ask(mode=mode, top_k=HITS).hits if hit.pruned):
             (node,) = graph.store.get([hit.id])
-            code = problem.right.encode()
+            code = problem.reference.encode()
             assert code[node.start : node.end] == hit.content.encode(), "the file holds the solution alone"
             yield (code[: node.start] + hit.pruned_content.encode() + code[node.end :]).decode(), problem
 

@@ -19,10 +19,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hidden_tests import FORMS, Problem, judge_all, mean, read_forms, share_of_gap
+from hidden_tests import FORMS, judge_all, mean, read_forms, share_of_gap
 from measure import Figures, make_parser, read_options, write_result
 from shared_data import read_rows
 
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.rerank.candidates import STAGES, Name, Ranking, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
 from pkg.sandbox.protocol import Sandbox
@@ -36,7 +37,7 @@ LAST = {"humaneval": 81, "mbpp_one_assert": 260, "mbpp_text_alone": 260}  # task
 SAMPLES = 2000  # of the bootstrap; its bounds then vary by a hundredth
 CANDIDATES = Path(__file__).parent / "data" / "candidates.jsonl.gz"
 
-Ranked = list[tuple[Problem, Ranking]]
+Ranked = list[tuple[Item, Ranking]]
 Candidates = dict[str, list[dict[str, Any]]]  # by task
 Judged = dict[str, dict[Name, bool]]  # by task and candidate
 
@@ -56,7 +57,7 @@ def read_candidates(path: Path, kind: str) -> Candidates:
 
 
 def rank_problems(
-    sandbox: Sandbox, problems: list[Problem], candidates: Candidates, options: RerankOptions
+    sandbox: Sandbox, problems: list[Item], candidates: Candidates, options: RerankOptions
 ) -> tuple[Ranked, Figures]:
     """Rank the candidates of every problem, one after the other; give the rankings and what they cost."""
     reranker = Reranker(options, sandbox)
@@ -127,7 +128,7 @@ def make_variants() -> dict[str, RerankOptions]:
     return {"default": default, "paper": paper_options(), **ablations}
 
 
-def measure_form(sandbox: Sandbox, problems: list[Problem], candidates: Any, form: str) -> Figures:
+def measure_form(sandbox: Sandbox, problems: list[Item], candidates: Any, form: str) -> Figures:
     """Measure one form of the tasks with all stages, the paper's, and each stage left out, on all tasks and halves."""
     runs = {name: rank_problems(sandbox, problems, candidates, options) for name, options in make_variants().items()}
     ranked, cost = runs["default"]

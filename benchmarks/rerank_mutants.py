@@ -17,10 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from hidden_tests import FORMS, Problem, judge_kinds, mean, read_forms, share_of_gap
+from hidden_tests import FORMS, judge_kinds, mean, read_forms, share_of_gap
 from measure import Figures, make_parser, read_options, write_result
 from mutants import choose_mutants
 
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.rerank.candidates import STAGES, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
 from pkg.sandbox.protocol import Kind, Limits, Sandbox
@@ -31,21 +32,21 @@ RIGHT = 2  # answers that pass: the canonical one in two layouts would be folded
 
 LIMITS = Limits(cpu_seconds=3.0, wall_seconds=10.0, memory_bytes=1 << 30)
 
-Pool = list[tuple[Problem, list[tuple[str, bool]]]]
+Pool = list[tuple[Item, list[tuple[str, bool]]]]
 
 
-def make_pool(sandbox: Sandbox, problems: Sequence[Problem]) -> Pool:
+def make_pool(sandbox: Sandbox, problems: Sequence[Item]) -> Pool:
     """Give each problem its canonical answer, mutants that fail, and one that passes where there is one."""
     pool: Pool = []
     for problem in problems:
-        mutants = choose_mutants(problem.right, 4 * WRONG, problem.id)
-        first, *kinds = judge_kinds(sandbox, [(code, problem) for code in (problem.right, *mutants)], LIMITS)
+        mutants = choose_mutants(problem.reference, 4 * WRONG, problem.id)
+        first, *kinds = judge_kinds(sandbox, [(code, problem) for code in (problem.reference, *mutants)], LIMITS)
         if first is not Kind.OK:
             continue
         ended = [(code, kind) for code, kind in zip(mutants, kinds, strict=True) if kind is not Kind.TIMEOUT]
         wrong = [code for code, kind in ended if kind is not Kind.OK][:WRONG]
         equal = [code for code, kind in ended if kind is Kind.OK][: RIGHT - 1]
-        answers = [(problem.right, True), *((code, True) for code in equal), *((code, False) for code in wrong)]
+        answers = [(problem.reference, True), *((code, True) for code in equal), *((code, False) for code in wrong)]
         Random(problem.id).shuffle(answers)
         if wrong:
             pool.append((problem, answers))

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from hidden_tests import Problem, read_forms
+from hidden_tests import read_forms
 from measure import Figures, make_parser, read_options, write_result
 
+from pkg.evaluation.code.benchmark_items import Item
 from pkg.rerank.candidates import Example
 from pkg.rerank.comparison import passes
 from pkg.rerank.examples.find import find_examples
@@ -27,11 +28,11 @@ LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
 TRUE = 0.99  # of the examples, at least
 
 
-def measure_form(sandbox: Sandbox, problems: list[Problem]) -> Figures:
+def measure_form(sandbox: Sandbox, problems: list[Item]) -> Figures:
     """Read the examples of every query and try them on the canonical answer."""
     found = [find_examples(parse_question(problem.query)) for problem in problems]
     steps = [tuple(map(make_step, examples)) for examples in found]
-    inquiries = [Inquiry(problem.right, each) for problem, each in zip(problems, steps, strict=True)]
+    inquiries = [Inquiry(problem.reference, each) for problem, each in zip(problems, steps, strict=True)]
     results = ask_all(sandbox, inquiries, LIMITS)
     wrong = [
         f"{problem.id}: {example.shown}"
@@ -43,7 +44,7 @@ def measure_form(sandbox: Sandbox, problems: list[Problem]) -> Figures:
     return describe(problems, found, wrong) | {"most_cpu_ms_for_one_query": round(most * 1000, 2)}
 
 
-def describe(problems: list[Problem], found: list[tuple[Example, ...]], wrong: list[str]) -> Figures:
+def describe(problems: list[Item], found: list[tuple[Example, ...]], wrong: list[str]) -> Figures:
     """Count queries and examples, and name those that do not hold."""
     count = sum(map(len, found))
     return {

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkg.config import default_store
 from pkg.errors import InputError, PathError, PkgError, QueryError, StoreChangedError
+from pkg.graph.audits import is_current
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build, build_export, drop_source
 from pkg.indexing.build_plan import BuildOptions, Progress
@@ -24,6 +25,7 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
+    from pkg.evaluation.audit.leak_audit import AuditReport
     from pkg.evaluation.code.code_evaluation import Listen as EvaluationListen
     from pkg.evaluation.code.code_report import CodeReport
     from pkg.evaluation.code.solver_options import SolverOptions
@@ -374,6 +376,8 @@ def evaluate_code(
     listen: told the column, how many answers are there, of how many, and the seconds. Raises what query raises,
     UsageError where the folder holds another run, ModelError for a model that cannot be used.
     """
+    from pkg.evaluation.audit.leak_audit import read_marks
+    from pkg.evaluation.audit.solutions import collect_solutions
     from pkg.evaluation.code.answer_judge import HiddenTestsJudge
     from pkg.evaluation.code.benchmark_files import read_benchmark
     from pkg.evaluation.code.benchmark_items import draw_items
@@ -383,6 +387,7 @@ def evaluate_code(
     from pkg.evaluation.code.contexts import ContextFinder
     from pkg.evaluation.code.run_folder import RunFolder, write_costs, write_tasks
     from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS
+    from pkg.evaluation.code.shown_leaks import ShownLeaks
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.evaluation.code.task_facts import describe_tasks
     from pkg.models.registry import open_model
@@ -393,10 +398,11 @@ def evaluate_code(
     whole = read_benchmark(benchmark, Path(data), shown, is_any)
     items = draw_items(whole, limit, options.seed)
     with ExitStack() as stack:
-        finder, graph, costs = None, "", {}
+        finder, graph, costs, leaks = None, "", {}, ShownLeaks(None, dict)
         if any(column.needs_graph for column in chosen):
             opened = stack.enter_context(open_graph(store, ask=ask))
             finder = ContextFinder(opened.store, opened._load_encoder(), options.source, options.seed)
+            leaks = ShownLeaks(opened.store, partial(read_marks, opened.store, collect_solutions(whole)))
             graph = describe_graph(opened.store, options.source)
             costs = measure_graph(opened.store, options.source)
         text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
@@ -405,7 +411,7 @@ def evaluate_code(
         write_costs(folder.path, costs)
         sandbox = stack.enter_context(open_sandbox())
         judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
-        Evaluation(items, text_model, judge, folder, options, finder, sandbox, listen).run(chosen)
+        Evaluation(items, text_model, judge, folder, options, finder, sandbox, listen, leaks).run(chosen)
     return read_report(Path(out))
 
 
@@ -609,6 +615,7 @@ class Graph:
         tests: TestChoice = "auto",
         declarations: bool = True,
         floor: bool = True,
+        exclude_leaks: bool = False,
         fresh: bool = False,
     ) -> QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
@@ -637,6 +644,7 @@ class Graph:
             tests=tests,
             declarations=declarations,
             floor=floor,
+            exclude_leaks=exclude_leaks,
         )
         return self._run_query(text, options, fresh)
 
@@ -784,6 +792,26 @@ class Graph:
 
         return trace_calls(self.store, command, source)
 
+    def audit(
+        self,
+        against: Sequence[str],
+        data: str | os.PathLike[str] = ".",
+        *,
+        listen: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    ) -> list[AuditReport]:
+        """Mark the functions of the graph that equal or nearly equal the solutions of benchmarks (A-16).
+
+        against: names of benchmarks, which are read from their official files in the folder `data`, or files of JSON
+        lines or Python with solutions. Marks of an earlier audit against the same are replaced. A query leaves marked
+        code out with exclude_leaks. listen: told how many of how many functions are compared. Raises PathError and
+        InputError for what cannot be read.
+        """
+        from pkg.evaluation.audit.leak_audit import audit_graph
+        from pkg.evaluation.audit.solutions import read_solutions
+
+        solutions = [read_solutions(each, Path(data)) for each in dict.fromkeys(against)]
+        return audit_graph(self.store, solutions, listen)
+
     def evaluate_retrieval(
         self,
         queries: str | os.PathLike[str],
@@ -892,7 +920,13 @@ class Graph:
 
     def stats(self) -> StoreStats:
         """Count what the graph holds."""
-        return _read_again(self.store.stats)
+
+        def read() -> StoreStats:
+            audits = self.store.audits()
+            outdated = tuple(each.benchmark for each in audits if not is_current(self.store, each))
+            return replace(self.store.stats(), audits=audits, outdated_audits=outdated)
+
+        return _read_again(read)
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Give the whole graph as JSON-ready lines, sorted and byte-stable."""

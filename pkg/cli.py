@@ -582,6 +582,39 @@ def corpus(paths: tuple[str, ...], output: str, as_json: bool, **options: Any) -
     run_corpus(paths, output, as_json, options)
 
 
+@main.command(
+    epilog="Example:  pkg audit --against humaneval,mbpp --data data   and then:  pkg query TEXT --exclude-leaks"
+)
+@store_options
+@click.option(
+    "--against",
+    multiple=True,
+    required=True,
+    callback=decode_options,
+    metavar="NAME|FILE,...",
+    help="humaneval, humaneval+, mbpp, mbpp+, or a file of solutions: JSON lines, or Python.",
+)
+@click.option(
+    "--data",
+    default=".",
+    show_default=True,
+    callback=decode_option,
+    metavar="PATH",
+    help="Folder that holds the official files of the benchmarks.",
+)
+@json_option
+def audit(store: str, against: tuple[str, ...], data: str, as_json: bool) -> None:
+    """Mark the functions of the graph that give solutions of a benchmark away.
+
+    A function does if its code is the same but for names of its own, docstrings and annotations, if it has the name and
+    as many arguments, or if most of its tokens are those of the solution. What is marked stays so until the next audit
+    against the same, and queries leave it out with --exclude-leaks.
+    """
+    from pkg.console.audit_command import run_audit
+
+    run_audit(store, against, data, as_json)
+
+
 @main.group("eval")
 @click.pass_context
 def evaluate(ctx: click.Context) -> None:

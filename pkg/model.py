@@ -199,6 +199,33 @@ class Docstring:
     comments: tuple[str, ...] = ()  # written with it, each behind the line of the code that it stands before (P-08)
 
 
+LeakKind = Literal["same_code", "same_name", "similar"]
+LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
+"""How a function gives a solution away: its code but for names of its own, its name and count of arguments, most of
+its tokens."""
+
+
+class Leak(NamedTuple):
+    """One task of a benchmark whose solution a function gives away (A-16)."""
+
+    benchmark: str  # without white space
+    task: str
+    kind: LeakKind
+    similarity: float  # share of what both consist of, from 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One comparison of all functions of a graph with the solutions of a benchmark."""
+
+    benchmark: str
+    sha256: str  # of the tasks
+    tasks: int
+    leaked: int  # tasks that at least one function gives away
+    functions: int  # that give at least one away
+    sources: Mapping[str, str]  # fingerprint of what each source was built from at the time
+
+
 @dataclass(frozen=True, slots=True)
 class CodeUnit:
     """Everything that extraction found in one file or row."""

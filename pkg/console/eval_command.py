@@ -95,9 +95,24 @@ def view_report(report: CodeReport) -> Iterator[RenderableType]:
     for kind, figures in report.kinds.items():
         yield style_words(f"items whose true body {kind}: {figures[0].items}", "bold")
         yield make_table(names, [_make_row(each) for each in figures], right=names[1:])
+    rows = [row for each in report.columns if (row := _make_leak_row(each))]
+    if rows:
+        yield make_table(LEAK_COLUMNS, rows, right=LEAK_COLUMNS[1:])
     yield style_words(
         "fixed, broken: items solved here and not without context, and the reverse; p: McNemar, exact", "dim"
     )
+
+
+LEAK_COLUMNS = ("without leaks", "leaked", "same", "solved", "fixed", "broken")
+
+
+def _make_leak_row(each: ColumnFigures) -> list[str]:
+    """Tell what is left without the items whose shown code gives their solution away; nothing where nobody looked."""
+    found = each.leaks
+    if found is None:
+        return []
+    harm = ["", ""] if found.fixed is None else [str(found.fixed), str(found.broken)]
+    return [each.title, str(found.leaked), str(found.same), f"{found.solved}/{found.items}", *harm]
 
 
 def _make_row(each: ColumnFigures) -> list[Any]:

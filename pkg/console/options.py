@@ -240,6 +240,9 @@ query_options = combine(
         default=QUERY.floor,
         help="Say when nothing fits (default), and keep it out of prompts; or do not judge.",
     ),
+    click.option(
+        "--exclude-leaks", is_flag=True, help="Find nothing of what pkg audit has marked as solutions of a benchmark."
+    ),
     fresh_option,
     click.option("--exit-code", is_flag=True, help="End with exit code 3 when nothing is found, or nothing fits."),
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.indexing.report import BuildReport
-    from pkg.model import Cut, Finding, Hit, QueryResult
+    from pkg.model import Audit, Cut, Finding, Hit, QueryResult
 
 
 WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
@@ -212,9 +212,20 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
     for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
         if sizes:  # a server does not tell them
             yield make_table((title, "bytes"), [(name, f"{size:,}") for name, size in sizes.items()])
+    if stats.audits:
+        yield make_table(AUDIT_COLUMNS, [_tell_audit(each, stats) for each in stats.audits], right=AUDIT_COLUMNS[1:4])
     for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
         if skips:
             yield make_table((title, "reason"), [(skip.path, skip.reason) for skip in skips])
+
+
+AUDIT_COLUMNS = ("audited against", "tasks", "leaked", "functions", "")
+
+
+def _tell_audit(audit: Audit, stats: StoreStats) -> tuple[str, ...]:
+    is_old = audit.benchmark in stats.outdated_audits
+    state = "older than the graph; run pkg audit again" if is_old else ""
+    return audit.benchmark, f"{audit.tasks:,}", f"{audit.leaked:,}", f"{audit.functions:,}", state
 
 
 def verification_lines(found: Verification) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pkg.model import (
+    Audit,
     Call,
     Docstring,
     Edge,
     Label,
+    Leak,
     Matches,
     Node,
     NodeFilter,
@@ -47,6 +49,8 @@ class StoreStats:
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
     parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors, terms (P-36)
     bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
+    audits: tuple[Audit, ...] = ()  # the latest of each benchmark (A-16)
+    outdated_audits: tuple[str, ...] = ()  # benchmarks that the graph was not compared with as it is now
 
 
 class StoreWriter(Protocol):
@@ -93,6 +97,12 @@ class StoreWriter(Protocol):
 
         With them go the vectors of the functions and the terms of their fragments. What is there already makes no new
         generation. A StoreError names a fragment or a function that the store does not have.
+        """
+
+    def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
+        """Mark what shows leaked code, by id, in the place of all marks of the benchmark that was audited (A-16).
+
+        What is there already makes no new generation. A StoreError names a node that the store does not have.
         """
 
 
@@ -142,6 +152,12 @@ class GraphStore(Protocol):
 
         Cheap where there is none: every build of what has changed asks.
         """
+
+    def audits(self) -> tuple[Audit, ...]:
+        """List the latest audit of each benchmark, by name."""
+
+    def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
+        """Give (id, leaks) of every node that an audit has marked; cheap where there is none."""
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
         """Give the fragments that some functions or declarations stand in, each once; unknown ids are left out.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from typing import Any, Literal
 
 from pkg.errors import StoreError
 from pkg.extract.syntax import silence_warnings
-from pkg.model import Docstring, Edge, Import, Label, Matches, Nested, Node, Span
+from pkg.model import LEAK_KINDS, Audit, Docstring, Edge, Import, Label, Leak, Matches, Nested, Node, Span
 from pkg.units import format_id, hash_bytes
 
 DOCSTRING_PROPERTIES = (
@@ -70,6 +71,42 @@ def find_docstring(properties: Mapping[str, Any]) -> Docstring | None:
     return Docstring(str(text), origin, str(model), str(prompt), str(date), tuple(comments or ()))
 
 
+LEAKS = "leaks"
+"""The property of what gives a solution away, and of what lies in it and around it: a text for each task (A-16)."""
+
+
+def write_leaks(leaks: Iterable[Leak]) -> list[str]:
+    """Write leaks as the sorted texts that a node carries, such as `mbpp same_code 1.00 MBPP/135`."""
+    return sorted(f"{each.benchmark} {each.kind} {each.similarity:.2f} {each.task}" for each in leaks)
+
+
+def read_leaks(properties: Mapping[str, Any]) -> tuple[Leak, ...]:
+    """Read the leaks that a node carries."""
+    return tuple(_read_leak(text) for text in properties.get(LEAKS) or ())
+
+
+def _read_leak(text: str) -> Leak:
+    benchmark, told, similarity, task = text.split(" ", 3)
+    return Leak(benchmark, task, next(kind for kind in LEAK_KINDS if kind == told), float(similarity))
+
+
+def replace_leaks(properties: Mapping[str, Any], benchmark: str, leaks: Iterable[Leak]) -> list[str]:
+    """Give the texts of a node whose leaks of one benchmark are others now; those of other benchmarks stay."""
+    kept = (each for each in read_leaks(properties) if each.benchmark != benchmark)
+    return write_leaks([*kept, *leaks])
+
+
+def write_audits(audits: Iterable[Audit], latest: Audit) -> str:
+    """Write audits as JSON, one of each benchmark, the latest in the place of the one before."""
+    by_name = {each.benchmark: each for each in audits} | {latest.benchmark: latest}
+    return json.dumps([asdict(by_name[name]) for name in sorted(by_name)], sort_keys=True)
+
+
+def read_audits(text: str | None) -> tuple[Audit, ...]:
+    """Read the audits that a store keeps."""
+    return tuple(Audit(**each) for each in json.loads(text or "[]"))
+
+
 def parse_import(properties: Mapping[str, Any]) -> Import:
     """Read an import from the properties of its node; where it stands they do not tell."""
     module, name, alias, level = (properties.get(key) for key in ("module", "imported", "alias", "level"))
@@ -115,8 +152,8 @@ def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]
         line |= {
             name: getattr(node, name) for name in ("start", "end", "start_line", "end_line", "start_col", "content")
         }
-    line |= {name: value for name, value in node.properties.items() if name not in DOCSTRING_PROPERTIES}
-    line |= {name: node.properties[name] for name in _EXPORTED_DOCSTRING if name in node.properties}
+    line |= {name: value for name, value in node.properties.items() if name not in (*DOCSTRING_PROPERTIES, LEAKS)}
+    line |= {name: node.properties[name] for name in (*_EXPORTED_DOCSTRING, LEAKS) if name in node.properties}
     if vector is not None:
         line["vector"] = vector
     return line

@@ -7,7 +7,7 @@ are bound by name. A call that nothing binds may at last be guessed by the words
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -94,10 +94,12 @@ class Completer:
         hops: int,
         callers: bool = False,
         chooser: HelperChooser | None = None,
+        left_out: Collection[str] = (),
     ) -> None:
-        """Take all that is called where no chooser says what is needed of it."""
+        """Take all that is called where no chooser says what is needed of it; left_out: ids of what is no helper."""
         self._store = store
         self._chooser = chooser
+        self._left_out = left_out
         self._hops = hops
         self._callers = callers
         self._corpora = list_corpora(store)
@@ -108,7 +110,7 @@ class Completer:
 
     def complete(self, hits: Sequence[Excerpt]) -> list[Completion]:
         """Find the helpers of each hit; calls on lines that pruning cut away are left out."""
-        walks = [_Walk(shown) for shown in hits]
+        walks = [_Walk(shown, self._left_out) for shown in hits]
         for depth in range(self._hops):
             texts = [shown for walk in walks for shown in walk.level]
             if not texts:
@@ -169,6 +171,7 @@ class _Walk:
     """One walk from a hit: what is in the context already (A-03), and what was added in which order and why."""
 
     hit: Excerpt
+    left_out: Collection[str] = ()  # ids of what is no helper
     level: list[Excerpt] = field(default_factory=list)  # whose calls are followed next
     known: list[Excerpt] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
@@ -191,7 +194,7 @@ class _Walk:
 
     def _add(self, every: Iterable[Callee], role: str) -> Iterator[Excerpt]:
         for node, reason in every:
-            if not any(shown.holds(node) for shown in self.known):
+            if node.id not in self.left_out and not any(shown.holds(node) for shown in self.known):
                 folded = fold_helper(node)
                 shown = Excerpt(node, folded.folds)
                 self.known.append(shown)

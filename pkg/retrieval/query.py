@@ -16,6 +16,7 @@ from pkg.retrieval.floor import explain_misfit, fits
 from pkg.retrieval.freshness import mark_hits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
+from pkg.retrieval.leaks import LeftOut, clear_store, read_leaks
 from pkg.retrieval.long.long_search import encode_parts
 from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.needed_helpers import HelperChooser
@@ -41,23 +42,24 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     check_options(options)
     with store.snapshot():
         list_sources(store, options.source)
-        return mark_hits(store, _find_hits(store, encoder, text, options))
+        left_out = read_leaks(store) if options.exclude_leaks else LeftOut()
+        return mark_hits(store, _find_hits(clear_store(store, left_out), encoder, text, options, left_out))
 
 
-def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult:
+def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, left_out: LeftOut) -> QueryResult:
     (query, find), read = open_search(store, encoder, text, options), _note_reading(text)
     if options.mode == "file":
-        return _list_files(store, text, find, read, options)
+        return _list_files(store, text, find, (*read, *left_out.notes), options)
     found = find(options.top_k)
     notes = _explain_found(store, found, options)
     is_fit, misfit = _judge_fit(found, encoder, options)
     opener = HitOpener(store, encoder, query, options)
-    complete = partial(_complete_hits, _open_completer(store, encoder, query, options))
+    complete = partial(_complete_hits, _open_completer(store, encoder, query, options, left_out))
     packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     same_function = sum(each.same_function for each in found.ranked)
-    notes = (*read, *misfit, *notes, *packed.notes)
+    notes = (*read, *misfit, *notes, *packed.notes, *left_out.notes)
     coverage = Coverage(*counts, notes, *calls, packed.without_code, same_function, is_fit)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
@@ -139,9 +141,12 @@ def _encode_text(encoder: Encoder, text: str) -> Vectors:
     return encoder.encode_query(text.encode("utf-8", "replace").decode())
 
 
-def _open_completer(store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> Completer:
+def _open_completer(
+    store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions, left_out: LeftOut
+) -> Completer:
     chooser = HelperChooser(store, query) if options.helpers == "needed" else None
-    return Completer(store, encoder, 0 if options.helpers == "none" else options.hops, options.callers, chooser)
+    hops = 0 if options.helpers == "none" else options.hops
+    return Completer(store, encoder, hops, options.callers, chooser, left_out.ids)
 
 
 def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:

@@ -47,6 +47,7 @@ class QueryOptions:
     tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
     declarations: bool = True  # whether classes, constants and modules are found beside functions and blocks
     floor: bool = True  # whether to judge if anything fits; where nothing does, prompts show no code
+    exclude_leaks: bool = False  # A-16; whether what gives solutions of audited benchmarks away is found
 
 
 DEFAULT_OPTIONS = QueryOptions()

@@ -20,6 +20,7 @@ from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import (
+    LEAKS,
     check_unwritten,
     cut_value,
     describe_docstring,
@@ -27,15 +28,21 @@ from pkg.graph.texts import (
     find_docstring,
     list_nested,
     parse_import,
+    read_audits,
+    read_leaks,
+    replace_leaks,
+    write_audits,
 )
 from pkg.model import (
     DECLARATION_LABELS,
     EMBEDDED_LABELS,
     UNFOLDED_TYPES,
+    Audit,
     Call,
     Docstring,
     Edge,
     Label,
+    Leak,
     Match,
     Matches,
     Nested,
@@ -204,6 +211,18 @@ class FakeWriter:
                 raise StoreError(f"no fragment {change.key:016x} in source '{source}'; run the command again")
             self._put_docstrings_of((source, change.key), fragment, change)
 
+    def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
+        rows = [node for fragment in self.state.fragments.values() for node in fragment.nodes]
+        labels = (Label.FUNCTION, Label.CLASS, Label.BLOCK, Label.MODULE)
+        if missing := marks.keys() - {format_id(node.id) for node in rows if node.label in labels}:
+            raise StoreError(f"no piece of code '{min(missing)}' in the store; run the command again")
+        for key, fragment in self.state.fragments.items():
+            nodes = tuple(_mark(node, audit.benchmark, marks.get(format_id(node.id), ())) for node in fragment.nodes)
+            self.changed = self.changed or nodes != fragment.nodes
+            self.state.fragments[key] = replace(fragment, nodes=nodes)
+        written = write_audits(read_audits(self.state.audits), audit)
+        self.changed, self.state.audits = self.changed or written != self.state.audits, written
+
     def _put_docstrings_of(self, key: tuple[str, int], fragment: Fragment, change: DocstringChange) -> None:
         nodes, vectors = list(fragment.nodes), fragment.vectors.copy()
         places = {format_id(node.id): place for place, node in enumerate(nodes) if node.label is Label.FUNCTION}
@@ -250,6 +269,13 @@ class FakeWriter:
     def _check_source(self, name: str) -> None:
         if name not in self.state.sources:
             raise StoreError(f"no source '{name}' in the store; expected put_source before its files")
+
+
+def _mark(node: NodeRow, benchmark: str, leaks: Collection[Leak]) -> NodeRow:
+    before = node.properties or {}
+    texts = replace_leaks(before, benchmark, leaks)
+    after = {name: value for name, value in before.items() if name != LEAKS} | ({LEAKS: texts} if texts else {})
+    return node._replace(properties=after or None) if after != before else node
 
 
 class FakeStore:
@@ -307,6 +333,15 @@ class FakeStore:
                 docstring = find_docstring(node.properties or {})
                 if docstring is not None:
                     yield node.content_hash, docstring
+
+    def audits(self) -> tuple[Audit, ...]:
+        return read_audits(self._now.audits)
+
+    def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
+        for fragment in self._now.fragments.values():
+            for node in fragment.nodes:
+                if leaks := read_leaks(node.properties or {}):
+                    yield format_id(node.id), leaks
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
         asked, files = set(ids), dict[tuple[str, int], str]()
@@ -619,6 +654,7 @@ class State:
     names: dict[tuple[str, str], npt.NDArray[np.float16]] = field(default_factory=dict)
     links: dict[tuple[str, str], UnitLinks] = field(default_factory=dict)
     encoder: tuple[str, int] | None = None
+    audits: str | None = None
     entries: dict[str, Entry] | None = None  # made when first read
 
     def copy(self) -> State:
@@ -631,6 +667,7 @@ class State:
             dict(self.names),
             dict(self.links),
             self.encoder,
+            self.audits,
         )
 
     def read(self) -> dict[str, Entry]:

@@ -43,7 +43,7 @@ def read_benchmark(name: str, data: Path, shown: int = 1, is_any: bool = False) 
         raise UsageError(f"no benchmark '{name}'; expected one of: {', '.join(BENCHMARKS)}")
     known = BENCHMARKS[name]
     path = _find_file(data, known.places)
-    rows = list(_read_rows(path))
+    rows = list(read_rows(path))
     sha256 = hash_rows(rows)
     if sha256 != known.sha256 and not is_any:
         raise InputError(
@@ -73,7 +73,8 @@ def _find_file(data: Path, places: tuple[str, ...]) -> Path:
     return found
 
 
-def _read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path) -> Iterator[Row]:
+    """Read JSON lines, packed by gzip or not; a PathError or an InputError for a file that is none."""
     try:
         raw = path.read_bytes()
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")

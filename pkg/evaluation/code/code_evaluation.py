@@ -20,6 +20,7 @@ from pkg.evaluation.code.columns import Column
 from pkg.evaluation.code.contexts import CodeFinder, ShownCode, show_reference
 from pkg.evaluation.code.run_folder import Record, RunFolder
 from pkg.evaluation.code.scorer import Score
+from pkg.evaluation.code.shown_leaks import ShownLeaks
 from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.forms.choice import choose_form
 from pkg.generation.forms.fitting import fit_prompt
@@ -74,13 +75,20 @@ class Evaluation:
         finder: CodeFinder | None = None,
         sandbox: Sandbox | None = None,
         listen: Listen = lambda column, done, total, seconds: None,
+        leaks: ShownLeaks | None = None,
     ) -> None:
-        """Begin; finder: what the columns that show code ask; sandbox: where rerankers run what they choose among."""
+        """Begin.
+
+        finder: what the columns that show code ask; sandbox: where rerankers run what they choose among; leaks: tells
+        what shown code gives away.
+        """
         self._items, self._model, self._judge, self._folder = benchmark.items, model, judge, folder
         self._options, self._finder, self._sandbox, self._listen = options, finder, sandbox, listen
+        self._leaks = leaks
 
     def run(self, columns: Sequence[Column]) -> None:
         """Fill the columns, in their order; a UsageError for one that needs a graph where there is none."""
+        self._complete_leaks()
         for column in columns:
             if column.needs_graph and self._finder is None:
                 raise UsageError(f"the column {column.name} shows code of a graph; name one with --store")
@@ -98,6 +106,15 @@ class Evaluation:
             for done, record in enumerate(fill(column, missing), known + 1):
                 self._folder.add_record(record)
                 self._listen(column.name, done, total, time.monotonic() - began)
+
+    def _complete_leaks(self) -> None:
+        """Tell of answers that are there already what their shown code gives away, where nobody has looked."""
+        for record in list(self._folder.records.values()) if self._leaks is not None else ():
+            if record.leaks is None:
+                self._folder.add_record(replace(record, leaks=self._tell_leaks(record.item, record.shown)))
+
+    def _tell_leaks(self, item: str, places: Sequence[str]) -> tuple[str, ...] | None:
+        return None if self._leaks is None else self._leaks.tell(item, places)
 
     def _list_missing(self, column: Column) -> list[_Missing]:
         every = ((item, sample) for item in self._items for sample in range(self._options.samples))
@@ -183,6 +200,7 @@ class Evaluation:
         found = self._judge.read_answer(asked.item, whole, asked.shown.pieces if self._options.link else ())
         return Record(
             column.name, asked.item.id, asked.sample, False, "",
+            leaks=self._tell_leaks(asked.item.id, asked.places),
             form=asked.prompt.form, shown=asked.places, linked=found.linked,
             score=asked.shown.score, fits=asked.shown.fits, signals=asked.shown.signals,
             is_shown_right=found.is_shown_right,

@@ -11,6 +11,7 @@ from typing import Any
 
 from pkg.errors import InputError
 from pkg.evaluation.code.columns import choose_columns, order_columns
+from pkg.evaluation.code.leak_figures import LeakFigures, count_leaks
 from pkg.evaluation.code.run_folder import Record, read_costs, read_head, read_records, read_tasks
 from pkg.evaluation.code.scorer import ERRORS
 from pkg.evaluation.code.task_outcomes import (
@@ -53,6 +54,7 @@ class ColumnFigures:
     completion_tokens: float
     seconds: float  # of the model, all answers together
     retrieval_seconds: float  # of all answers, shared ones counted for each column
+    leaks: LeakFigures | None  # and what is left without them; None where nobody looked for leaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,4 +169,5 @@ def _sum_up(
         statistics.mean(record.completion_tokens for record in every),
         sum(record.seconds for record in every),
         sum(record.retrieval_seconds for record in every),
+        count_leaks(first, {item: record for (item, sample), record in base.items() if sample == 0 and name != BASE}),
     )

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 DEPTH = 10  # hits of which the first is shown that stands for itself
 BATCH = 512  # texts that are encoded at once
+REFERENCE = "the reference"
+"""The place of a right answer that is shown."""
+
 FEWEST_LINES = 3  # of a function that is drawn at random, where there is such a one
 
 
@@ -213,7 +216,7 @@ class ContextFinder:
 
 def show_reference(item: Item) -> ShownCode:
     """Show the right answer itself: a control, for what the best helper could do."""
-    return ShownCode((HelperText("the reference", item.reference),))
+    return ShownCode((HelperText(REFERENCE, item.reference),))
 
 
 def _join_row(row: Row) -> str:

@@ -33,6 +33,7 @@ class Record:
     error: str  # class of what fails (P-33); "" where all pass
     detail: str = ""
     form: str = ""
+    leaks: tuple[str, ...] | None = None  # tasks that the shown code gives away, with how; None where nobody looked
     shown: tuple[str, ...] = ()  # places of the code that the prompt shows
     linked: tuple[str, ...] = ()  # places of helpers that were put into the answer
     score: float | None = None  # of the best hit
@@ -150,7 +151,8 @@ def read_records(path: Path) -> Iterator[Record]:
     """Read the records of a run, of which the last of a key counts; an InputError for a line that is none."""
     for row in _read_lines(path / RECORDS):
         try:
-            yield Record(**{**row, "shown": tuple(row["shown"]), "linked": tuple(row["linked"])})
+            leaks = None if row.get("leaks") is None else tuple(row["leaks"])
+            yield Record(**{**row, "shown": tuple(row["shown"]), "linked": tuple(row["linked"]), "leaks": leaks})
         except (TypeError, KeyError) as fault:
             raise InputError(
                 f"a line of {path / RECORDS} is no record ({fault}); expected those of one version"

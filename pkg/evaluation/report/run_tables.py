@@ -17,6 +17,8 @@ def list_tables(report: CodeReport) -> Iterator[Table]:
     yield _write_harm(report.columns)
     for kind, columns in report.kinds.items():
         yield _write_harm(columns, kind)
+    if any(each.leaks is not None for each in report.columns):
+        yield _write_leaks(report)
     yield _write_errors(report)
     if report.topics:
         yield _write_topics(report)
@@ -65,6 +67,19 @@ def _write_chance(p_value: float | None) -> str:
 def _write_pass(column: ColumnFigures, k: int) -> str:
     share = column.pass_at.get(k)
     return write_number(None if share is None else 100 * share, 1)
+
+
+def _write_leaks(report: CodeReport) -> Table:
+    """Write what is left of each column without the tasks whose shown code gives their solution away (A-16)."""
+    rows = tuple(
+        (
+            each.title, str(each.leaks.leaked), str(each.leaks.same), str(each.leaks.of_others),
+            f"{each.leaks.solved}/{each.leaks.items}", write_count(each.leaks.fixed), write_count(each.leaks.broken),
+        )
+        for each in report.columns if each.leaks is not None
+    )  # fmt: skip
+    names = ("without leaks", "leaked", "same name or code", "leaks of other tasks", "solved", "fixed", "broken")
+    return Table(names, rows, "leaked: tasks whose shown code gives their own solution away; they are left out here.")
 
 
 def _write_errors(report: CodeReport) -> Table:

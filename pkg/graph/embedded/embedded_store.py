@@ -23,14 +23,24 @@ from pkg.graph.embedded.outlines import OutlineReader
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import drop_below, export_edge, export_header, find_docstring, list_nested
+from pkg.graph.texts import (
+    drop_below,
+    export_edge,
+    export_header,
+    find_docstring,
+    list_nested,
+    read_audits,
+    read_leaks,
+)
 from pkg.model import (
     DECLARATION_LABELS,
     UNFOLDED_TYPES,
+    Audit,
     Call,
     Docstring,
     Edge,
     Label,
+    Leak,
     Matches,
     Nested,
     Node,
@@ -42,7 +52,7 @@ from pkg.model import (
     Unfolded,
 )
 from pkg.private_files import list_wider, remove_leftovers
-from pkg.units import StoredFragment, find_owner
+from pkg.units import StoredFragment, find_owner, format_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,6 +196,17 @@ class EmbeddedStore:
                 docstring = find_docstring(json.loads(packed))
                 if docstring is not None:
                     yield hashed % (1 << 64), docstring
+
+    def audits(self) -> tuple[Audit, ...]:
+        """List the latest audit of each benchmark, by name."""
+        with translate_faults(self.address):
+            return read_audits(self._get_meta("audits"))
+
+    def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
+        """Give (id, leaks) of every node that an audit has marked."""
+        with translate_faults(self.address):
+            for identity, packed in self._connection.execute(sql.LIST_LEAKS).fetchall():
+                yield format_id(identity % (1 << 64)), read_leaks(json.loads(packed))
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
         """Give the fragments that some functions or declarations stand in, each once; others are left out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,17 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_rows, sum_vector
 from pkg.graph.embedded.relations import LinkWriter
 from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
-from pkg.graph.texts import check_unwritten, describe_docstring, find_docstring
-from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
-from pkg.units import DocstringChange, Fragment, UnitGraph, UnitLinks, hash_key, name_library
+from pkg.graph.texts import (
+    LEAKS,
+    check_unwritten,
+    describe_docstring,
+    find_docstring,
+    read_audits,
+    replace_leaks,
+    write_audits,
+)
+from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Skip, Source
+from pkg.units import DocstringChange, Fragment, UnitGraph, UnitLinks, format_id, hash_key, name_library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -215,6 +223,36 @@ class EmbeddedWriter:
                 self._run(sql.PUT_NODE_VECTOR, (data, sum_vector(data), row[0]))
                 has_changed = True
         return has_changed
+
+    def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
+        """Mark what shows leaked code in the place of all marks of the benchmark that was audited (A-16).
+
+        A StoreError names a node that the store does not have.
+        """
+        self._complete_indexes()
+        marked = {format_id(identity % (1 << 64)) for identity, _ in self._run(sql.LIST_LEAKS).fetchall()}
+        for identity in sorted(marked | marks.keys()):
+            row = self._run(sql.GET_MARKED, (parse_id(identity),)).fetchone()
+            if row is None:
+                raise StoreError(f"no piece of code '{identity}' in the store; run the command again")
+            number, fragment, packed = row
+            self._put_leaks_of(number, fragment, packed, audit.benchmark, marks.get(identity, ()))
+        (text,) = self._run(sql.GET_META, ("audits",)).fetchone() or (None,)
+        written = write_audits(read_audits(text), audit)
+        if written != text:
+            self._run(sql.PUT_META, ("audits", written))
+            self.changed = True
+
+    def _put_leaks_of(
+        self, number: int, fragment: int, packed: str | None, benchmark: str, leaks: Collection[Leak]
+    ) -> None:
+        before: dict[str, object] = json.loads(packed) if packed else {}
+        texts = replace_leaks(before, benchmark, leaks)
+        after = {name: value for name, value in before.items() if name != LEAKS} | ({LEAKS: texts} if texts else {})
+        if after != before:
+            self._run(sql.PUT_PROPERTIES, (dump(after) if after else None, number))
+            self._unsealed.add(fragment)
+            self.changed = True
 
     def _put_libraries(self, source: str, number: int, names: Iterable[str]) -> None:
         for name in names:

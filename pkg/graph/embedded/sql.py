@@ -100,11 +100,15 @@ SCHEMA_4 = "UPDATE vector SET data = pack_halves(data)"  # a function of pkg.vec
 _IS_WRITTEN = "instr(properties, '\"docstring_model\"')"
 """Tells functions that a docstring was written for; without an index on it each build would read all nodes."""
 
+_IS_LEAKING = "instr(properties, '\"leaks\"')"
+"""Tells what an audit has marked; every query that leaves it out would read all nodes."""
+
 INDEXES = {
     "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",
     "node_parent": "CREATE INDEX IF NOT EXISTS node_parent ON node(parent) WHERE parent IS NOT NULL",
     "node_name": "CREATE INDEX IF NOT EXISTS node_name ON node(label, name, source) WHERE name IS NOT NULL",
     "node_docstring": f"CREATE INDEX IF NOT EXISTS node_docstring ON node(source) WHERE {_IS_WRITTEN}",
+    "node_leaks": f"CREATE INDEX IF NOT EXISTS node_leaks ON node(number) WHERE {_IS_LEAKING}",
 }
 LINK_INDEXES = {
     "relation_start": "CREATE INDEX IF NOT EXISTS relation_start ON relation(start)",
@@ -185,6 +189,7 @@ REPLACE_VECTOR = (
 )
 GET_PROPERTIES = "SELECT number, properties FROM node WHERE id = ? AND fragment = ?"
 PUT_PROPERTIES = "UPDATE node SET properties = ? WHERE number = ?"
+GET_MARKED = "SELECT number, fragment, properties FROM node WHERE id = ? AND fragment IS NOT NULL"
 PUT_NODE_VECTOR = "UPDATE vector SET data = ?, checksum = ? WHERE node = ?"
 COUNT_ALL_VECTORS = "SELECT count(*) FROM vector"
 DELETE_NODES = "DELETE FROM node WHERE number BETWEEN ? AND ?"
@@ -260,6 +265,7 @@ GET_FILE_TEXT = f"""SELECT fragment.text FROM source JOIN unit ON unit.source = 
     JOIN fragment ON fragment.number = part.fragment WHERE source.name = ? AND unit.path = ? AND unit.label = {_FILE}"""
 LIST_DOCSTRINGS = f"""SELECT content_hash, properties FROM node
     WHERE source = (SELECT number FROM source WHERE name = ?) AND {_IS_WRITTEN}"""
+LIST_LEAKS = f"SELECT id, properties FROM node WHERE {_IS_LEAKING} ORDER BY number"
 LIST_FRAGMENTS_OF = f"""SELECT DISTINCT source.name, fragment.key, coalesce((SELECT unit.path FROM part
         JOIN unit ON unit.number = part.unit WHERE part.fragment = fragment.number AND unit.label = {_FILE}), ''),
     fragment.text, fragment.terms FROM json_each(?) AS asked JOIN node ON node.id = asked.value

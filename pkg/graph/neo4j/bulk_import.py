@@ -7,7 +7,7 @@ bounded: what later units refer to (fragments that were written, names of functi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
@@ -32,7 +32,7 @@ from pkg.graph.neo4j.cypher import FRAGMENT, GRAPH_LABELS, LINKS, STORE
 from pkg.graph.neo4j.neo4j_links import make_call
 from pkg.graph.neo4j.neo4j_writing import READY, count_key
 from pkg.graph.texts import DOCSTRING_PROPERTIES
-from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
+from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, RelationType, Skip, Source
 from pkg.resources import open_scratch
 from pkg.units import DocstringChange, UnitGraph, UnitLinks
 
@@ -404,6 +404,10 @@ class BulkWriter:
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
         """Refuse: what is written cannot be changed."""
         self._refuse(source)
+
+    def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
+        """Refuse: what is written cannot be changed."""
+        self._refuse(audit.benchmark)
 
     def _put_relations_of(self, links: UnitLinks) -> None:
         rows: dict[str, list[Relation]] = {}

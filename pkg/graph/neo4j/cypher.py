@@ -150,6 +150,9 @@ LIST_DOCSTRINGS = f"""MATCH (n:Function) WHERE n.docstring_model IS NOT NULL AND
 _DRAFTED = " UNION ALL ".join(
     f"MATCH (n:{label.value} {{id: id}}) RETURN n" for label in (Label.FUNCTION, *DECLARATION_LABELS)
 )
+GET_AUDITS = f"OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) RETURN s.audits AS audits"
+LIST_LEAKS = """MATCH (n:Function|Class|Block|Module) WHERE n.leaks IS NOT NULL AND n.source IN $ready
+    RETURN n.id AS id, n.leaks AS leaks ORDER BY id"""
 LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id CALL (id) {{ {_DRAFTED} }} WITH n WHERE n.source IN $ready
     MATCH (f:{FRAGMENT} {{id: n.fragment}}) WITH DISTINCT f, coalesce(n.path, '') AS path
     RETURN f.source AS source, f.key AS key, path, f.text AS text, f.terms AS terms"""
@@ -230,6 +233,13 @@ PUT_PACKED_VECTORS = "CYPHER 25 " + _PUT_VECTORS.replace("{vector}", "toFloatLis
 FIND_DOCUMENTED = f"""UNWIND $ids AS id MATCH (n:Function {{id: id}}) WHERE n.fragment IN $fragments
     RETURN id, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
 PUT_DOCSTRINGS = "UNWIND $rows AS row MATCH (n:Function {id: row[0]}) SET n += row[1]"
+PUT_AUDITS = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.audits = $audits"
+LIST_MARKED = "MATCH (n:Function|Class|Block|Module) WHERE n.leaks IS NOT NULL RETURN n.id AS id, n.leaks AS leaks"
+_MARKED = " UNION ALL ".join(
+    f"MATCH (n:{label} {{id: id}}) RETURN n" for label in ("Function", "Class", "Block", "Module")
+)
+PUT_LEAKS = f"""UNWIND $rows AS row WITH row[0] AS id, row[1] AS leaks CALL (id) {{ {_MARKED} }}
+    SET n.leaks = leaks RETURN count(n) AS count"""
 CHANGE_ENCODER = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.encoder = $encoder, s.dimension = $dimension"
 LIST_READY = "MATCH (n:Source) WHERE n.state = 'ready' AND n.source = n.name RETURN n.name AS name"
 DROP_LOADING = """MATCH (n:Source) WHERE n.state = 'loading' AND n.source = n.name SET n.state = 'deleting'

@@ -33,13 +33,23 @@ from pkg.graph.neo4j.searching import ServerTexts
 from pkg.graph.neo4j.session import AskPassword, Reader, Runner, check_version, open_driver
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import export_edge, export_header, find_docstring, order_edge
+from pkg.graph.texts import (
+    LEAKS,
+    export_edge,
+    export_header,
+    find_docstring,
+    order_edge,
+    read_audits,
+    read_leaks,
+)
 from pkg.model import (
     DECLARATION_LABELS,
+    Audit,
     Call,
     Docstring,
     Edge,
     Label,
+    Leak,
     Matches,
     Node,
     NodeFilter,
@@ -184,6 +194,16 @@ class Neo4jStore:
             docstring = find_docstring(record["written"])
             if docstring is not None:
                 yield int(record["hashed"], 16), docstring
+
+    def audits(self) -> tuple[Audit, ...]:
+        """List the latest audit of each benchmark, by name."""
+        return read_audits(self._reader.run(cypher.GET_AUDITS)[0]["audits"])
+
+    def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
+        """Give (id, leaks) of every node that an audit has marked."""
+        with self._reader.snapshot() as view:
+            for record in self._reader.run(cypher.LIST_LEAKS, ready=view.ready):
+                yield record["id"], read_leaks({LEAKS: record["leaks"]})
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
         """Give the fragments that some nodes stand in, each once; inside a write, what was there before it."""

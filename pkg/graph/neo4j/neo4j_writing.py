@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +29,11 @@ from pkg.graph.neo4j.batches import (
     name_source,
     name_unit,
 )
+from pkg.graph.neo4j.neo4j_audits import put_audit
 from pkg.graph.neo4j.neo4j_docstrings import cut_changes, put_docstrings
 from pkg.graph.neo4j.neo4j_links import cut_links, delete_loose, put_links, put_notes, release_links
 from pkg.graph.sqlite_rows import check_replaced
-from pkg.model import EMBEDDED_LABELS, Label, Skip, Source
+from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Skip, Source
 from pkg.units import DocstringChange, UnitGraph, UnitLinks, format_id, hash_key
 
 if TYPE_CHECKING:
@@ -249,6 +250,14 @@ class Neo4jWriter:
         for batch in cut_changes(changes):
             if self._run(source, lambda run: put_docstrings(run, source, batch, self._packed)):  # noqa: B023
                 self.changed = True
+
+    def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
+        """Mark what shows leaked code in the place of all marks of the benchmark that was audited (A-16).
+
+        A StoreError where the store does not have a node. Only sources that readers see are marked.
+        """
+        self.flush()
+        self.changed = put_audit(self._main, audit, marks) or self.changed
 
     def finish(self) -> None:
         """Put what is left, link or delete function names, and delete calls and libraries that nothing refers to."""

@@ -1,0 +1,74 @@
+"""What `pkg audit` does: mark what gives solutions away with a bar, and write what was marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pkg.api import open_graph
+from pkg.console.progress import ProgressBar
+from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.tables import make_table
+from pkg.errors import UsageError, count_things
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.evaluation.audit.leak_audit import AuditReport, LeakedFunction
+    from pkg.model import Leak
+
+COLUMNS = ("place", "task", "what", "alike")
+
+
+def run_audit(store: str, against: Sequence[str], data: str, as_json: bool) -> None:
+    """Audit a graph, and write a line or a row for each function and task; a UsageError without anything to compare."""
+    names = [name for some in against for name in some.split(",") if name]
+    if not names:
+        raise UsageError("nothing to compare with; expected --against with humaneval, mbpp or a file")
+    with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
+        reports = graph.audit(names, data, listen=bar.count)
+    lines = (line for report in reports for line in report_lines(report))
+    emit(as_json, lines, lambda: (part for report in reports for part in view_report(report)))
+
+
+def report_lines(report: AuditReport) -> Iterator[dict[str, Any]]:
+    """Give a line for each function and task that it gives away, then one of counts."""
+    for each, leak in _list_pairs(report):
+        place = {name: value for name, value in asdict(each).items() if name != "leaks"}
+        yield {"type": "leak", **leak._asdict(), **place}
+    counts = {"by_source": report.by_source, "by_kind": report.by_kind}
+    told = {"compared": report.compared, "unread": report.unread, "unread_tasks": report.unread_tasks}
+    yield {"type": "audit", **asdict(report.audit), "share": report.share, **counts, **told}
+
+
+def view_report(report: AuditReport) -> Iterator[RenderableType]:
+    """Show a row for each function and task, the most similar first, and the counts."""
+    audit = report.audit
+    share = f"{audit.leaked} of {count_things(audit.tasks, 'task')} ({100 * report.share:.1f} %)"
+    yield style_words(f"{audit.benchmark}: {count_things(audit.functions, 'function')} give {share} away", "bold")
+    rows = [
+        (
+            f"{each.path}:{each.start_line}-{each.end_line} {each.qualname}",
+            leak.task,
+            leak.kind,
+            f"{leak.similarity:.2f}",
+        )
+        for each, leak in sorted(_list_pairs(report), key=lambda pair: -pair[1].similarity)
+    ]
+    if rows:
+        yield make_table(COLUMNS, rows, right=COLUMNS[3:])
+        yield make_table(("source", "functions"), [(name, f"{count:,}") for name, count in report.by_source.items()])
+        yield style_words(", ".join(f"{name} {count:,}" for name, count in report.by_kind.items()))
+    yield style_words(f"of {count_things(report.compared, 'function')} in the graph", "dim")
+    if report.unread:
+        yield style_words(
+            f"not compared: {count_things(report.unread, 'function')} that Python does not read", "yellow"
+        )
+    if report.unread_tasks:
+        yield style_words(f"without a function to compare: {', '.join(report.unread_tasks)}", "yellow")
+
+
+def _list_pairs(report: AuditReport) -> list[tuple[LeakedFunction, Leak]]:
+    return [(each, leak) for each in report.functions for leak in each.leaks]

@@ -1,0 +1,1 @@
+"""Which functions of a graph give away the answers of a benchmark."""

@@ -1,0 +1,152 @@
+"""The shape of a function: what is left when names of its own, docstrings and annotations are taken away (A-16)."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pkg.extract.syntax import is_string_statement
+
+SHINGLE = 4
+"""Tokens that are compared as one: of three, unlike loops over a list share most; of six, one changed line is half of a
+short function."""
+
+_LEFT_OUT = frozenset({"annotation", "returns", "decorator_list", "type_comment", "type_params", "ctx", "kind"})
+_NAMING = ("name", "arg")
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FIELDS = {
+    kind: tuple(field for field in kind._fields if field not in _LEFT_OUT)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+"""The fields of each kind of node that are walked."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeShape:
+    """What of a function can be compared with another one."""
+
+    name: str
+    arguments: int  # without the self or cls of a method
+    key: bytes  # equal for two functions that are the same but for names of their own, docstrings and annotations
+    tokens: int  # of the tree: its nodes, names and constants
+    shingles: frozenset[int]  # hashes of the runs of tokens, in which all names of its own are one
+
+
+def find_shape(function: _Definition) -> CodeShape | None:
+    """Find the shape of a function; None for one that nests deeper than can be walked."""
+    own = _list_arguments(function.args)
+    if own and own[0].arg in ("self", "cls"):
+        own = own[1:]
+    walk = _Walk(function.name, frozenset(_list_bound(function)))
+    try:
+        for part in (*own, *_list_defaults(function.args), *_drop_docstring(function.body)):
+            walk.add(part)
+    except RecursionError:
+        return None
+    key = hashlib.blake2b("\0".join(walk.exact).encode("utf-8", "replace"), digest_size=16)
+    loose = walk.loose
+    runs = zip(*(loose[at:] for at in range(SHINGLE)), strict=False)
+    shingles = frozenset(map(hash, runs)) or frozenset((hash(tuple(loose)),))
+    return CodeShape(function.name, len(own), key.digest(), len(loose), shingles)
+
+
+class _Walk:
+    """Collects the tokens of trees in the order of the text: exact ones, which also tell where a node ends, and loose.
+
+    Names that the function binds itself have in exact tokens the number in which they come, and are one in loose ones.
+    """
+
+    def __init__(self, function: str, bound: frozenset[str]) -> None:
+        self.exact: list[str] = []
+        self.loose: list[str] = []
+        self._numbers = {function: 0}  # it may call itself
+        self._bound = bound
+
+    def add(self, node: ast.AST) -> None:
+        kind = type(node)
+        if kind is ast.Name:
+            self._add_name(node.id)  # type: ignore[attr-defined]
+        elif kind is ast.Constant:
+            self._add(repr(node.value))  # type: ignore[attr-defined]
+        elif kind is ast.AnnAssign:
+            if node.value is not None:  # type: ignore[attr-defined]
+                self._add_node(ast.Assign([node.target], node.value))  # type: ignore[attr-defined]
+        else:
+            self._add_node(node)
+
+    def _add_node(self, node: ast.AST) -> None:
+        kind = type(node)
+        self._add(kind.__name__)
+        for field in _FIELDS[kind]:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                self.add(value)
+            elif isinstance(value, list):
+                is_body = field == "body" and kind in _SCOPES
+                self._add_list(_drop_docstring(value) if is_body else value)
+            elif isinstance(value, str) and field in _NAMING:
+                self._add_name(value)  # of keyword arguments, too: they are bound where the function is
+            elif value is None:
+                self.exact.append("-")
+            else:
+                self._add(str(value))
+        self.exact.append(")")
+
+    def _add_list(self, values: list[Any]) -> None:
+        for each in values:
+            if isinstance(each, ast.AST):
+                self.add(each)
+            else:
+                self._add(str(each))  # None in a dict of `**`, a name behind `global`
+        self.exact.append("]")
+
+    def _add(self, token: str) -> None:
+        self.exact.append(token)
+        self.loose.append(token)
+
+    def _add_name(self, name: str) -> None:
+        if name in self._bound or name in self._numbers:
+            self.exact.append(f"<{self._numbers.setdefault(name, len(self._numbers))}>")
+            self.loose.append("<>")
+        else:
+            self._add(name)
+
+
+def _list_arguments(found: ast.arguments) -> list[ast.arg]:
+    more = [each for each in (found.vararg, found.kwarg) if each is not None]
+    return [*found.posonlyargs, *found.args, *found.kwonlyargs, *more]
+
+
+def _list_defaults(found: ast.arguments) -> list[ast.expr]:
+    return [*found.defaults, *(each for each in found.kw_defaults if each is not None)]
+
+
+def _list_bound(function: _Definition) -> Iterator[str]:
+    """List the names that a function and what lies inside it binds; names of modules stay what they are."""
+    nodes: list[ast.AST] = [function]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, _SCOPES):
+            yield node.name
+        elif isinstance(node, ast.ExceptHandler):
+            yield node.name or ""
+        for field in _FIELDS[type(node)]:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                nodes.append(value)
+            elif isinstance(value, list):
+                nodes += [each for each in value if isinstance(each, ast.AST)]
+
+
+def _drop_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    return body[1:] if body and is_string_statement(body[0]) else body

@@ -1,0 +1,42 @@
+"""Put the marks of an audit on a server: which nodes give solutions of a benchmark away (A-16)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from pkg.errors import StoreError
+from pkg.graph.neo4j import cypher
+from pkg.graph.texts import LEAKS, read_audits, replace_leaks, write_audits
+from pkg.model import Audit, Leak
+
+if TYPE_CHECKING:
+    from pkg.graph.neo4j.session import Runner
+
+NODES_AT_ONCE = 5_000  # some 500 kB of a message
+
+
+def put_audit(run: Runner, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> bool:
+    """Put the marks of a benchmark in the place of those it had, and the audit; tell whether anything is another now.
+
+    A StoreError where a node is none of the graph.
+    """
+    before = {record["id"]: list(record["leaks"]) for record in run.run(cypher.LIST_MARKED)}
+    rows: list[tuple[str, list[str] | None]] = []
+    for identity in sorted(before.keys() | marks.keys()):
+        known = before.get(identity, [])
+        texts = replace_leaks({LEAKS: known}, audit.benchmark, marks.get(identity, ()))
+        if texts != known:
+            rows.append((identity, texts or None))  # null takes a property away
+    for start in range(0, len(rows), NODES_AT_ONCE):
+        some = [list(row) for row in rows[start : start + NODES_AT_ONCE]]
+        found = run.run(cypher.PUT_LEAKS, rows=some).single(strict=True)["count"]
+        if found != len(some):
+            raise StoreError(
+                f"{len(some) - found:,} of {len(some):,} nodes are not in the store; run the command again"
+            )
+    (kept,) = [record["audits"] for record in run.run(cypher.GET_AUDITS)]
+    written = write_audits(read_audits(kept), audit)
+    if written != kept:
+        run.run(cypher.PUT_AUDITS, audits=written).consume()
+    return bool(rows) or written != kept

@@ -1,0 +1,102 @@
+"""Leave out of a question's searches what an audit has marked (A-16)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from pkg.errors import UsageError, count_things
+from pkg.graph.audits import is_current
+from pkg.model import Label, Matches, Node, NodeFilter, Outline
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Vectors
+    from pkg.graph.store import GraphStore
+
+SPARE = 20  # more matches that are asked for at first: of few questions more of the best leak
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a question does not see of a graph."""
+
+    ids: Collection[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def read_leaks(store: GraphStore) -> LeftOut:
+    """Read what audits have marked; a UsageError for a graph that was never audited."""
+    audits = store.audits()
+    if not audits:
+        raise UsageError(
+            f"{store.address} was never compared with a benchmark, so that nothing is known of leaks;"
+            " run: pkg audit --against humaneval,mbpp --data FOLDER"
+        )
+    ids = frozenset(identity for identity, _ in store.leaks())
+    told = ", ".join(f"{count_things(each.functions, 'function')} for {each.benchmark}" for each in audits)
+    notes = [f"left out as solutions given away: {told}; {len(ids):,} nodes with all that shows them"]
+    old = [each.benchmark for each in audits if not is_current(store, each)]
+    if old:
+        notes.append(f"the audit against {', '.join(old)} is older than the graph; run pkg audit again")
+    return LeftOut(ids, tuple(notes))
+
+
+class _ClearedStore:
+    """A store whose searches find nothing of what is left out; all else is the store's own."""
+
+    def __init__(self, store: GraphStore, left_out: Collection[str]) -> None:
+        self._store, self._left_out = store, left_out
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def vector_search(
+        self, label: Label, vector: Vectors, k: int, where: NodeFilter | None = None, floor: float = -1.0
+    ) -> Matches:
+        return self._search(lambda look: (self._store.vector_search(label, vector, look, where, floor),), k)[0]
+
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        return self._search(lambda look: (self._store.text_search(label, terms, look, where),), k)[0]
+
+    def hybrid_search(
+        self, label: Label, vector: Vectors, terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, ...]:
+        return self._search(lambda look: self._store.hybrid_search(label, vector, terms, look, where), k)
+
+    def search_declarations(
+        self, vector: Vectors, terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, ...]:
+        return self._search(lambda look: self._store.search_declarations(vector, terms, look, where), k)
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        return self._drop(self._store.find_name(name, source))
+
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        return self._drop(self._store.find_names(names, source))
+
+    def outlines(self, ids: Sequence[str], vector: Vectors, blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+        found = self._store.outlines(ids, vector, blocks_of)
+        return {identity: each for identity, each in found.items() if identity not in self._left_out}
+
+    def _drop(self, nodes: list[Node]) -> list[Node]:
+        return [node for node in nodes if node.id not in self._left_out]
+
+    def _search(self, find: Callable[[int], tuple[Matches, ...]], k: int) -> tuple[Matches, ...]:
+        """Search for more until k of each search remain, or there is no more."""
+        look = k + SPARE
+        while True:
+            found = find(look)
+            kept = tuple(self._keep(each, k) for each in found)
+            if all(len(some.matches) == k or len(all_.matches) < look for some, all_ in zip(kept, found, strict=True)):
+                return kept
+            look *= 2
+
+    def _keep(self, found: Matches, k: int) -> Matches:
+        matches = tuple(match for match in found.matches if match.id not in self._left_out)[:k]
+        return replace(found, matches=matches, folded=sum(match.same_content for match in matches))
+
+
+def clear_store(store: GraphStore, left_out: LeftOut) -> GraphStore:
+    """Give a store whose searches find nothing of what is left out."""
+    return cast("GraphStore", _ClearedStore(store, left_out.ids)) if left_out.ids else store
