@@ -28,6 +28,7 @@ from pkg.api import (
     watch_graph,
 )
 from pkg.errors import PkgError
+from pkg.evaluation.bench.bench_options import BenchOptions
 from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "BenchOptions",
     "BuildReport",
     "Candidate",
     "Coverage",
