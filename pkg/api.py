@@ -717,7 +717,7 @@ class Graph:
 
         The questions are asked of a second graph of the same code without docstrings, built in a temporary folder. No
         network and no text model is used. listen: told what is done, and how much of how much. Raises QueryError for
-        an unknown source and where too few functions have a docstring, EncoderError where the encoder of the graph is on
+        an unknown source and where too few functions have a docstring, EncoderError where the graph's encoder is on
         another machine.
         """
         from pkg.evaluation.bench.graph_bench import run_bench
