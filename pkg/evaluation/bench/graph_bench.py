@@ -176,7 +176,10 @@ def _evaluate_copies(
             build(str(copy.root), store, BuildOptions(encoder), source=copy.source)
         seconds = time.process_time() - start
         asked = QuestionFile(tuple(questions), len(questions))
-        tell: Listen = lambda mode, done, total: listen(f"asking for {mode}s", done, total)  # noqa: E731
+
+        def tell(mode: str, done: int, total: int) -> None:
+            listen(f"asking for {mode}s", done, total)
+
         return evaluate_retrieval(store, load_encoder(store.encoder()[0]), asked, options, tell), seconds
 
 
