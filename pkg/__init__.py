@@ -30,6 +30,7 @@ from pkg.api import (
     write_report_page,
 )
 from pkg.errors import PkgError
+from pkg.evaluation.bench.bench_options import BenchOptions
 from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
@@ -44,6 +45,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "BenchOptions",
     "BuildReport",
     "Candidate",
     "Coverage",

@@ -26,6 +26,8 @@ from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOp
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.evaluation.audit.leak_audit import AuditReport
+    from pkg.evaluation.bench.bench_options import BenchOptions
+    from pkg.evaluation.bench.graph_bench import BenchReport
     from pkg.evaluation.code.code_evaluation import Listen as EvaluationListen
     from pkg.evaluation.code.code_report import CodeReport
     from pkg.evaluation.code.solver_options import SolverOptions
@@ -837,6 +839,23 @@ class Graph:
         asked = read_judged_questions(os.fspath(queries), os.fspath(qrels), limit)
         options = EvaluationOptions(modes, rankings or RANKING_NAMES, source)
         return evaluate_retrieval(self.store, self._load_encoder(), asked, options, listen)
+
+    def bench(
+        self,
+        options: BenchOptions | None = None,
+        *,
+        listen: Callable[[str, int, int], None] = lambda what, done, total: None,
+    ) -> BenchReport:
+        """Measure the graph by questions made of its own docstrings: what it finds, and what answers cost.
+
+        The questions are asked of a second graph of the same code without docstrings, built in a temporary folder. No
+        network and no text model is used. listen: told what is done, and how much of how much. Raises QueryError for
+        an unknown source and where too few functions have a docstring, EncoderError where the graph's encoder is on
+        another machine.
+        """
+        from pkg.evaluation.bench.graph_bench import run_bench
+
+        return run_bench(self.store, self._load_encoder(), options, listen)
 
     def prompt(self, result: QueryResult) -> str:
         """Write the augmented prompt of a result (P-19, P-20); where nothing fits, the one without code."""

@@ -23,6 +23,7 @@ from pkg._start import listen_again
 from pkg.config import read_settings
 from pkg.console.options import (
     ENHANCE_NAMES,
+    bench_options,
     browser_options,
     build_options,
     check_build_options,
@@ -613,6 +614,21 @@ def audit(store: str, against: tuple[str, ...], data: str, as_json: bool) -> Non
     from pkg.console.audit_command import run_audit
 
     run_audit(store, against, data, as_json)
+
+
+@main.command(epilog="Example:  pkg bench --limit 200")
+@store_options
+@bench_options
+@json_option
+def bench(store: str, as_json: bool, **options: Any) -> None:
+    """Measure your own graph: what it finds, how fast, how large, and which encoder serves your code.
+
+    The first paragraph of a docstring asks for its function, in a second graph of the same code without docstrings,
+    built in a temporary folder. No network and no text model is used.
+    """
+    from pkg.console.bench_command import run_bench
+
+    run_bench(store, as_json, options)
 
 
 @main.group("eval")

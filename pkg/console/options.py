@@ -27,6 +27,7 @@ from pkg.console.settings import (
 )
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError, conceal_address
+from pkg.evaluation.bench.bench_options import DEFAULT_OPTIONS as BENCH
 from pkg.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
 from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
@@ -713,6 +714,19 @@ retrieval_options = combine(
     source_setting(help="Look in one source only."),
 )
 """The options of `pkg eval retrieval`, but for the store."""
+
+bench_options = combine(
+    click.option(
+        "--limit", type=click.IntRange(1), default=BENCH.limit, show_default=True, help="Questions, drawn by the seed."
+    ),
+    click.option(
+        "--sample", type=click.IntRange(0), default=BENCH.sample, show_default=True,
+        help="Functions that encoders are compared on; 0 compares none.",
+    ),
+    click.option("--seed", type=int, default=BENCH.seed, show_default=True, help="Of what is drawn."),
+    source_setting(help="Measure one source only."),
+)  # fmt: skip
+"""The options of `pkg bench`, but for the store."""
 
 corpus_options = combine(
     click.option(

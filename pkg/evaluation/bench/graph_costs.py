@@ -1,0 +1,126 @@
+"""Measure what answers of a graph cost: time, tokens, memory, and bytes of each part (P-36)."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from pkg.encode.encoder import Encoder
+from pkg.errors import QueryError
+from pkg.graph.store import GraphStore
+from pkg.model import QueryResult
+from pkg.retrieval.query import run_query
+from pkg.retrieval.query_options import Mode, QueryOptions
+from pkg.retrieval.token_count import count_tokens
+
+WARM_UP = 5  # questions before the clock runs: files are mapped and words are met
+PERCENTILES = {"p50": 0.5, "p95": 0.95}
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCosts:
+    """What answers in one mode cost, with the options that `pkg query` has by default."""
+
+    mode: str
+    questions: int
+    wall_ms: Mapping[str, float]  # by percentile
+    cpu_ms: Mapping[str, float]
+    tokens: Mapping[str, float]  # of the code that an answer shows, with its helpers
+    empty: int  # answers without a hit
+    nothing_fits: int  # answers whose hits do not fit, so that a prompt shows none
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCosts:
+    """What a graph takes; bytes are empty where a server does not tell them."""
+
+    nodes: int
+    bytes: Mapping[str, int]  # by part
+    bytes_a_node: Mapping[str, float]
+    disk_bytes: int
+    stages: Mapping[str, Mapping[str, float]]  # CPU seconds of the last build, by source and stage
+    answers: tuple[AnswerCosts, ...]
+    memory_mb: float | None  # at the peak of this process after the questions; None where no system call tells
+
+
+def measure_costs(
+    store: GraphStore,
+    encoder: Encoder,
+    questions: Sequence[str],
+    modes: Sequence[Mode],
+    source: str | None = None,
+    listen: Callable[[int, int], None] = lambda done, total: None,
+) -> GraphCosts:
+    """Ask a warm graph every question in every mode, and read what it holds."""
+    answers = []
+    for number, mode in enumerate(modes):
+        asked = QueryOptions(mode, source=source)
+        for text in questions[:WARM_UP]:
+            _ask(store, encoder, text, asked)
+        answers.append(_measure_mode(store, encoder, questions, asked))
+        listen(number + 1, len(modes))
+    stats = store.stats()
+    nodes = sum(stats.nodes.values())
+    return GraphCosts(
+        nodes,
+        stats.parts,
+        {name: round(size / nodes, 1) for name, size in stats.parts.items()},
+        sum(stats.bytes.values()),
+        {name: stages for name, stages in stats.stages.items() if source in (None, name)},
+        tuple(answers),
+        measure_memory(),
+    )
+
+
+def measure_memory() -> float | None:
+    """Give the megabytes of memory that this process has held at most; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MEGABYTE, 1)
+
+
+def find_percentiles(values: Sequence[float], digits: int = 2) -> dict[str, float]:
+    """Give the values of which half, and 95 %, of all are no larger (nearest rank)."""
+    ordered = sorted(values)
+    return {name: round(ordered[ceil(share * len(ordered)) - 1], digits) for name, share in PERCENTILES.items()}
+
+
+def count_shown(result: QueryResult) -> int:
+    """Count the tokens of the code that an answer shows, with its helpers."""
+    return sum(
+        count_tokens(hit.pruned_content) + sum(count_tokens(helper.content) for helper in hit.helpers)
+        for hit in result.hits
+    )
+
+
+def _measure_mode(store: GraphStore, encoder: Encoder, questions: Sequence[str], options: QueryOptions) -> AnswerCosts:
+    wall, cpu, results = [], [], []
+    for text in questions:
+        start, used = time.perf_counter(), time.process_time()
+        results.append(_ask(store, encoder, text, options))
+        wall.append((time.perf_counter() - start) * 1000)
+        cpu.append((time.process_time() - used) * 1000)
+    return AnswerCosts(
+        options.mode,
+        len(questions),
+        find_percentiles(wall),
+        find_percentiles(cpu),
+        find_percentiles([count_shown(each) if each else 0 for each in results], 0),
+        sum(each is None or not each.hits for each in results),
+        sum(each is not None and each.coverage.fits is False for each in results),
+    )
+
+
+def _ask(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult | None:
+    """Ask one question; None where it is refused, such as for words that the graph does not know."""
+    try:
+        return run_query(store, encoder, text, options)
+    except QueryError:
+        return None
