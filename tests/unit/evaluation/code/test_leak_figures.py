@@ -10,9 +10,10 @@ from scripted_model import Asked, ScriptedModel
 
 import pkg
 from pkg.api import evaluate_code, report_evaluation
-from pkg.evaluation.code.code_report import CodeReport, write_markdown
+from pkg.evaluation.code.code_report import CodeReport
 from pkg.evaluation.code.leak_figures import LeakFigures, count_leaks
 from pkg.evaluation.code.run_folder import Record
+from pkg.evaluation.report.markdown_report import write_markdown
 
 BODIES = {"double_all": "return [2 * each for each in numbers]", "drop_last": "return numbers[:-1]"}
 COLUMNS = ("none", "bm25", "func-pkg", "block-pkg", "reranked", "gold", "random")
