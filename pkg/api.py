@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pkg.evaluation.bench.graph_bench import BenchReport
     from pkg.evaluation.code.code_evaluation import Listen as EvaluationListen
     from pkg.evaluation.code.code_report import CodeReport
+    from pkg.evaluation.code.gate_calibration import Calibration
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.evaluation.repository.item_search import FoundItems
     from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
@@ -519,6 +520,31 @@ def _add_tasks(path: Path, data: Path) -> None:
             f"{data} holds other rows (SHA-256 {benchmark.sha256}) than the run in {path} is of ({head['sha256']})"
         )
     write_tasks(path, describe_tasks(benchmark.items))
+
+
+def calibrate_gate(
+    paths: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    below: float | None = None,
+    seed: int = 0,
+) -> Calibration:
+    """Learn from runs of evaluate_code when shown code helps their model; the rules are for GenerateOptions(gate=FILE).
+
+    paths: folders of runs whose columns are none and some that show code. output: the file of the rules. below: the
+    rules are for models of fewer parameters; None for any. seed: draws the half that is learned from. Raises
+    InputError where no run tells of such columns, PathError where the file cannot be written.
+    """
+    from pkg.evaluation.code.gate_calibration import calibrate
+    from pkg.generation.gate import write_rules
+
+    found = calibrate([Path(path) for path in paths], seed)
+    if output is not None:
+        try:
+            Path(output).write_text(write_rules(list(found.list_rules(below))), encoding="utf-8")
+        except OSError as fault:
+            raise PathError(f"cannot write {os.fspath(output)}: {fault.strerror}") from None
+    return found
 
 
 def generate_answer(

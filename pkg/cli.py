@@ -712,6 +712,24 @@ def evaluate_repository(path: str, as_json: bool, **options: Any) -> None:
     run_repository_evaluation(path, as_json, options)
 
 
+@evaluate.command("calibrate", epilog="Example:  pkg eval calibrate run run-mbpp -o gate.json")
+@click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, callback=decode_options)
+@click.option("--output", "-o", callback=decode_option, metavar="FILE", help="Write the rules for pkg query --gate.")
+@click.option("--below", type=click.FloatRange(0), metavar="N", help="The rules are for models of fewer parameters.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Draws the half that is learned from.")
+@json_option
+def evaluate_calibrate(
+    paths: tuple[str, ...], output: str | None, below: float | None, seed: int, as_json: bool
+) -> None:
+    """Learn from runs when shown code helps the model, and tell what that does on items held out.
+
+    A rule is one signal of the search that must reach a value. Where none gains, the rule is to show nothing.
+    """
+    from pkg.console.calibrate_command import run_calibrate
+
+    run_calibrate(paths, output, below, seed, as_json)
+
+
 @evaluate.command("report", epilog="Example:  pkg eval report run --format markdown --html report.html > report.md")
 @click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, callback=decode_options)
 @click.option(

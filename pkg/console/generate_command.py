@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ORACLE = "ORACLE"  # said in all output of a run that hidden tests were seen in
 
 _NAMES = (
-    "generate", "model", "form", "frame", "context", "no_context", "samples", "rerank", "attempts", "link",
+    "generate", "model", "form", "frame", "context", "no_context", "gate", "samples", "rerank", "attempts", "link",
     "max_tokens", "temperature", "seed", "tests_file", "trace_file",
 )  # fmt: skip
 

@@ -264,6 +264,13 @@ generate_options = combine(
         default=GENERATE.context,
         help="What the prompt shows: what harms least, nothing, signatures, or code.",
     ),
+    setting(
+        "--gate",
+        default=GENERATE.gate,
+        callback=decode_option,
+        metavar="FILE",
+        help="Rules for --context auto, made by pkg eval calibrate; without it those that PKG brings.",
+    ),
     click.option("--no-context", is_flag=True, help="The same as --context none, to compare; no graph is needed."),
     click.option(
         "--samples",

@@ -10,6 +10,7 @@ from pkg.generation.aligned_code import align_code
 from pkg.generation.forms.helper_text import read_found, read_helpers
 from pkg.generation.linking import Piece, explain_unusable
 from pkg.generation.sample_writer import Context
+from pkg.generation.signals import measure_signals
 from pkg.model import Hit, Node, QueryResult
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 
@@ -34,6 +35,10 @@ def read_context(store: GraphStore, code: QueryResult, functions: QueryResult) -
         signatures[:MOST_SIGNATURES],
         tuple(piece for name, piece in pieces.items() if name not in notes),
         tuple(notes.values()),
+        {
+            "code": measure_signals(code.text, code.hits),
+            "signatures": measure_signals(functions.text, functions.hits),
+        },
     )
 
 

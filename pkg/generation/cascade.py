@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
 
 from pkg.generation.forms.prompt_form import Attempt, make_task
+from pkg.generation.gate import choose_rule, read_rules
 from pkg.generation.generate_options import GenerateOptions
-from pkg.generation.plan import is_small, list_forms, plan_variants
+from pkg.generation.plan import choose_context, is_small, list_forms, plan_variants
 from pkg.generation.sample_writer import Context, SampleWriter
 from pkg.generation.samples import Sample, WrittenAnswer
 from pkg.models.text_model import Listen, TextModel, Usage
@@ -50,7 +52,7 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
     """Write the samples of the plan; where their number was left open, no more once every example holds."""
     options, context = writer.options, writer.context
     forms = list_forms(options.form, writer.model, writer.task)
-    has_context = bool(context.code or context.signatures)
+    has_context = bool(context.code or context.signatures) and _admits_context(writer)
     plan = plan_variants(options, forms, bool(writer.examples), has_context, is_small(writer.model))
     is_judged = writer.examples or (writer.task.frame == "code" and writer.task.entry is not None)
     is_final = len(plan) == 1 and options.attempts == 1 and not is_judged
@@ -59,6 +61,20 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
         writer.decide(f"answer {number}, {variant.describe()}: {sample.describe()}")
         if sample.holds and not options.samples:
             return
+
+
+def _admits_context(writer: SampleWriter) -> bool:
+    """Ask the gate, where nobody has settled what is shown and no example of the question can tell afterwards."""
+    options, model = writer.options, writer.model
+    if options.context != "auto" or writer.examples or writer.task.frame != "code":
+        return True
+    shown = choose_context(is_small(model))
+    rules = read_rules(Path(options.gate)) if options.gate else read_rules()
+    rule, signals = choose_rule(rules, shown, model.parameters), writer.context.signals.get(shown, {})
+    if rule is None or rule.admits(signals):
+        return True
+    writer.decide(f"answered without context: {rule.explain(signals)}")
+    return False
 
 
 def mend_sample(writer: SampleWriter, best: Sample) -> bool:

@@ -24,6 +24,7 @@ class GenerateOptions:
     form: str = "auto"  # of the prompt (P-20): auto, paper, or the name of one
     frame: Frame = "code"  # what is asked for
     context: ContextChoice = "auto"  # what the prompt shows of the graph
+    gate: str = ""  # file of rules for context auto, made by pkg eval calibrate; else those that PKG brings
     samples: int = 0  # answers among which to choose; 0 writes one, and more while a visible example fails
     rerank: bool = True  # whether one of several is chosen; else all are given in their order
     attempts: int = 1  # tries at most, each told what was wrong with those before (U-10)

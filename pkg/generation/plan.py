@@ -47,10 +47,15 @@ def _order_contexts(
         return ("none",)
     if choice != "auto":
         return (choice,)
-    shown: ContextChoice = "signatures" if is_small else "code"
+    shown = choose_context(is_small)
     if has_examples:
         return ("none", shown, "code" if is_small else "signatures")
     return (shown,)
+
+
+def choose_context(is_small: bool) -> ContextChoice:
+    """Give what the prompt of a model shows first, where nobody has settled it."""
+    return "signatures" if is_small else "code"
 
 
 def _choose_decoding(options: GenerateOptions, number: int, ways: int) -> Decoding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ class Context:
     signatures: tuple[HelperText, ...] = ()
     pieces: tuple[Piece, ...] = ()
     notes: tuple[str, ...] = ()  # what is not handed out, and why
+    signals: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # of the search for code, for signatures
 
     def choose(self, variant: Variant) -> tuple[HelperText, ...]:
         """Give the helpers that a variant shows."""

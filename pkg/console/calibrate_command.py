@@ -1,0 +1,57 @@
+"""What `pkg eval calibrate` does: learn when to show code, write the rules, and show what they do on other items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pkg.api import calibrate_gate
+from pkg.console.streams import emit, style_words
+from pkg.console.tables import make_table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.evaluation.code.gate_calibration import Calibration, Effect
+
+COLUMNS = ("column", "shown where", "learned: shown", "fixed", "broken", "held out: shown", "fixed", "broken", "always")
+
+
+def run_calibrate(paths: Sequence[str], output: str | None, below: float | None, seed: int, as_json: bool) -> None:
+    """Learn rules from runs, write them where a file is named, and show them."""
+    from pkg.evaluation.code.gate_calibration import list_rows
+
+    found = calibrate_gate(paths, output, below=below, seed=seed)
+    emit(as_json, list_rows(found), lambda: _view(found))
+
+
+def _view(found: Calibration) -> Iterator[RenderableType]:
+    yield style_words(f"{', '.join(found.models)}; {', '.join(found.benchmarks)}", "bold")
+    rows = [
+        [
+            style_words(cell)
+            for cell in (
+                each.column,
+                "never" if each.bounds is None else _say_bounds(each.bounds),
+                *_say(each.learned),
+                *_say(each.held_out),
+                f"+{each.always.fixed} -{each.always.broken}",
+            )
+        ]
+        for each in found.columns
+    ]
+    yield make_table(COLUMNS, rows, right=COLUMNS[2:])
+    for each in found.columns:
+        told = [f"{name} +{effect.fixed} -{effect.broken}" for name, effect in each.controls.items() if effect.shown]
+        if told:
+            yield style_words(f"{each.column}, controls on the items it is shown for: {', '.join(told)}", "dim")
+    yield style_words("fixed, broken: beside no code; always: held out, if code were shown for every item", "dim")
+
+
+def _say(effect: Effect) -> tuple[str, ...]:
+    return f"{effect.shown}/{effect.items}", str(effect.fixed), str(effect.broken)
+
+
+def _say_bounds(bounds: dict[str, float] | object) -> str:
+    told = dict(bounds) if isinstance(bounds, dict) else {}
+    return " and ".join(f"{name} >= {least:g}" for name, least in told.items()) or "always"

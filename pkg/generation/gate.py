@@ -1,0 +1,78 @@
+"""Decide for one question whether a prompt shows what the search found, where no example of the question can tell.
+
+Code that is shown breaks answers as well as it mends them. Where a question shows examples, these decide afterwards
+(pkg.generation.cascade). Where it shows none, a rule for models of a size decides beforehand, by signals of the search.
+The rules beside this file were learned by `pkg eval calibrate`, which makes others from runs of one's own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pkg.errors import InputError, PathError
+from pkg.generation.signals import SIGNALS
+
+RULES = Path(__file__).with_name("gate.json")
+VERSION = 1  # of the file
+
+
+@dataclass(frozen=True, slots=True)
+class GateRule:
+    """When models below a size are shown one kind of context."""
+
+    context: str  # signatures or code
+    below: float | None  # parameters of the models that it is for; None for any
+    bounds: Mapping[str, float] | None  # what signals must reach; None shows nothing, ever
+
+    def admits(self, signals: Mapping[str, float]) -> bool:
+        """Tell whether the context is shown."""
+        return self.bounds is not None and all(signals.get(name, 0.0) >= least for name, least in self.bounds.items())
+
+    def explain(self, signals: Mapping[str, float]) -> str:
+        """Say why a context is not shown."""
+        if self.bounds is None:
+            return f"{self.context} broke as much as they mended with models of this size"
+        low = next(name for name, least in self.bounds.items() if signals.get(name, 0.0) < least)
+        return (
+            f"{self.context} mend only where {low} is at least {self.bounds[low]:g}, and it is {signals.get(low, 0):g}"
+        )
+
+
+def choose_rule(rules: Sequence[GateRule], context: str, parameters: int | None) -> GateRule | None:
+    """Give the first rule for a kind of context and a size, unknown ones being large; None where there is none."""
+    return next((rule for rule in rules if rule.context == context and _is_for(rule, parameters)), None)
+
+
+def _is_for(rule: GateRule, parameters: int | None) -> bool:
+    return rule.below is None or (parameters is not None and parameters < rule.below)
+
+
+@lru_cache(maxsize=8)
+def read_rules(path: Path = RULES) -> tuple[GateRule, ...]:
+    """Read rules, the first that fits counts; a PathError without the file, an InputError for one of another form."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        if found["version"] != VERSION:
+            raise ValueError(f"version {found['version']}")
+        return tuple(map(_parse, found["rules"]))
+    except OSError as fault:
+        raise PathError(f"cannot read the rules in {path}: {fault.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        raise InputError(f"no rules in {path} ({fault}); expected a file that pkg eval calibrate has written") from None
+
+
+def _parse(row: Mapping[str, Any]) -> GateRule:
+    bounds = row["bounds"]
+    if bounds is not None and not set(bounds) <= set(SIGNALS):
+        raise ValueError(f"signals {', '.join(bounds)}")
+    return GateRule(str(row["context"]), row["below"], bounds)
+
+
+def write_rules(rules: Sequence[Mapping[str, Any]]) -> str:
+    """Write rules, each with what it was learned from, as read_rules reads them."""
+    return json.dumps({"version": VERSION, "rules": list(rules)}, indent=1) + "\n"

@@ -1,0 +1,87 @@
+"""The gate: rules are read, chosen by size, and keep code out of a prompt where no example could tell afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scripted_model import ScriptedModel
+
+from pkg.errors import InputError, PathError
+from pkg.generation.cascade import write_answer
+from pkg.generation.forms.prompt_form import HelperText
+from pkg.generation.gate import GateRule, choose_rule, read_rules, write_rules
+from pkg.generation.generate_options import GenerateOptions
+from pkg.generation.sample_writer import Context
+from pkg.rerank.reranker import Reranker
+
+PLAIN = "Write a function named `double` that gives twice a number."
+HELPER = HelperText("sums.py:1-2 add", "def add(a, b):\n    return a + b")
+
+
+def make_context(margin: float) -> Context:
+    signals = {"margin": margin}
+    return Context(code=(HELPER,), signatures=(HELPER,), signals={"code": signals, "signatures": signals})
+
+
+def write(tmp_path: Path, bounds: dict[str, float] | None) -> str:
+    path = tmp_path / "gate.json"
+    path.write_text(
+        write_rules([{"context": each, "below": None, "bounds": bounds} for each in ("code", "signatures")])
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "margin", "is_shown"),
+    [({"margin": 0.2}, 0.3, True), ({"margin": 0.2}, 0.1, False), ({}, 0.0, True), (None, 9.0, False)],
+)
+def test_a_rule_decides_whether_code_is_shown(
+    tmp_path: Path, bounds: dict[str, float] | None, margin: float, is_shown: bool
+) -> None:
+    model = ScriptedModel(["def double(n):\n    return 2 * n\n"] * 2)
+    options = GenerateOptions(gate=write(tmp_path, bounds))
+    with Reranker() as reranker:
+        answer = write_answer(PLAIN, model, make_context(margin), options, reranker)
+    sent = "".join(message.content for message in model.asked[0])
+    assert ("def add(a, b)" in sent) is is_shown
+    assert any("answered without context" in each for each in answer.decisions) is not is_shown
+
+
+def test_what_is_settled_by_hand_is_shown(tmp_path: Path) -> None:
+    model = ScriptedModel(["def double(n):\n    return 2 * n\n"])
+    with Reranker() as reranker:
+        write_answer(
+            PLAIN, model, make_context(0.0), GenerateOptions(gate=write(tmp_path, None), context="code"), reranker
+        )
+    assert "def add(a, b)" in "".join(message.content for message in model.asked[0])
+
+
+def test_a_rule_is_for_models_below_its_size() -> None:
+    small, any_size = GateRule("code", 1e9, None), GateRule("code", None, {})
+    rules = (small, any_size)
+    assert choose_rule(rules, "code", 500_000_000) is small
+    assert choose_rule(rules, "code", 7_000_000_000) is any_size
+    assert choose_rule(rules, "code", None) is any_size
+    assert choose_rule(rules, "signatures", None) is None
+
+
+def test_the_rules_that_come_along_are_sound() -> None:
+    for rule in read_rules():
+        assert rule.context in ("code", "signatures")
+
+
+def test_a_file_that_holds_no_rules_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gate.json"
+    for text in (
+        "{}",
+        "[]",
+        "no json",
+        '{"version": 1, "rules": [{"context": "code", "below": 1, "bounds": {"x": 1}}]}',
+    ):
+        path.write_text(text)
+        read_rules.cache_clear()
+        with pytest.raises(InputError, match="pkg eval calibrate"):
+            read_rules(path)
+    with pytest.raises(PathError):
+        read_rules(tmp_path / "missing.json")
