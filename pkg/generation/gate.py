@@ -54,16 +54,19 @@ def _is_for(rule: GateRule, parameters: int | None) -> bool:
 
 @lru_cache(maxsize=8)
 def read_rules(path: Path = RULES) -> tuple[GateRule, ...]:
-    """Read rules, the first that fits counts; a PathError without the file, an InputError for one of another form."""
+    """Read rules, the first that fits counts; a PathError without the file, an InputError for what holds none."""
     try:
-        found = json.loads(path.read_text("utf-8"))
-        if found["version"] != VERSION:
-            raise ValueError(f"version {found['version']}")
-        return tuple(map(_parse, found["rules"]))
+        return _parse_rules(json.loads(path.read_text("utf-8")))
     except OSError as fault:
         raise PathError(f"cannot read the rules in {path}: {fault.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise InputError(f"no rules in {path} ({fault}); expected a file that pkg eval calibrate has written") from None
+
+
+def _parse_rules(found: Any) -> tuple[GateRule, ...]:
+    if found["version"] != VERSION:
+        raise ValueError(f"version {found['version']}")
+    return tuple(map(_parse, found["rules"]))
 
 
 def _parse(row: Mapping[str, Any]) -> GateRule:
