@@ -34,7 +34,8 @@ def list_sections(reports: Sequence[CodeReport]) -> Iterator[Section]:
         of_benchmark = [run for run in runs if run.report.head["benchmark"] == benchmark]
         yield _compare(benchmark, of_benchmark)
         yield from chain.from_iterable(map(_show_run, of_benchmark))
-    yield Section("Costs", 2, "", tuple(list_costs(runs)))
+    if any(run.report.costs for run in runs):
+        yield Section("Costs", 2, "", tuple(list_costs(runs)))
 
 
 def name_runs(reports: Sequence[CodeReport]) -> list[Run]:

@@ -13,8 +13,9 @@ from scripted_model import Asked, ScriptedModel
 from pkg.api import evaluate_repository, report_evaluation
 from pkg.cli import main
 from pkg.errors import InputError, PathError, UsageError
-from pkg.evaluation.code.code_report import CodeReport, ColumnFigures, write_markdown
+from pkg.evaluation.code.code_report import CodeReport, ColumnFigures
 from pkg.evaluation.code.columns import REPOSITORY
+from pkg.evaluation.report.markdown_report import write_markdown
 from pkg.evaluation.repository import project_tests
 from pkg.sandbox.protocol import Limits
 
@@ -206,7 +207,7 @@ def test_true_bodies_solve_every_item_in_every_column(project: Path, items: Path
     assert {each.solved for each in figures.values()} == {4}
     assert {kind: each[0].items for kind, each in report.kinds.items()} == {"calls the project": 1, "stands alone": 3}
     markdown = write_markdown([report])
-    assert "### calls the project" in markdown
+    assert "| column: calls the project |" in markdown
     assert "paper" not in markdown
     assert report_evaluation(tmp_path / "run") == report
     asked = len(model.asked)
