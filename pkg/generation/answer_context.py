@@ -36,8 +36,8 @@ def read_context(store: GraphStore, code: QueryResult, functions: QueryResult) -
         tuple(piece for name, piece in pieces.items() if name not in notes),
         tuple(notes.values()),
         {
-            "code": measure_signals(code.text, code.hits),
-            "signatures": measure_signals(functions.text, functions.hits),
+            "code": measure_signals(code.text, code.hits, corpora),
+            "signatures": measure_signals(functions.text, functions.hits, corpora),
         },
     )
 

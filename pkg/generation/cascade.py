@@ -12,9 +12,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from pkg.generation.forms.prompt_form import Attempt, make_task
-from pkg.generation.gate import choose_rule, read_rules
-from pkg.generation.generate_options import GenerateOptions
-from pkg.generation.plan import choose_context, is_small, list_forms, plan_variants
+from pkg.generation.gate import list_rules, read_rules
+from pkg.generation.generate_options import ContextChoice, GenerateOptions
+from pkg.generation.plan import find_size, is_small, list_forms, plan_variants
 from pkg.generation.sample_writer import Context, SampleWriter
 from pkg.generation.samples import Sample, WrittenAnswer
 from pkg.models.text_model import Listen, TextModel, Usage
@@ -52,8 +52,9 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
     """Write the samples of the plan; where their number was left open, no more once every example holds."""
     options, context = writer.options, writer.context
     forms = list_forms(options.form, writer.model, writer.task)
-    has_context = bool(context.code or context.signatures) and _admits_context(writer)
-    plan = plan_variants(options, forms, bool(writer.examples), has_context, is_small(writer.model))
+    has_context = bool(context.code or context.signatures)
+    chosen = replace(options, context=_choose_context(writer))
+    plan = plan_variants(chosen, forms, bool(writer.examples), has_context, is_small(writer.model))
     is_judged = writer.examples or (writer.task.frame == "code" and writer.task.entry is not None)
     is_final = len(plan) == 1 and options.attempts == 1 and not is_judged
     for number, variant in enumerate(plan, 1):
@@ -63,18 +64,18 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
             return
 
 
-def _admits_context(writer: SampleWriter) -> bool:
-    """Ask the gate, where nobody has settled what is shown and no example of the question can tell afterwards."""
-    options, model = writer.options, writer.model
+def _choose_context(writer: SampleWriter) -> ContextChoice:
+    """Ask the gate what is shown, where nobody has settled it and no example of the question can tell afterwards."""
+    options, context = writer.options, writer.context
     if options.context != "auto" or writer.examples or writer.task.frame != "code":
-        return True
-    shown = choose_context(is_small(model))
-    rules = read_rules(Path(options.gate)) if options.gate else read_rules()
-    rule, signals = choose_rule(rules, shown, model.parameters), writer.context.signals.get(shown, {})
-    if rule is None or rule.admits(signals):
-        return True
-    writer.decide(f"answered without context: {rule.explain(signals)}")
-    return False
+        return options.context
+    known = read_rules(Path(options.gate)) if options.gate else read_rules()
+    rules = list_rules(known, find_size(writer.model)) if context.code or context.signatures else []
+    for rule in rules:
+        if rule.admits(context.signals.get(rule.context, {})):
+            return rule.context
+        writer.decide(f"not shown: {rule.explain(context.signals.get(rule.context, {}))}")
+    return "none" if rules else "auto"
 
 
 def mend_sample(writer: SampleWriter, best: Sample) -> bool:

@@ -12,20 +12,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pkg.errors import InputError, PathError
 from pkg.generation.signals import SIGNALS
 
 RULES = Path(__file__).with_name("gate.json")
 VERSION = 1  # of the file
+Shown = Literal["signatures", "code"]
+CONTEXTS: tuple[Shown, ...] = get_args(Shown)
 
 
 @dataclass(frozen=True, slots=True)
 class GateRule:
     """When models below a size are shown one kind of context."""
 
-    context: str  # signatures or code
+    context: Shown
     below: float | None  # parameters of the models that it is for; None for any
     bounds: Mapping[str, float] | None  # what signals must reach; None shows nothing, ever
 
@@ -43,18 +45,14 @@ class GateRule:
         )
 
 
-def choose_rule(rules: Sequence[GateRule], context: str, parameters: int | None) -> GateRule | None:
-    """Give the first rule for a kind of context and a size, unknown ones being large; None where there is none."""
-    return next((rule for rule in rules if rule.context == context and _is_for(rule, parameters)), None)
-
-
-def _is_for(rule: GateRule, parameters: int | None) -> bool:
-    return rule.below is None or (parameters is not None and parameters < rule.below)
+def list_rules(rules: Sequence[GateRule], parameters: float | None) -> list[GateRule]:
+    """List the rules for models of a size, an unknown one being large: the first that admits decides what is shown."""
+    return [rule for rule in rules if rule.below is None or (parameters is not None and parameters < rule.below)]
 
 
 @lru_cache(maxsize=8)
 def read_rules(path: Path = RULES) -> tuple[GateRule, ...]:
-    """Read rules, the first that fits counts; a PathError without the file, an InputError for what holds none."""
+    """Read rules in their order; a PathError without the file, an InputError for what holds none."""
     try:
         return _parse_rules(json.loads(path.read_text("utf-8")))
     except OSError as fault:
@@ -73,7 +71,9 @@ def _parse(row: Mapping[str, Any]) -> GateRule:
     bounds = row["bounds"]
     if bounds is not None and not set(bounds) <= set(SIGNALS):
         raise ValueError(f"signals {', '.join(bounds)}")
-    return GateRule(str(row["context"]), row["below"], bounds)
+    if row["context"] not in CONTEXTS:
+        raise ValueError(f"context {row['context']}")
+    return GateRule(row["context"], row["below"], bounds)
 
 
 def write_rules(rules: Sequence[Mapping[str, Any]]) -> str:

@@ -47,15 +47,10 @@ def _order_contexts(
         return ("none",)
     if choice != "auto":
         return (choice,)
-    shown = choose_context(is_small)
+    shown: ContextChoice = "signatures" if is_small else "code"
     if has_examples:
         return ("none", shown, "code" if is_small else "signatures")
     return (shown,)
-
-
-def choose_context(is_small: bool) -> ContextChoice:
-    """Give what the prompt of a model shows first, where nobody has settled it."""
-    return "signatures" if is_small else "code"
 
 
 def _choose_decoding(options: GenerateOptions, number: int, ways: int) -> Decoding:
@@ -75,8 +70,14 @@ def list_forms(name: str, model: TextModel, task: PromptTask) -> tuple[str, ...]
 
 
 def is_small(model: TextModel) -> bool:
-    """Tell whether a model is known to be small: by its parameters, or by a size in its name, such as 0.5B."""
+    """Tell whether a model is known to be small."""
+    size = find_size(model)
+    return size is not None and size < SMALL
+
+
+def find_size(model: TextModel) -> float | None:
+    """Give the parameters of a model, as it tells them or by a size in its name, such as 0.5B; None if neither does."""
     if model.parameters is not None:
-        return model.parameters < SMALL
+        return float(model.parameters)
     sizes = [BILLION * float(found) for found in _SIZE.findall(model.name)]
-    return bool(sizes) and sizes[-1] < SMALL
+    return sizes[-1] if sizes else None

@@ -24,6 +24,7 @@ from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.linking import Piece
 from pkg.generation.signals import measure_signals
 from pkg.model import Label, Node, QueryResult, Skip
+from pkg.retrieval.needed_imports import list_corpora
 from pkg.retrieval.query import QueryOptions, run_query
 
 if TYPE_CHECKING:
@@ -122,11 +123,12 @@ class ContextFinder:
             alone = replace(found, hits=(hit,), coverage=replace(found.coverage, fits=None))
             context = read_context(self._store, alone, alone)
             if context.code:
-                signals = measure_signals(item.query, (hit, *(each for each in found.hits if each is not hit)))
+                others = (each for each in found.hits if each is not hit)
+                signals = measure_signals(item.query, (hit, *others), self._corpora)
                 return ShownCode(context.code, context.pieces, hit.score, found.coverage.fits, tuple(notes), signals)
             notes += context.notes
         best = replace(found, hits=found.hits[:1], coverage=replace(found.coverage, fits=None))
-        signals = measure_signals(item.query, found.hits)
+        signals = measure_signals(item.query, found.hits, self._corpora)
         return ShownCode(list_helpers(best), (), _read_score(found), found.coverage.fits, tuple(notes), signals)
 
     def _list_signatures(self, item: Item) -> ShownCode:
@@ -136,7 +138,7 @@ class ContextFinder:
         except QueryError as fault:
             return ShownCode(notes=(str(fault),))
         context = read_context(self._store, found, found)
-        signals = measure_signals(item.query, found.hits)
+        signals = measure_signals(item.query, found.hits, self._corpora)
         return ShownCode(context.signatures, context.pieces, _read_score(found), notes=context.notes, signals=signals)
 
     def _ask(self, item: Item, mode: Literal["function", "block"], k: int) -> QueryResult:
@@ -163,6 +165,10 @@ class ContextFinder:
     def _rank_rows_densely(self, item: Item) -> _Text | None:
         cosines = self._row_vectors @ self._encoder.encode_query(item.query)
         return self._rows[int(np.argmax(cosines))]
+
+    @cached_property
+    def _corpora(self) -> set[str]:
+        return list_corpora(self._store)
 
     @cached_property
     def _rows(self) -> list[_Text]:

@@ -62,9 +62,13 @@ class Calibration:
     columns: tuple[ColumnRule, ...]
 
     def list_rules(self, below: float | None = None) -> Iterator[dict[str, Any]]:
-        """List the rules for pkg.generation.gate, the best column of each context; below: parameters of the models."""
-        for context in dict.fromkeys(each.context for each in self.columns):
-            best = max((each for each in self.columns if each.context == context), key=lambda each: each.learned.gain)
+        """List the rules for pkg.generation.gate, the best column of each context, the best first.
+
+        below: parameters of the models that they are for.
+        """
+        ordered = sorted(self.columns, key=lambda each: -each.learned.gain)
+        for context in dict.fromkeys(each.context for each in ordered):
+            best = next(each for each in ordered if each.context == context)
             yield {
                 "context": context,
                 "below": below,

@@ -21,6 +21,7 @@ from pkg.generation.aligned_code import align_code
 from pkg.generation.answer_context import MOST_SIGNATURES
 from pkg.generation.forms.helper_text import read_helpers
 from pkg.generation.forms.prompt_form import HelperText
+from pkg.generation.signals import measure_signals
 from pkg.graph.path_filter import is_test
 from pkg.model import Hit, Label, Node, QueryResult
 from pkg.retrieval.query import QueryOptions, run_query
@@ -57,7 +58,9 @@ class RepositoryFinder:
         for hit in found.hits:
             helpers = read_helpers(self._store, replace(found, hits=(hit,)))
             if helpers and not any(gives_away(each.code, item.reference) for each in helpers):
-                return ShownCode(helpers, (), hit.score, notes=found.explain)
+                others = (each for each in found.hits if each is not hit)
+                signals = measure_signals(item.query, (hit, *others), ())
+                return ShownCode(helpers, (), hit.score, notes=found.explain, signals=signals)
         return ShownCode(notes=found.explain)
 
     def _list_signatures(self, item: RepositoryItem) -> ShownCode:
@@ -65,7 +68,8 @@ class RepositoryFinder:
         if isinstance(found, ShownCode):
             return found
         helpers = read_helpers(self._store, found, "signature")[:MOST_SIGNATURES]
-        return ShownCode(helpers, (), found.hits[0].score if found.hits else None)
+        signals = measure_signals(item.query, found.hits, ())
+        return ShownCode(helpers, (), found.hits[0].score if found.hits else None, signals=signals)
 
     def _ask(self, item: RepositoryItem, mode: Literal["function", "block"]) -> QueryResult | ShownCode:
         """Ask for the header of a function, and leave out of the hits what belongs to it or nearly equals it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scripted_model import ScriptedModel
@@ -10,7 +11,7 @@ from scripted_model import ScriptedModel
 from pkg.errors import InputError, PathError
 from pkg.generation.cascade import write_answer
 from pkg.generation.forms.prompt_form import HelperText
-from pkg.generation.gate import GateRule, choose_rule, read_rules, write_rules
+from pkg.generation.gate import GateRule, list_rules, read_rules, write_rules
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.sample_writer import Context
 from pkg.rerank.reranker import Reranker
@@ -45,7 +46,7 @@ def test_a_rule_decides_whether_code_is_shown(
         answer = write_answer(PLAIN, model, make_context(margin), options, reranker)
     sent = "".join(message.content for message in model.asked[0])
     assert ("def add(a, b)" in sent) is is_shown
-    assert any("answered without context" in each for each in answer.decisions) is not is_shown
+    assert any("not shown: " in each for each in answer.decisions) is not is_shown
 
 
 def test_what_is_settled_by_hand_is_shown(tmp_path: Path) -> None:
@@ -60,10 +61,27 @@ def test_what_is_settled_by_hand_is_shown(tmp_path: Path) -> None:
 def test_a_rule_is_for_models_below_its_size() -> None:
     small, any_size = GateRule("code", 1e9, None), GateRule("code", None, {})
     rules = (small, any_size)
-    assert choose_rule(rules, "code", 500_000_000) is small
-    assert choose_rule(rules, "code", 7_000_000_000) is any_size
-    assert choose_rule(rules, "code", None) is any_size
-    assert choose_rule(rules, "signatures", None) is None
+    assert list_rules(rules, 5e8) == [small, any_size]
+    assert list_rules(rules, 7e9) == list_rules(rules, None) == [any_size]
+
+
+def test_the_first_rule_that_admits_decides_what_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "gate.json"
+    rules: list[dict[str, Any]] = [
+        {"context": "code", "below": None, "bounds": {"own": 1}},
+        {"context": "signatures", "below": None, "bounds": {}},
+    ]
+    path.write_text(write_rules(rules))
+    code, signature = (
+        HelperText("a.py:1-2 add", "def add(a, b):\n    return a + b"),
+        HelperText("a.py:1 add", "def add(a, b)"),
+    )
+    for own, shown in ((1.0, "code"), (0.0, "signatures")):
+        model = ScriptedModel(["def double(n):\n    return 2 * n\n"])
+        context = Context((code,), (signature,), signals={"code": {"own": own}, "signatures": {"own": own}})
+        with Reranker() as reranker:
+            answer = write_answer(PLAIN, model, context, GenerateOptions(gate=str(path)), reranker)
+        assert answer.samples[0].variant.context == shown
 
 
 def test_the_rules_that_come_along_are_sound() -> None:
