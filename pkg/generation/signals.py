@@ -10,8 +10,8 @@ from pkg.terms.words import split_terms
 
 SIGNALS = ("own", "score", "margin", "cosine", "agreement", "held", "named", "lines")
 """Of the best hit: whether it is of a repository and not of a corpus (1 or 0), its score, how far the next one lies
-below, its cosine, whether that is the best of all hits (1 or 0), which share of the question it holds, which share of its name
-the question holds, and its lines."""
+below, its cosine, whether that is the best of all hits (1 or 0), which share of the question it holds, which share of
+its name the question holds, and its lines."""
 
 
 def measure_signals(text: str, hits: Sequence[Hit], corpora: Collection[str]) -> Mapping[str, float]:

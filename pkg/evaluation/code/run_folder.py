@@ -152,7 +152,8 @@ def read_records(path: Path) -> Iterator[Record]:
     for row in _read_lines(path / RECORDS):
         try:
             leaks = None if row.get("leaks") is None else tuple(row["leaks"])
-            yield Record(**{**row, "shown": tuple(row["shown"]), "linked": tuple(row["linked"]), "leaks": leaks})
+            places = {name: tuple(row.get(name, ())) for name in ("shown", "linked")}
+            yield Record(**{**row, **places, "leaks": leaks})
         except (TypeError, KeyError) as fault:
             raise InputError(
                 f"a line of {path / RECORDS} is no record ({fault}); expected those of one version"

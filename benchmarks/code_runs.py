@@ -1,0 +1,62 @@
+"""Keep runs of `pkg eval` for the record: verdicts, signals and what was retrieved by its place, no code and no text.
+
+python benchmarks/code_runs.py RUN... writes each to benchmarks/results/runs/NAME, and of all runs there the report to
+benchmarks/results/report.md with its figures. `pkg eval report benchmarks/results/runs/*` makes the same from the runs.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from pkg.evaluation.code.run_folder import COSTS, RECORDS, RUN, TASKS, Record, read_records
+
+RESULTS = Path(__file__).parent / "results"
+RUNS = RESULTS / "runs"
+TEXTS = ("code",)  # of a record: what is no verdict
+REQUIRED = ("column", "item", "sample", "passed", "error")
+
+
+def keep_run(path: Path) -> Path:
+    """Copy what the report of a run needs, without what says nothing."""
+    kept = RUNS / path.name
+    kept.mkdir(parents=True, exist_ok=True)
+    for name in (RUN, TASKS, COSTS):
+        if (path / name).exists():
+            shutil.copyfile(path / name, kept / name)
+    last = {record.key: record for record in read_records(path)}
+    lines = (json.dumps(shorten_record(record), ensure_ascii=False) + "\n" for record in last.values())
+    (kept / RECORDS).write_text("".join(lines), encoding="utf-8")
+    return kept
+
+
+def shorten_record(record: Record) -> dict[str, Any]:
+    """Give a record without its texts and without what is as by default."""
+    plain = asdict(Record("", "", 0, False, ""))
+    row = asdict(record)
+    return {
+        each.name: row[each.name]
+        for each in fields(Record)
+        if each.name in REQUIRED or (each.name not in TEXTS and row[each.name] != plain[each.name])
+    }
+
+
+def main() -> None:
+    """Keep the runs that are named, and write the report of all that are kept."""
+    from pkg.api import report_evaluation, write_report_page
+    from pkg.evaluation.report.markdown_report import write_markdown
+
+    for path in sys.argv[1:]:
+        print(keep_run(Path(path)))
+    reports = [report_evaluation(path) for path in sorted(RUNS.iterdir())]
+    write_report_page(reports, None, RESULTS / "figures")
+    text = write_markdown(reports, lambda picture: f"figures/{picture.name}.png")
+    (RESULTS / "report.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
