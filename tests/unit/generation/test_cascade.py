@@ -131,11 +131,16 @@ def test_a_question_without_examples_is_answered_once_with_what_the_graph_gave(r
     assert answer.code.strip() == f"def double(n):\n{RIGHT}".strip()
 
 
-def test_small_models_are_shown_signatures(reranker: Reranker) -> None:
-    context = Context(code=(HELPER,), signatures=(HelperText("sums.py:1-2 add", "def add(a, b):\n    ..."),))
-    _, model = ask(reranker, [RIGHT], text=PLAIN, context=context, model=ScriptedModel([RIGHT], name="coder-0.5B"))
-    assert not shows_helper(model, 0)
-    assert any("def add(a, b):" in each.content for each in model.asked[0])
+@pytest.mark.parametrize("own", [1.0, 0.0])
+def test_small_models_are_shown_code_of_a_repository_and_nothing_of_a_corpus(reranker: Reranker, own: float) -> None:
+    signals = {"code": {"own": own}, "signatures": {"own": own}}
+    context = Context(
+        code=(HELPER,), signatures=(HelperText("sums.py:1 add", "def add(a, b):\n    ..."),), signals=signals
+    )
+    answer, model = ask(reranker, [RIGHT], text=PLAIN, context=context, model=ScriptedModel([RIGHT], name="coder-0.5B"))
+    assert shows_helper(model, 0) is bool(own)
+    assert not any("    ..." in each.content for each in model.asked[0])
+    assert any(line.startswith("not shown: code") for line in answer.decisions) is not bool(own)
 
 
 def test_several_samples_are_chosen_among_by_the_examples(reranker: Reranker) -> None:
