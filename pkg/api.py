@@ -367,6 +367,7 @@ def evaluate_code(
     limit: int | None = None,
     shown: int = 1,
     is_any: bool = False,
+    jobs: int = 0,
     options: SolverOptions | None = None,
     listen: EvaluationListen = lambda column, done, total, seconds: None,
     ask: Ask | None = None,
@@ -376,8 +377,9 @@ def evaluate_code(
     benchmark: humaneval, humaneval+, mbpp or mbpp+; data: its official file, or a folder that holds it. out: the folder
     of the run, where it goes on if it was cut off. columns: by name, without any the eight of the paper. limit: items,
     drawn by the seed. shown: tests that the tasks of MBPP show. is_any: take rows that are not the official ones.
-    listen: told the column, how many answers are there, of how many, and the seconds. Raises what query raises,
-    UsageError where the folder holds another run, ModelError for a model that cannot be used.
+    jobs: answers judged at a time, 0 for one a core. listen: told the column, how many answers are there, of how many,
+    and the seconds. Raises what query raises, UsageError where the folder holds another run, ModelError for a model
+    that cannot be used.
     """
     from pkg.evaluation.audit.leak_audit import read_marks
     from pkg.evaluation.audit.solutions import collect_solutions
@@ -412,7 +414,7 @@ def evaluate_code(
         folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
         write_tasks(folder.path, describe_tasks(whole.items))
         write_costs(folder.path, costs)
-        sandbox = stack.enter_context(open_sandbox())
+        sandbox = stack.enter_context(open_sandbox(jobs=jobs))
         judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
         Evaluation(items, text_model, judge, folder, options, finder, sandbox, listen, leaks).run(chosen)
     return read_report(Path(out))

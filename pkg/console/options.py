@@ -794,6 +794,7 @@ code_evaluation_options = combine(
         "--link/--no-link", default=SOLVER.link, help="Put helpers that an answer calls into it (default), or not."
     ),
     source_setting(help="Look in one source of the graph only."),
+    jobs_setting(help="Answers judged at a time; 0 for one a core."),
 )  # fmt: skip
 """The options of `pkg eval humaneval` and `mbpp`, but for the store and the tests that MBPP shows."""
 
