@@ -1,15 +1,16 @@
 """Keep runs of `pkg eval` for the record: verdicts, signals and what was retrieved by its place, no code and no text.
 
-python benchmarks/code_runs.py RUN... writes each to benchmarks/results/runs/NAME, and of all runs there the report to
+python benchmarks/kept_runs.py RUN... writes each to benchmarks/results/runs/NAME, and of all runs there the report to
 benchmarks/results/report.md with its figures. `pkg eval report benchmarks/results/runs/*` makes the same from the runs.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from pkg.evaluation.code.run_folder import COSTS, RECORDS, RUN, TASKS, Record, r
 
 RESULTS = Path(__file__).parent / "results"
 RUNS = RESULTS / "runs"
+FIGURES = RESULTS / "figures"
 TEXTS = ("code",)  # of a record: what is no verdict
+FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+")  # of this machine, in what an exception says
 REQUIRED = ("column", "item", "sample", "passed", "error")
 
 
@@ -37,7 +40,7 @@ def keep_run(path: Path) -> Path:
 def shorten_record(record: Record) -> dict[str, Any]:
     """Give a record without its texts and without what is as by default."""
     plain = asdict(Record("", "", 0, False, ""))
-    row = asdict(record)
+    row = asdict(replace(record, detail=FOLDERS.sub("", record.detail)))
     return {
         each.name: row[each.name]
         for each in fields(Record)
@@ -53,7 +56,9 @@ def main() -> None:
     for path in sys.argv[1:]:
         print(keep_run(Path(path)))
     reports = [report_evaluation(path) for path in sorted(RUNS.iterdir())]
-    write_report_page(reports, None, RESULTS / "figures")
+    write_report_page(reports, None, FIGURES)
+    for each in FIGURES.glob("*.svg"):  # as large as all else together, and made anew by the command above
+        each.unlink()
     text = write_markdown(reports, lambda picture: f"figures/{picture.name}.png")
     (RESULTS / "report.md").write_text(text, encoding="utf-8")
 
