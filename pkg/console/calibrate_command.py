@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pkg.api import calibrate_gate
@@ -52,6 +52,5 @@ def _say(effect: Effect) -> tuple[str, ...]:
     return f"{effect.shown}/{effect.items}", str(effect.fixed), str(effect.broken)
 
 
-def _say_bounds(bounds: dict[str, float] | object) -> str:
-    told = dict(bounds) if isinstance(bounds, dict) else {}
-    return " and ".join(f"{name} >= {least:g}" for name, least in told.items()) or "always"
+def _say_bounds(bounds: Mapping[str, float]) -> str:
+    return " and ".join(f"{name} >= {least:g}" for name, least in bounds.items()) or "always"
