@@ -17,8 +17,8 @@ from evaluation_code import STANDARD_LIBRARY, read_files
 from question_sets import Question, QuestionSet, keep_set, take_lowest
 
 from pkg.extract.python import extract_unit
-from pkg.extract.recipe.docstring_removal import is_question, remove_spans, summarise_docstring
-from pkg.model import Class, CodeUnit, Function, Status
+from pkg.extract.recipe.docstring_removal import is_outer, is_question, remove_spans, summarise_docstring
+from pkg.model import CodeUnit, Function, Status
 
 FUNCTIONS = 20_000
 ASKED, FURTHER, FURTHER_BARE = slice(0, 1_000), slice(1_000, 3_500), slice(3_500, 5_000)
@@ -110,18 +110,8 @@ def _list_documented(cache: Path) -> Iterator[Documented]:
     for path, text in read_files(cache):
         code = extract_unit(text, with_facts=False)
         for definition in code.definitions:
-            if isinstance(definition, Function) and _is_outer(code, definition):
+            if isinstance(definition, Function) and is_outer(code, definition):
                 yield from _strip(path, code, definition)
-
-
-def _is_outer(code: CodeUnit, function: Function) -> bool:
-    parent = function.parent
-    while parent is not None:
-        above = code.definitions[parent]
-        if not isinstance(above, Class):
-            return False
-        parent = above.parent
-    return True
 
 
 def _strip(path: str, code: CodeUnit, function: Function) -> Iterator[Documented]:

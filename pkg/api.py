@@ -412,7 +412,7 @@ def evaluate_code(
             costs = measure_graph(opened.store, options.source)
         text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
         folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
-        write_tasks(folder.path, describe_tasks(whole.items))
+        write_tasks(folder.path, partial(describe_tasks, whole.items))
         write_costs(folder.path, costs)
         sandbox = stack.enter_context(open_sandbox(jobs=jobs))
         judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
@@ -521,7 +521,7 @@ def _add_tasks(path: Path, data: Path) -> None:
         raise InputError(
             f"{data} holds other rows (SHA-256 {benchmark.sha256}) than the run in {path} is of ({head['sha256']})"
         )
-    write_tasks(path, describe_tasks(benchmark.items))
+    write_tasks(path, partial(describe_tasks, benchmark.items))
 
 
 def calibrate_gate(

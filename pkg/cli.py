@@ -56,6 +56,7 @@ from pkg.console.settings import (
     is_by_default,
     is_by_file,
     name_origin,
+    split_names,
 )
 from pkg.console.streams import (
     OUTPUT_FAULTS,
@@ -591,7 +592,7 @@ def corpus(paths: tuple[str, ...], output: str, as_json: bool, **options: Any) -
     "--against",
     multiple=True,
     required=True,
-    callback=decode_options,
+    callback=split_names,
     metavar="NAME|FILE,...",
     help="humaneval, humaneval+, mbpp, mbpp+, or a file of solutions: JSON lines, or Python.",
 )

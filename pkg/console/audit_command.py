@@ -24,11 +24,10 @@ COLUMNS = ("place", "task", "what", "alike")
 
 def run_audit(store: str, against: Sequence[str], data: str, as_json: bool) -> None:
     """Audit a graph, and write a line or a row for each function and task; a UsageError without anything to compare."""
-    names = [name for some in against for name in some.split(",") if name]
-    if not names:
+    if not against:
         raise UsageError("nothing to compare with; expected --against with humaneval, mbpp or a file")
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
-        reports = graph.audit(names, data, listen=bar.count)
+        reports = graph.audit(against, data, listen=bar.count)
     lines = (line for report in reports for line in report_lines(report))
     emit(as_json, lines, lambda: (part for report in reports for part in view_report(report)))
 

@@ -30,12 +30,11 @@ SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch",
 def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
     """Run an evaluation, or go on with it, and write what came of each column; a UsageError without a model."""
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES})
-    columns = tuple(name for names in given.pop("columns") for name in names.split(",") if name)
     name = f"{benchmark}+" if given.pop("plus") else benchmark
     model = check_model(given.pop("model"))
     with closing(ProgressBar()) as bar:
         report = evaluate_code(
-            name, model, given.pop("data"), given.pop("out"), store=store, columns=columns, options=options,
+            name, model, given.pop("data"), given.pop("out"), store=store, options=options,
             listen=lambda column, done, total, seconds: bar.count(f"answering, {column}", done, total),
             ask=choose_ask(), **given,
         )  # fmt: skip

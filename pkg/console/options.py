@@ -24,6 +24,7 @@ from pkg.console.settings import (
     model_setting,
     setting,
     source_setting,
+    split_names,
 )
 from pkg.console.streams import decode_word
 from pkg.errors import PathError, UsageError, conceal_address
@@ -783,7 +784,7 @@ code_evaluation_options = combine(
     out_option,
     model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
     click.option(
-        "--columns", multiple=True, metavar="NAME,...",
+        "--columns", multiple=True, callback=split_names, metavar="NAME,...",
         help="What to compare; without it the eight of the paper. Further: signatures, random, gold, similarity,"
         " placebo, placebo-ideal, none:FORM.",
     ),
@@ -806,7 +807,7 @@ repository_evaluation_options = combine(
     ),
     model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without one the items are found alone."),
     click.option(
-        "--columns", multiple=True, metavar="NAME,...",
+        "--columns", multiple=True, callback=split_names, metavar="NAME,...",
         help="What to compare; without it none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold.",
     ),
     click.option(

@@ -25,10 +25,9 @@ SHOWN = 5  # tests that fail and are named; all stand beside the items
 def run_repository_evaluation(path: str, as_json: bool, given: dict[str, Any]) -> None:
     """Run an evaluation of a repository, or go on with it; without a model only find its items."""
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES}, link=False)
-    columns = tuple(name for names in given.pop("columns") for name in names.split(",") if name)
     with closing(ProgressBar()) as bar:
         found, report = evaluate_repository(
-            path, given.pop("model"), given.pop("out"), columns=columns, options=options, count=bar.count,
+            path, given.pop("model"), given.pop("out"), options=options, count=bar.count,
             listen=lambda column, done, total, seconds: bar.count(f"answering, {column}", done, total), **given,
         )  # fmt: skip
     emit(as_json, _list_lines(found, report), lambda: _view(found, report))

@@ -27,6 +27,11 @@ def decode_options(ctx: click.Context, parameter: click.Parameter, values: tuple
     return tuple(map(decode_word, values))
 
 
+def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Read names from an option that takes several, with commas between them or given several times."""
+    return tuple(name for some in values for name in decode_word(some).split(",") if name)
+
+
 def combine(*options: Decorator) -> Decorator:
     """Make one decorator of many; help lists the options in this order."""
 

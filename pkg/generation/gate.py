@@ -33,7 +33,7 @@ class GateRule:
 
     def admits(self, signals: Mapping[str, float]) -> bool:
         """Tell whether the context is shown."""
-        return self.bounds is not None and all(signals.get(name, 0.0) >= least for name, least in self.bounds.items())
+        return reaches(self.bounds, signals)
 
     def explain(self, signals: Mapping[str, float]) -> str:
         """Say why a context is not shown."""
@@ -43,6 +43,11 @@ class GateRule:
         return (
             f"{self.context} mend only where {low} is at least {self.bounds[low]:g}, and it is {signals.get(low, 0):g}"
         )
+
+
+def reaches(bounds: Mapping[str, float] | None, signals: Mapping[str, float]) -> bool:
+    """Tell whether signals reach their bounds, one that is missing being 0; nothing reaches bounds that are None."""
+    return bounds is not None and all(signals.get(name, 0.0) >= least for name, least in bounds.items())
 
 
 def list_rules(rules: Sequence[GateRule], parameters: float | None) -> list[GateRule]:

@@ -39,7 +39,7 @@ def write_run(
             TaskFacts(item, TOPICS[number % len(TOPICS)], (number / 7 % 1, number / 3 % 1))
             for number, item in enumerate(items)
         ]
-        write_tasks(folder, facts)
+        write_tasks(folder, lambda: facts)
         write_costs(folder, COSTS)
     for column, passes in solved.items():
         for number, (item, passed) in enumerate(zip(items, passes, strict=True)):

@@ -14,9 +14,9 @@ from random import Random
 
 from pkg.evaluation.retrieval.answer_places import SEPARATOR
 from pkg.extract.python import extract_unit
-from pkg.extract.recipe.docstring_removal import remove_spans, summarise_docstring
+from pkg.extract.recipe.docstring_removal import is_outer, remove_spans, summarise_docstring
 from pkg.graph.store import GraphStore
-from pkg.model import Class, CodeUnit, Function, Label, Source
+from pkg.model import CodeUnit, Function, Label, Source
 
 ROW_LABELS = (Label.FUNCTION, Label.CLASS)
 ROOT = "code"  # folder of a source that is no package
@@ -141,18 +141,8 @@ def _list_documented(path: str, code: CodeUnit) -> Iterator[DocumentedFunction]:
     """Find the functions with a docstring and more, outside other functions."""
     for each in _list_functions(code):
         summary = summarise_docstring(code.text, each)
-        if summary and each.docstring and _is_outer(code, each) and _has_body(code, each):
+        if summary and each.docstring and is_outer(code, each) and _has_body(code, each):
             yield DocumentedFunction(path, each.qualname, summary)
-
-
-def _is_outer(code: CodeUnit, function: Function) -> bool:
-    parent = function.parent
-    while parent is not None:
-        above = code.definitions[parent]
-        if not isinstance(above, Class):
-            return False
-        parent = above.parent
-    return True
 
 
 def _has_body(code: CodeUnit, function: Function) -> bool:

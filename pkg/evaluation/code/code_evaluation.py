@@ -136,6 +136,8 @@ class Evaluation:
                 asked = []
                 for item, sample in batch:
                     record = best[item.id, sample]
+                    if record.is_shown_right:
+                        continue
                     found = check_answer(record.code, item.task, (), sandbox=self._sandbox)
                     if found.failures:
                         told[item.id, sample].append(Attempt(record.code, found.render()))

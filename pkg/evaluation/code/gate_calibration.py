@@ -12,6 +12,7 @@ import numpy as np
 
 from pkg.errors import InputError
 from pkg.evaluation.code.run_folder import Record, read_head, read_records
+from pkg.generation.gate import reaches
 from pkg.generation.signals import SIGNALS
 
 CONTEXT_OF = {"signatures": "signatures", "func-pkg": "code", "block-pkg": "code"}
@@ -126,7 +127,7 @@ def _learn(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]], seed
     held = [each for each in pairs if not _is_learned(each.key, seed)]
     best = max(_list_bounds(learned), key=lambda each: (measure(learned, each).gain, -len(each)))
     bounds = best if measure(learned, best).gain >= LEAST_GAIN else None
-    shown = {each.key for each in held if bounds is not None and _admits(bounds, each)}
+    shown = {each.key for each in held if reaches(bounds, each.signals)}
     names = sorted({name for run in kept for name in run if name == "random" or name.startswith("none:")})
     controls = {name: [each for each in _pair(name, kept) if each.key in shown] for name in names}
     return ColumnRule(
@@ -165,13 +166,9 @@ def _list_bounds(pairs: Sequence[_Pair]) -> Iterator[dict[str, float]]:
                 yield {name: float(least)}
 
 
-def _admits(bounds: Mapping[str, float], pair: _Pair) -> bool:
-    return all(pair.signals.get(name, 0.0) >= least for name, least in bounds.items())
-
-
 def measure(pairs: Sequence[_Pair], bounds: Mapping[str, float] | None) -> Effect:
     """Count what showing code does to items whose signals reach the bounds."""
-    shown = [] if bounds is None else [each for each in pairs if _admits(bounds, each)]
+    shown = [each for each in pairs if reaches(bounds, each.signals)]
     fixed = sum(each.after > each.before for each in shown)
     return Effect(len(pairs), len(shown), fixed, sum(each.before > each.after for each in shown))
 

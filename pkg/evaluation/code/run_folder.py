@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,10 +100,10 @@ class RunFolder:
         _append(self.path / GENERATIONS, row)
 
 
-def write_tasks(path: Path, facts: Iterable[TaskFacts]) -> None:
-    """Say once what the tasks of a run are about."""
+def write_tasks(path: Path, describe: Callable[[], Iterable[TaskFacts]]) -> None:
+    """Say once what the tasks of a run are about; describe finds it out, where that is not known yet."""
     if not (path / TASKS).exists():
-        lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in facts)
+        lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in describe())
         (path / TASKS).write_text("".join(lines), encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Iterable
 
-from pkg.model import Function
+from pkg.model import Class, CodeUnit, Function
 
 FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -42,3 +42,14 @@ def summarise_docstring(text: bytes, function: Function) -> str:
 def is_question(text: str) -> bool:
     """Tell whether a text has enough words to search by, and not too many."""
     return len(set(_WORD.findall(text.lower()))) >= FEWEST_WORDS and len(text.split()) <= MOST_WORDS
+
+
+def is_outer(code: CodeUnit, function: Function) -> bool:
+    """Tell whether a function lies in no other one."""
+    parent = function.parent
+    while parent is not None:
+        above = code.definitions[parent]
+        if not isinstance(above, Class):
+            return False
+        parent = above.parent
+    return True
