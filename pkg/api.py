@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
     from pkg.evaluation.trace import TraceReport
     from pkg.extract.recipe.corpus_recipe import CorpusReport
+    from pkg.generation.ask.ask_options import AskOptions
+    from pkg.generation.ask.question_answer import QuestionAnswerer
+    from pkg.generation.ask.repository_answer import RepositoryAnswer
     from pkg.generation.generate_options import GenerateOptions
     from pkg.generation.sample_writer import Context
     from pkg.generation.samples import WrittenAnswer
@@ -918,6 +921,36 @@ class Graph:
         except QueryError as fault:
             result, context = None, Context(notes=(f"answered without context: {fault}",))
         return replace(_generate(text, model, context, options, listen, say), result=result)
+
+    def ask(
+        self,
+        question: str,
+        model: str | TextModel | None = None,
+        options: AskOptions | None = None,
+        *,
+        fresh: bool = False,
+    ) -> RepositoryAnswer:
+        """Answer a question about the code and its documents, with checked citations; without a model, its evidence.
+
+        model: a name such as gguf:FILE, or a model that stays open. fresh: bring the graph up to date before, as
+        refresh does. Raises QueryError where nothing can be asked, and ModelError.
+        """
+        from pkg.generation.ask.ask_options import DEFAULT_ASK
+        from pkg.models.registry import open_model
+
+        options = options or DEFAULT_ASK
+        if fresh:
+            self.refresh(options.evidence.source)
+        with ExitStack() as stack:
+            opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+            return self.open_conversation(opened, options).ask(question)
+
+    def open_conversation(self, model: TextModel | None = None, options: AskOptions | None = None) -> QuestionAnswerer:
+        """Open a conversation: later questions may go on with earlier ones, and evidence keeps its numbers."""
+        from pkg.generation.ask.ask_options import DEFAULT_ASK
+        from pkg.generation.ask.question_answer import QuestionAnswerer
+
+        return QuestionAnswerer(self.store, self._load_encoder(), model, options or DEFAULT_ASK)
 
     def _find_context(self, text: str, query: QueryOptions | None, judge: bool = True) -> tuple[QueryResult, Context]:
         """Search twice, for code and for functions, and read what the answer may use of both.

@@ -23,6 +23,7 @@ from pkg._start import listen_again
 from pkg.config import read_settings
 from pkg.console.options import (
     ENHANCE_NAMES,
+    ask_options,
     bench_options,
     browser_options,
     build_options,
@@ -264,6 +265,24 @@ def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -
         found = graph.explore(text, budget=options.pop("tokens"), **options)
         say_stale(found.stale)
     emit(as_json, explore_view.explore_lines(found), lambda: explore_view.view_exploration(found))
+
+
+@main.command(epilog="Example:  pkg ask 'where is the retry decided, and what calls it?' --model gguf:coder.gguf")
+@click.argument("text", required=False, callback=decode_option)
+@store_options
+@ask_options
+@json_option
+def ask(text: str | None, store: str, as_json: bool, exit_code: bool, **options: Any) -> None:
+    """Answer a question about the code and its documents in words, with places that can be opened.
+
+    Each statement cites evidence, and each citation is checked; where nothing fits, the answer is that. Without a model
+    the evidence itself is shown. - reads TEXT from standard input.
+    """
+    from pkg.console.ask_command import run_ask
+
+    options["is_by_file"] = is_by_file(click.get_current_context(), "model")
+    if not run_ask(text, store, as_json, options) and exit_code:
+        sys.exit(NOTHING_FOUND)
 
 
 @main.command(epilog="Example:  pkg enhance --model gguf:coder.gguf --limit 200   or   pkg enhance --model template")

@@ -31,6 +31,7 @@ from pkg.errors import PathError, UsageError, conceal_address
 from pkg.evaluation.bench.bench_options import DEFAULT_OPTIONS as BENCH
 from pkg.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
 from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
+from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
@@ -42,6 +43,7 @@ from pkg.retrieval.deps.answer import (
     QuestionKind,
     RelationKind,
 )
+from pkg.retrieval.evidence.evidence_options import RETRIEVERS
 from pkg.retrieval.explore_options import ExploreOptions
 from pkg.retrieval.query_options import (
     BLOCK_CHOICES,
@@ -60,6 +62,7 @@ _DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE se
 
 # Whose defaults are those of the commands.
 QUERY, DEPS, GENERATE, EXPLORE = QueryOptions(), DepsOptions(), GenerateOptions(), ExploreOptions()
+ASK = AskOptions()
 
 
 _ENHANCE = (
@@ -406,6 +409,53 @@ explore_options = combine(
     where_options,
 )
 """The options of `pkg explore`, but for the store."""
+
+ask_options = combine(
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without it, the evidence is shown."),
+    setting(
+        "--retriever",
+        type=click.Choice(RETRIEVERS),
+        default=ASK.evidence.retriever,
+        help="Where evidence comes from: the graph, chunks of 1,500 characters of its files, or both.",
+    ),
+    click.option(
+        "--budget",
+        type=click.IntRange(0),
+        default=ASK.evidence.budget,
+        show_default=True,
+        help="Tokens of all evidence; 0 for no limit.",
+    ),
+    click.option(
+        "--top-k",
+        "-k",
+        type=click.IntRange(0),
+        default=ASK.evidence.top_k,
+        help="Pieces of evidence at most; without it, what fits into the budget.",
+    ),
+    source_setting(help="Ask about one source only."),
+    fresh_option,
+    where_options,
+    click.option(
+        "--evidence/--no-evidence",
+        default=ASK.with_evidence,
+        help="Show the model evidence (default), or have it answer from memory, to compare.",
+    ),
+    click.option(
+        "--refuse/--no-refuse",
+        default=ASK.refuse,
+        help="Say 'I do not know' where nothing fits, without asking the model (default), or ask it all the same.",
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(1), default=ASK.max_tokens, show_default=True, help="Tokens of an answer."
+    ),
+    click.option(
+        "--temperature", type=click.FloatRange(0), default=ASK.temperature, help="0 takes the likeliest token."
+    ),
+    click.option("--seed", type=int, default=ASK.seed, help="Of samples, with a temperature."),
+    click.option("--chat", is_flag=True, help="Answer each line of standard input; later ones may go on with earlier."),
+    click.option("--exit-code", is_flag=True, help="End with exit code 3 when a question is not answered."),
+)
+"""The options of `pkg ask`, but for the store."""
 
 show_options = combine(
     source_setting(help="Look in one source only."),

@@ -1,0 +1,214 @@
+"""What `pkg ask` does: answer one question about a repository, or several as a conversation (Q-14, Q-16)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pkg.console.settings import check_settings
+from pkg.console.streams import emit, read_text, show_controls, style_words
+from pkg.errors import QueryError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.generation.ask.ask_options import AskOptions
+    from pkg.generation.ask.question_answer import QuestionAnswerer
+    from pkg.generation.ask.repository_answer import Citation, RepositoryAnswer, Statement
+    from pkg.retrieval.evidence.evidence import Evidence
+
+PREVIEW_LINES = 12  # of a piece of evidence that a person is shown; the JSON form has all
+NO_MODEL = "for a written answer give --model gguf:FILE, openai:NAME@URL or hf:FOLDER"
+
+
+def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) -> bool:
+    """Answer one question, or with chat each line of standard input; tell whether all were answered."""
+    from pkg.console.freshness_notes import open_answering
+
+    is_chat, model, by_file = asked.pop("chat"), asked.pop("model"), asked.pop("is_by_file")
+    if (text is None) != is_chat:
+        raise UsageError(
+            "--chat reads its questions from standard input; give no TEXT with it"
+            if is_chat
+            else "no question; expected TEXT, such as: pkg ask 'where is the retry decided', or --chat"
+        )
+    fresh = asked.pop("fresh")
+    options = make_options(asked)
+    with open_answering(store, fresh, options.evidence.source) as graph:
+        if model is not None and by_file:
+            check_settings(model, [source.root for source in graph.store.sources()])
+        with _open(model) as opened:
+            answerer = graph.open_conversation(opened, options)
+            if text is None:
+                return _chat(answerer, as_json)
+            return _answer(answerer, read_text(text), as_json)
+
+
+def make_options(asked: dict[str, Any]) -> AskOptions:
+    """Make the options of an answer from those of the command line."""
+    from pkg.generation.ask.ask_options import AskOptions
+    from pkg.retrieval.evidence.evidence_options import EvidenceOptions
+
+    names = ("retriever", "budget", "top_k", "source", "path", "tests")
+    evidence = EvidenceOptions(**{name: asked[name] for name in names})
+    return AskOptions(
+        evidence,
+        asked["evidence"],
+        asked["refuse"],
+        asked["max_tokens"],
+        asked["temperature"],
+        asked["seed"],
+    )
+
+
+def _open(model: str | None) -> Any:
+    from pkg.models.registry import open_model
+
+    return nullcontext() if model is None else closing(open_model(model))
+
+
+def _answer(answerer: QuestionAnswerer, text: str, as_json: bool) -> bool:
+    from pkg.console.freshness_notes import say_stale
+
+    answer = answerer.ask(text)
+    say_stale(answer.gathered.stale)
+    emit(as_json, answer_lines(answer), lambda: view_answer(answer))
+    _say_usage(answer)
+    return not answer.is_refused
+
+
+def _chat(answerer: QuestionAnswerer, as_json: bool) -> bool:
+    """Answer each line until the end of standard input; a question that cannot be asked ends nothing."""
+    is_seen = sys.stdin.isatty() and sys.stdout.isatty()
+    if is_seen:
+        click.echo("pkg: ask; an empty line or Ctrl-D ends", err=True)
+    are_answered = True
+    for line in _read_lines("> " if is_seen else ""):
+        if not line.strip():
+            if is_seen:
+                break
+            continue
+        try:
+            are_answered &= _answer(answerer, line.strip(), as_json)
+        except QueryError as fault:
+            are_answered = False
+            if as_json:
+                click.echo(json.dumps({"type": "error", "question": line.strip(), "error": str(fault)}))
+            click.echo(f"pkg: {show_controls(str(fault))}", err=True)
+        sys.stdout.flush()
+    return are_answered
+
+
+def _read_lines(prompt: str) -> Iterator[str]:
+    if prompt:
+        import readline  # noqa: F401  edits the line and keeps the history of this conversation
+
+        while True:
+            try:
+                yield input(prompt)
+            except EOFError:
+                return
+    else:
+        yield from sys.stdin
+
+
+def _say_usage(answer: RepositoryAnswer) -> None:
+    from pkg.models.usage import read_price, render_usage
+
+    if answer.usage.requests:
+        click.echo(f"pkg: {render_usage(answer.usage, answer.model, read_price())}", err=True)
+    elif not answer.model:
+        click.echo(f"pkg: {NO_MODEL}", err=True)
+
+
+def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
+    """Give the evidence, one line a piece, and then the answer with its citations, as docs/ask.md describes them."""
+    for number, piece in enumerate(answer.gathered.pieces, 1):
+        yield {"type": "evidence", "number": number, **asdict(piece)}
+    yield {
+        "type": "answer",
+        "question": answer.question,
+        "text": answer.text,
+        "refused": answer.is_refused,
+        "reason": answer.reason,
+        "statements": [_describe(statement) for statement in answer.statements],
+        "places": answer.places,
+        "wrong_citations": len(answer.wrong),
+        "fits": answer.gathered.fits,
+        "shown": len(answer.shown),
+        "left_out": answer.gathered.left_out,
+        "looked_at": answer.gathered.looked_at,
+        "model": answer.model,
+        "is_cut": answer.is_cut,
+        "notes": list(answer.notes),
+        "stale": [asdict(each) for each in answer.gathered.stale],
+        "usage": asdict(answer.usage),
+    }
+
+
+def _describe(statement: Statement) -> dict[str, Any]:
+    return {
+        "text": statement.text,
+        "supported": statement.is_supported,
+        "citations": [asdict(each) for each in statement.citations],
+        "unknown_names": list(statement.unknown_names),
+    }
+
+
+def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
+    """Show an answer with its places; without a model, and where it was refused, the evidence."""
+    if not answer.model:
+        yield from _view_evidence(answer.gathered.pieces)
+    elif answer.is_refused:
+        yield style_words(f"{answer.text} ({answer.reason})", "yellow")
+        yield from _view_places("looked at", answer.gathered.pieces)
+    else:
+        for statement in answer.statements:
+            yield style_words(show_controls(statement.text))
+            yield from _view_citations(statement)
+    if answer.gathered.fits is False and not answer.is_refused:
+        yield "[bold yellow]nothing fits[/]; what is shown is nearest, and unlikely to help"
+    for note in answer.notes:
+        yield style_words(note, "dim")
+    if answer.is_cut:
+        yield style_words("the answer was cut at its most tokens; give more: --max-tokens", "yellow")
+
+
+def _view_evidence(pieces: tuple[Evidence, ...]) -> Iterator[RenderableType]:
+    for number, piece in enumerate(pieces, 1):
+        lines = piece.content.split("\n")
+        more = [f"... {len(lines) - PREVIEW_LINES} more lines"] if len(lines) > PREVIEW_LINES else []
+        yield style_words(f"[{number}] {piece.span}  {piece.title}", "bold cyan")
+        yield style_words(show_controls("\n".join(f"    {line}" for line in (*lines[:PREVIEW_LINES], *more))))
+
+
+def _view_places(what: str, pieces: tuple[Evidence, ...]) -> Iterator[RenderableType]:
+    for piece in pieces[:5]:
+        yield style_words(f"  {what}: {piece.span}  {piece.title}", "dim")
+
+
+def _view_citations(statement: Statement) -> Iterator[RenderableType]:
+    for each in statement.citations:
+        yield style_words(f"    {_say_citation(each)}", "red" if each.is_wrong else "cyan")
+    if not statement.citations:
+        yield style_words("    no evidence says this", "yellow")
+    if statement.unknown_names:
+        yield style_words(f"    in no evidence: {', '.join(statement.unknown_names)}", "yellow")
+
+
+_SAY: dict[str, Callable[[Citation], str]] = {
+    "supported": lambda each: f"[{each.number}] {', '.join(each.places)}",
+    "unsupported": lambda each: f"[{each.number}] {', '.join(each.places)}: does not say this",
+    "missing": lambda each: f"[{each.number}]: there is no such evidence",
+}
+
+
+def _say_citation(citation: Citation) -> str:
+    added = " (found by PKG; the model cited nothing)" if citation.is_added else ""
+    return _SAY[citation.state](citation) + added

@@ -1,0 +1,30 @@
+"""How an answer in words is written, and what is refused; light, for the command line reads it at every start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pkg.retrieval.evidence.evidence_options import EvidenceOptions
+from pkg.retrieval.query_options import check_least
+
+ANSWER_TOKENS = 300  # of an answer: a few sentences with their places
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How a question is answered."""
+
+    evidence: EvidenceOptions = field(default_factory=EvidenceOptions)
+    with_evidence: bool = True  # without, the model answers from memory: the baseline of the paper (Q-14)
+    refuse: bool = True  # whether a question that nothing fits is refused without asking the model
+    max_tokens: int = ANSWER_TOKENS
+    temperature: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant, with a UsageError."""
+        check_least("max_tokens", self.max_tokens, 1)
+        check_least("temperature", self.temperature, 0)
+
+
+DEFAULT_ASK = AskOptions()

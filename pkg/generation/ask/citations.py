@@ -1,0 +1,143 @@
+"""Check what an answer cites: the number must be there, and the piece must say what the statement says.
+
+A small model often cites nothing. What it says is then looked up in the evidence, and the piece that says most of it
+is named, marked as added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from pkg.generation.ask.repository_answer import Citation, CitationState, Statement
+from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
+from pkg.terms.words import split_terms
+
+LEAST_HELD = 0.4
+"""Share of the terms of a statement that its piece must hold. A statement in its own words has some that no code has;
+of two pieces that have nothing to do with each other, one seldom holds a third of a sentence about the other."""
+LEAST_NAMES = 0.5  # the same of the code names that it bears
+MOST_PLACES = 5  # of one citation of a list of links
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_NUMBERS = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?:;])(?=\s+(?:[A-Z`\"'\[(*-]|$))")
+_CODE_NAME = re.compile(r"`([^`\n]{1,80})`|\b(\w+(?:[._]\w+)+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b|\b(\w+)\(")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def check_statements(text: str, pieces: Mapping[int, Evidence], question: str) -> tuple[Statement, ...]:
+    """Split an answer into statements, and check what each of them cites by the numbers of the pieces."""
+    known = {word for piece in pieces.values() for word in _words(_read(piece))} | _words(question)
+    return tuple(_check(statement, pieces, known) for statement in split_statements(text))
+
+
+def split_statements(text: str) -> list[str]:
+    """Split a text into sentences, list items and pieces of fenced code; a number behind a sentence belongs to it."""
+    parts: list[str] = []
+    position = 0
+    for fence in _FENCE.finditer(text):
+        parts += _split_prose(text[position : fence.start()])
+        parts.append(fence[0])
+        position = fence.end()
+    parts += _split_prose(text[position:])
+    return list(_join_numbers(part.strip() for part in parts if part.strip()))
+
+
+def _split_prose(text: str) -> list[str]:
+    return [part for line in text.splitlines() for part in _SENTENCE_END.split(_ITEM.sub("", line))]
+
+
+def _join_numbers(parts: Iterator[str] | Sequence[str]) -> Iterator[str]:
+    """Put numbers that stand alone behind the statement before them."""
+    held = ""
+    for part in parts:
+        alone = re.match(rf"(?:{_NUMBERS.pattern}[\s.,]*)+", part)
+        if held and alone:
+            held = f"{held} {alone[0].strip()}"
+            part = part[alone.end() :].strip()
+            if not part:
+                continue
+        if held:
+            yield held
+        held = part
+    if held:
+        yield held
+
+
+def _check(statement: str, pieces: Mapping[int, Evidence], known: set[str]) -> Statement:
+    plain = _NUMBERS.sub(" ", statement)
+    cited = list(dict.fromkeys(_list_numbers(statement)))
+    names = list(dict.fromkeys(_list_names(plain)))
+    citations = [_cite(number, pieces.get(number), plain, names) for number in cited]
+    if not cited:
+        best = max(pieces, key=lambda number: (measure_held(plain, pieces[number]), -number), default=None)
+        if best is not None and supports(pieces[best], plain, names):
+            citations = [Citation(best, "supported", _find_places(pieces[best], plain), is_added=True)]
+    unknown = tuple(name for name in names if not _words(name) <= known)
+    return Statement(statement, tuple(citations), unknown)
+
+
+def _cite(number: int, piece: Evidence | None, statement: str, names: Sequence[str]) -> Citation:
+    if piece is None:
+        return Citation(number, "missing")
+    state: CitationState = "supported" if supports(piece, statement, names) else "unsupported"
+    return Citation(number, state, _find_places(piece, statement))
+
+
+def _list_numbers(text: str) -> Iterator[int]:
+    """Give the numbers that a text cites: [2], [2][3], [2, 3] or [2-4]."""
+    for found in _NUMBERS.finditer(text):
+        for part in re.split(r"[,;]", found[1]):
+            ends = [int(each) for each in re.split(r"[–-]", part)]
+            yield from range(ends[0], min(ends[-1], ends[0] + 20) + 1)
+
+
+def _list_names(text: str) -> Iterator[str]:
+    """Give the code names that a text bears."""
+    for found in _CODE_NAME.finditer(text):
+        name = next(group for group in found.groups() if group)
+        yield from _WORD.findall(name) if "(" in name or " " in name else [name]
+
+
+def supports(piece: Evidence, statement: str, names: Sequence[str]) -> bool:
+    """Tell whether a piece says what a statement says: it holds enough of its terms, and of the names that it bears."""
+    words = _words(_read(piece))
+    if names and sum(_words(name) <= words for name in names) < LEAST_NAMES * len(names):
+        return False
+    return measure_held(statement, piece) >= LEAST_HELD
+
+
+def measure_held(statement: str, piece: Evidence) -> float:
+    """Give the share of the terms of a statement that a piece holds, from 0 to 1; 0 of a statement without any."""
+    terms = _terms(statement)
+    return len(terms & _terms(_read(piece))) / len(terms) if terms else 0.0
+
+
+def _find_places(piece: Evidence, statement: str) -> tuple[str, ...]:
+    """Give the place of a piece; of a list of links the lines whose names the statement bears, where it bears any."""
+    words = _words(statement)
+    meant = [line for line in piece.lines if _is_meant(line, words)]
+    return tuple(f"{line.path}:{line.line}" for line in meant[:MOST_PLACES]) or (piece.place,)
+
+
+def _is_meant(line: PlacedLine, words: set[str]) -> bool:
+    """Tell whether a statement speaks of a line: its last name, or its file."""
+    names = [each.rpartition(".")[2] for each in re.findall(r"\w[\w.]*", line.text)]
+    file = line.path.rpartition("/")[2].partition(".")[0]
+    return any(name in words for name in names if len(name) > 1) or file in words
+
+
+def _read(piece: Evidence) -> str:
+    return f"{piece.path} {piece.title}\n{piece.content}"
+
+
+@lru_cache(maxsize=500)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(split_terms(text.encode("utf-8", "replace")))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))

@@ -1,0 +1,165 @@
+"""Answer one question about a repository: gather, judge, ask the model, check what it cites (Q-14 to Q-16, Q-23)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pkg.errors import ContextLengthError, UnknownWordsError
+from pkg.generation.ask.ask_options import DEFAULT_ASK, AskOptions
+from pkg.generation.ask.ask_prompt import UNKNOWN, Turn, write_messages
+from pkg.generation.ask.citations import check_statements
+from pkg.generation.ask.repository_answer import RepositoryAnswer
+from pkg.generation.forms.fitting import count_prompt
+from pkg.generation.forms.prompt_form import Prompt
+from pkg.models.prompt_batch import Conversation
+from pkg.models.text_model import Decoding, Generation, Listen, TextModel
+from pkg.retrieval.evidence.evidence import Evidence, Gathered
+from pkg.retrieval.evidence.gather_evidence import gather_evidence
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import GraphStore
+
+NOTHING_FITS = "nothing in the graph fits the question"
+MODEL_REFUSED = "the model found no answer in the evidence"
+KEPT_TURNS = 6  # of a conversation, the latest
+_UNKNOWN = re.compile(r"^\W*(?:i\s+(?:do\s+not|don['’]t)\s+know)\b", re.IGNORECASE)
+_FOLLOWS = re.compile(
+    r"\b(?:it|its|they|them|their|this|that|these|those|there|he|she|same|former|latter|else)\b"
+    r"|^\s*(?:and|but|so|why|how so|what about)\b",
+    re.IGNORECASE,
+)
+FEW_WORDS = 4  # a question of so few, after another one, goes on with that
+
+
+@dataclass
+class QuestionAnswerer:
+    """Answers the questions of one conversation; its evidence keeps its numbers from question to question."""
+
+    store: GraphStore
+    encoder: Encoder
+    model: TextModel | None = None
+    options: AskOptions = DEFAULT_ASK
+    turns: list[Turn] = field(default_factory=list)
+    known: list[Evidence] = field(default_factory=list)  # all evidence of the conversation; numbers begin with 1
+
+    def ask(self, question: str, listen: Listen | None = None) -> RepositoryAnswer:
+        """Answer a question; without a model, give its evidence.
+
+        Raises QueryError where nothing can be asked, ModelError and ContextLengthError as models do.
+        """
+        prepared = self.prepare(question)
+        if prepared.conversation is None or self.model is None:
+            return self._keep(prepared.answer)
+        written = self.model.chat(prepared.conversation.messages, self.decoding, listen)
+        return self.finish(prepared, written)
+
+    @property
+    def decoding(self) -> Decoding:
+        """Give how the tokens of an answer are chosen."""
+        return Decoding(self.options.max_tokens, self.options.temperature, seed=self.options.seed)
+
+    def prepare(self, question: str) -> PreparedQuestion:
+        """Gather the evidence for a question and write its prompt, which fits into the window of the model.
+
+        There is no prompt without a model, and where the question is refused. Raises what ask raises.
+        """
+        gathered = self._gather(question)
+        answer = RepositoryAnswer(question, gathered, gathered.pieces, notes=gathered.notes)
+        if self.model is None:
+            return PreparedQuestion(answer)
+        answer = replace(answer, model=self.model.name)
+        if self.options.with_evidence and self.options.refuse and (gathered.fits is False or not gathered.pieces):
+            return PreparedQuestion(_refuse(answer, NOTHING_FITS))
+        numbered = self._number(gathered.pieces)
+        return self._fit(self.model, answer, numbered)
+
+    def finish(self, prepared: PreparedQuestion, written: Generation) -> RepositoryAnswer:
+        """Check what a model has written, and remember it for the next question."""
+        text = written.text.strip()
+        answer = replace(prepared.answer, text=text, usage=written.usage, is_cut=written.finish == "length")
+        if _UNKNOWN.match(text):
+            return self._keep(_refuse(answer, MODEL_REFUSED))
+        statements = check_statements(text, dict(prepared.numbered), answer.question)
+        return self._keep(replace(answer, statements=statements))
+
+    def _gather(self, question: str) -> Gathered:
+        if not self.options.with_evidence:
+            return Gathered(question, ())
+        try:
+            return gather_evidence(self.store, self.encoder, self._complete(question), self.options.evidence)
+        except UnknownWordsError as fault:
+            return Gathered(question, (), False, notes=(str(fault),))
+
+    def _complete(self, question: str) -> str:
+        """Add the question before to one that goes on with it."""
+        if not self.turns or not (_FOLLOWS.search(question) or len(question.split()) <= FEW_WORDS):
+            return question
+        return f"{self.turns[-1].question} {question}"
+
+    def _number(self, pieces: Sequence[Evidence]) -> list[tuple[int, Evidence]]:
+        """Number new pieces behind those of earlier questions, which keep theirs."""
+        for piece in pieces:
+            if piece not in self.known:
+                self.known.append(piece)
+        return [(self.known.index(piece) + 1, piece) for piece in pieces]
+
+    def _fit(
+        self, model: TextModel, answer: RepositoryAnswer, numbered: list[tuple[int, Evidence]]
+    ) -> PreparedQuestion:
+        """Write the longest prompt that fits: earlier turns go first, the oldest before, then pieces from the last."""
+        turns = self.turns[-KEPT_TURNS:]
+        older = self._recall(numbered, turns)
+        shown = [*numbered, *older]
+        repository = (
+            ", ".join(source.name for source in self.store.sources())
+            if self.options.evidence.source is None
+            else self.options.evidence.source
+        )
+        while True:
+            messages = write_messages(repository, answer.question, shown, turns)
+            tokens = count_prompt(Prompt("ask", messages), model)
+            if model.window is None or tokens + self.options.max_tokens <= model.window:
+                break
+            if turns:
+                turns = turns[1:]
+            elif len(shown) > 1:
+                shown = shown[:-1]
+            else:
+                raise ContextLengthError(
+                    f"the question takes {tokens:,} tokens and the answer may take {self.options.max_tokens:,};"
+                    f" the window of {model.name} has {model.window:,}; ask a shorter question, or allow a shorter"
+                    " answer"
+                )
+        dropped = len(numbered) + len(older) - len(shown)
+        notes = (f"pieces of evidence that did not fit into the window of the model: {dropped}",) if dropped else ()
+        answer = replace(answer, shown=tuple(piece for _, piece in shown), notes=(*answer.notes, *notes))
+        return PreparedQuestion(answer, Conversation(messages), tuple(shown))
+
+    def _recall(self, numbered: Sequence[tuple[int, Evidence]], turns: Sequence[Turn]) -> list[tuple[int, Evidence]]:
+        """Recall the evidence that the last answer cites: what follows may be about it."""
+        if not turns:
+            return []
+        cited = {int(found) for found in re.findall(r"\[(\d+)\]", turns[-1].answer)}
+        new = {number for number, _ in numbered}
+        return [(n, self.known[n - 1]) for n in sorted(cited - new) if 0 < n <= len(self.known)]
+
+    def _keep(self, answer: RepositoryAnswer) -> RepositoryAnswer:
+        self.turns.append(Turn(answer.question, answer.text or UNKNOWN))
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuestion:
+    """A question with its evidence, before a model has answered it."""
+
+    answer: RepositoryAnswer
+    conversation: Conversation | None = None
+    numbered: tuple[tuple[int, Evidence], ...] = ()
+
+
+def _refuse(answer: RepositoryAnswer, reason: str) -> RepositoryAnswer:
+    return replace(answer, text=f"{UNKNOWN}.", is_refused=True, reason=reason)

@@ -1,0 +1,38 @@
+"""What may be asked of evidence; light, for the command line reads it at every start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pkg.retrieval.query_options import TEST_CHOICES, TestChoice, check_choice, check_least
+
+Retriever = Literal["graph", "chunks", "both"]
+RETRIEVERS: tuple[Retriever, ...] = get_args(Retriever)
+"""The nodes and links of the graph; the papers' chunks of characters (A-37); one after the other in turn."""
+
+EVIDENCE_BUDGET = 2500
+"""Tokens: the smallest windows in use hold 8,000, and question, earlier turns and answer need as much again."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceOptions:
+    """How evidence for an answer is gathered."""
+
+    retriever: Retriever = "graph"
+    budget: int = EVIDENCE_BUDGET  # tokens of all pieces; 0 for no limit
+    top_k: int = 0  # pieces at most; 0 takes what fits into the budget
+    source: str | None = None
+    path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
+    tests: TestChoice = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant, with a UsageError."""
+        check_choice("retriever", self.retriever, RETRIEVERS)
+        check_choice("tests", self.tests, TEST_CHOICES)
+        check_least("budget", self.budget, 0)
+        check_least("top_k", self.top_k, 0)
+
+
+DEFAULT_EVIDENCE = EvidenceOptions()

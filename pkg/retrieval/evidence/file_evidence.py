@@ -1,0 +1,90 @@
+"""Tell in a few lines what a file is: its docstring, what it imports, what it defines, who imports it (Q-23)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pkg.model import Edge, Label, Node, RelationType
+from pkg.retrieval.deps.paths import SUFFIXES
+from pkg.retrieval.evidence.evidence import Evidence
+from pkg.retrieval.heads import summarise
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+MOST_NAMES = 20  # of one line of a summary
+MOST_IMPORTS = 40
+
+
+def summarise_files(store: GraphStore, files: Sequence[Node], most_names: int = MOST_NAMES) -> Iterator[Evidence]:
+    """Give a summary of each Python file, in their order; a text file is told by its sections."""
+    python = [node for node in files if node.path.endswith(SUFFIXES)]
+    edges = store.neighbours([node.id for node in python], (RelationType.IMPORTS, RelationType.CONTAINS), "out")
+    inner = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
+    held: dict[str, list[Node]] = defaultdict(list)
+    for edge in edges:
+        held[edge.start].append(inner[edge.end])
+    imports = [node.id for nodes in held.values() for node in nodes if node.label is Label.IMPORT]
+    targets = _read_targets(store, imports)
+    for node in python:
+        yield _summarise(store, node, held[node.id], targets, most_names)
+
+
+def _read_targets(store: GraphStore, imports: Sequence[str]) -> dict[str, Node]:
+    """Read what imports lead to, by the id of the import."""
+    edges = store.neighbours(imports, (RelationType.RESOLVES_TO,), "out") if imports else []
+    nodes = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
+    return {edge.start: nodes[edge.end] for edge in reversed(edges)}
+
+
+def _summarise(
+    store: GraphStore, file: Node, held: Sequence[Node], targets: dict[str, Node], most_names: int
+) -> Evidence:
+    modules = [node for node in held if node.label is Label.MODULE]
+    docstring = next((str(node.properties.get("docstring") or "") for node in modules), "")
+    summary = summarise(docstring) if docstring else None
+    imports = sorted((node for node in held if node.label is Label.IMPORT), key=lambda node: node.start_line)
+    inner = [node for node in imports if (end := targets.get(node.id)) is not None and end.label is not Label.LIBRARY]
+    outer = [node for node in imports if node not in inner]
+    defined = sorted(
+        (node for node in held if node.label in (Label.CLASS, Label.FUNCTION)), key=lambda node: node.start_line
+    )
+    constants = [node.name for node in held if node.label is Label.CONSTANT]
+    importers = _list_importers(store, file)
+    lines = [
+        summary or "",
+        _write("imports libraries", _say_imports(outer), MOST_IMPORTS),
+        _write("imports from this repository", _say_imports(inner), MOST_IMPORTS),
+        _write("defines", [_say_definition(node) for node in defined], most_names),
+        _write("constants", constants, most_names),
+        _write("imported by", importers, most_names),
+    ]
+    last = max((node.end_line for node in held), default=1)
+    content = "\n".join(line for line in lines if line)
+    return Evidence("file", file.source, file.path, 1, last, "file", content or "an empty file")
+
+
+def _say_imports(nodes: Iterable[Node]) -> list[str]:
+    return [f"{node.content.strip()} (line {node.start_line})" for node in nodes]
+
+
+def _say_definition(node: Node) -> str:
+    kind = "class" if node.label is Label.CLASS else "function"
+    return f"{kind} {node.name} (line {node.start_line})"
+
+
+def _write(what: str, names: Sequence[str], most: int) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{what}: {'; '.join(names[:most])}{more}"
+
+
+def _list_importers(store: GraphStore, file: Node) -> list[str]:
+    """List the files that import a file or anything in it."""
+    inside: list[Edge] = store.neighbours([file.id], (RelationType.CONTAINS,), "out")
+    ids = [file.id, *(edge.end for edge in inside)]
+    edges = store.neighbours(ids, (RelationType.RESOLVES_TO,), "in")
+    return sorted({node.path for node in store.get(sorted({edge.start for edge in edges}))})

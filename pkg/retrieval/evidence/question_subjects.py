@@ -1,0 +1,140 @@
+"""Find what a question in words names: files, definitions, libraries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkg.model import Label, Node, RelationType, Source
+from pkg.retrieval.deps.paths import SUFFIXES, derive_module, name_unit
+from pkg.retrieval.long.question_mentions import PathIndex
+from pkg.terms.words import split_terms
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+MOST_FILES = 5  # of one name: a question about `plugin.py` may mean any of forty
+MOST_DEFINITIONS = 3
+MOST_COMPARED = 200  # files of one name whose imports are read to choose among them
+_PATH = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]{1,5}\b|(?:[\w.-]+/)+[\w.-]+")
+_QUOTED = re.compile(r"[`'\"‘’“”]([^\s`'\"‘’“”]{2,200})[`'\"‘’“”]|\b([A-Za-z_]\w*)\(")
+_DECLARED = re.compile(
+    r"\b(?:functions?|methods?|class(?:es)?|modules?|librar(?:y|ies)|packages?|constants?|exceptions?|files?)\s+"
+    r"(?:called\s+|named\s+)?([A-Za-z_][\w.]*)"
+    r"|\b([A-Za-z_][\w.]*)\s+(?:functions?|methods?|class|modules?|librar(?:y|ies)|package|exceptions?)\b"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]|^[A-Z][a-z]+")
+_USES = re.compile(r"\b(?:us(?:e[sd]?|ing)|imports?|imported|depend(?:s|ing)?|rel(?:y|ies|ying)|requires?)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """What a question names and the graph holds, likeliest first."""
+
+    files: tuple[Node, ...] = ()
+    definitions: tuple[Node, ...] = ()
+    libraries: tuple[Node, ...] = ()
+    others: int = 0  # files of the same names that were left out
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.definitions or self.libraries)
+
+
+def find_subjects(store: GraphStore, text: str, sources: Sequence[Source]) -> Subjects:
+    """Find the files, definitions and libraries that a question names, in some sources."""
+    names = _list_names(text)
+    files, others = _find_files(store, text, names, sources)
+    definitions = _find_definitions(store, names, sources)
+    taken = {node.name for node in definitions}
+    libraries = _find_libraries(store, {name.partition(".")[0] for name in names} - taken, text, sources)
+    return Subjects(tuple(files), tuple(definitions), tuple(libraries), others)
+
+
+def _list_names(text: str) -> list[str]:
+    """List the words of a question that may name something: quoted, called, declared, or not written as prose is."""
+    searched = _PATH.sub(lambda found: found[0] if "/" not in found[0] else " ", text)
+    names = [name for found in _QUOTED.finditer(text) for name in found.groups() if name]
+    names += [name for found in _DECLARED.finditer(searched) for name in found.groups() if name]
+    words = list(_WORD.finditer(searched))
+    names += [found[0] for found in words if _LOOKS_NAMED.search(found[0]) and found.start()]
+    return list(dict.fromkeys(name.strip(".") for name in names))
+
+
+def _find_files(
+    store: GraphStore, text: str, names: Sequence[str], sources: Sequence[Source]
+) -> tuple[list[Node], int]:
+    """Find the files that a question names, by path or as a module, and how many more bear the same names."""
+    found: list[Node] = []
+    others = 0
+    for source in sources:
+        if source.kind == "corpus":
+            continue
+        index = PathIndex((path for path, _, _ in store.fingerprints(source.name)), source.package)
+        for group in _match_paths(index, text, names):
+            nodes = store.get([name_unit(source.name, path) for path in group[:MOST_COMPARED]])
+            chosen = _choose_files(store, text, nodes) if len(nodes) > 1 else nodes
+            others += len(group) - len(chosen)
+            found += chosen
+    return list({node.id: node for node in found}.values()), others
+
+
+def _match_paths(index: PathIndex, text: str, names: Sequence[str]) -> list[list[str]]:
+    """Give the paths that each name may mean; what is inside another match is none of its own."""
+    groups = [index.match_end(each) for each in dict.fromkeys(found.strip("./") for found in _PATH.findall(text))]
+    for name in names:
+        if "." in name and not name.endswith(SUFFIXES):
+            groups.append(index.match_module(name))
+        elif re.search(rf"\bmodules?\s+[`'\"]?{re.escape(name)}\b|\b{re.escape(name)}[`'\"]?\s+module\b", text):
+            groups.append(index.match_end(f"{name}.py"))
+    return [group for group in groups if group]
+
+
+def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node]) -> list[Node]:
+    """Choose among files of one name: those whose folders, imports and definitions the question speaks of."""
+    asked = set(split_terms(text.encode("utf-8", "ignore")))
+    edges = store.neighbours([node.id for node in nodes], (RelationType.IMPORTS, RelationType.CONTAINS), "out")
+    inner = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
+    said: dict[str, set[str]] = {node.id: set(split_terms(node.path.encode())) for node in nodes}
+    for edge in edges:
+        node = inner[edge.end]
+        words = str(node.properties.get("statement", "")) if node.label is Label.IMPORT else node.name
+        said[edge.start] |= set(split_terms(words.encode("utf-8", "ignore")))
+    ranked = sorted(nodes, key=lambda node: (-len(said[node.id] & asked), node.path.count("/"), node.path))
+    return ranked[:MOST_FILES]
+
+
+def _find_definitions(store: GraphStore, names: Iterable[str], sources: Sequence[Source]) -> list[Node]:
+    """Find the definitions that names end with; of those that many bear, none is meant."""
+    packages = {source.name: source.package for source in sources}
+    wanted = [name for name in names if not name.endswith(SUFFIXES)]
+    bare = sorted({name.rpartition(".")[2] for name in wanted})
+    nodes = store.find_names(bare, sources[0].name if len(sources) == 1 else None) if bare else []
+    found: list[Node] = []
+    for name in wanted:
+        ends = [
+            node
+            for node in nodes
+            if node.source in packages
+            and f".{derive_module(node.path, packages[node.source])}.{node.qualname}".endswith(f".{name}")
+        ]
+        tops = [node for node in ends if node.label is not Label.CONSTANT] or ends
+        found += sorted(tops, key=lambda node: (_is_test(node), node.qualname.count("."), node.path))[:MOST_DEFINITIONS]
+    return list({node.id: node for node in found}.values())
+
+
+def _is_test(node: Node) -> bool:
+    from pkg.graph.path_filter import is_test
+
+    return is_test(node.path)
+
+
+def _find_libraries(store: GraphStore, names: set[str], text: str, sources: Sequence[Source]) -> list[Node]:
+    """Find the external modules that a question names, or speaks of as used."""
+    if _USES.search(text):
+        names = names | set(_WORD.findall(text))
+    known = [node for source in sources for node in store.nodes((Label.LIBRARY,), source.name)]
+    folded = {name.lower() for name in names}
+    return [node for node in known if node.name in names or node.name.lower() in folded]
