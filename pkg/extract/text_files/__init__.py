@@ -1,0 +1,1 @@
+"""Text files: the sections that the graph keeps, and windows of characters for comparison."""
