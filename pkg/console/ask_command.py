@@ -135,6 +135,7 @@ def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
         "type": "answer",
         "question": answer.question,
         "text": answer.text,
+        "written": answer.written,
         "refused": answer.is_refused,
         "reason": answer.reason,
         "statements": [_describe(statement) for statement in answer.statements],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 NOTHING_FITS = "nothing in the graph fits the question"
+NOT_SAID = "no evidence says what the model wrote"
 MODEL_REFUSED = "the model found no answer in the evidence"
 KEPT_TURNS = 6  # of a conversation, the latest
 _UNKNOWN = re.compile(r"^\W*(?:i\s+(?:do\s+not|don['’]t)\s+know)\b", re.IGNORECASE)
@@ -84,7 +85,10 @@ class QuestionAnswerer:
         if _UNKNOWN.match(text):
             return self._keep(_refuse(answer, MODEL_REFUSED))
         statements = check_statements(text, dict(prepared.numbered), answer.question)
-        return self._keep(replace(answer, statements=statements))
+        answer = replace(answer, statements=statements)
+        if self.options.refuse and prepared.numbered and not any(each.is_supported for each in statements):
+            return self._keep(_refuse(answer, NOT_SAID))
+        return self._keep(answer)
 
     def _gather(self, question: str) -> Gathered:
         if not self.options.with_evidence:
@@ -162,4 +166,4 @@ class PreparedQuestion:
 
 
 def _refuse(answer: RepositoryAnswer, reason: str) -> RepositoryAnswer:
-    return replace(answer, text=f"{UNKNOWN}.", is_refused=True, reason=reason)
+    return replace(answer, text=f"{UNKNOWN}.", written=answer.text, is_refused=True, reason=reason)

@@ -49,6 +49,7 @@ class RepositoryAnswer:
     gathered: Gathered
     shown: tuple[Evidence, ...] = ()  # the pieces that the model saw, in the order of their numbers
     text: str = ""
+    written: str = ""  # by the model, where the answer was refused all the same
     statements: tuple[Statement, ...] = ()
     is_refused: bool = False
     reason: str = ""  # of a refusal

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 MOST_NAMES = 20  # of one line of a summary
+FEW_NAMES = 8  # where it is only told what a file is for
 MOST_IMPORTS = 40
 
 
-def summarise_files(store: GraphStore, files: Sequence[Node], most_names: int = MOST_NAMES) -> Iterator[Evidence]:
-    """Give a summary of each Python file, in their order; a text file is told by its sections."""
+def summarise_files(store: GraphStore, files: Sequence[Node], in_short: bool = False) -> Iterator[Evidence]:
+    """Give a summary of each Python file, in their order; a text file is told by its sections.
+
+    in_short: only what it says of itself and the first of its definitions.
+    """
     python = [node for node in files if node.path.endswith(SUFFIXES)]
     edges = store.neighbours([node.id for node in python], (RelationType.IMPORTS, RelationType.CONTAINS), "out")
     inner = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
@@ -29,7 +33,7 @@ def summarise_files(store: GraphStore, files: Sequence[Node], most_names: int = 
     imports = [node.id for nodes in held.values() for node in nodes if node.label is Label.IMPORT]
     targets = _read_targets(store, imports)
     for node in python:
-        yield _summarise(store, node, held[node.id], targets, most_names)
+        yield _summarise(store, node, held[node.id], targets, in_short)
 
 
 def _read_targets(store: GraphStore, imports: Sequence[str]) -> dict[str, Node]:
@@ -40,7 +44,7 @@ def _read_targets(store: GraphStore, imports: Sequence[str]) -> dict[str, Node]:
 
 
 def _summarise(
-    store: GraphStore, file: Node, held: Sequence[Node], targets: dict[str, Node], most_names: int
+    store: GraphStore, file: Node, held: Sequence[Node], targets: dict[str, Node], in_short: bool
 ) -> Evidence:
     modules = [node for node in held if node.label is Label.MODULE]
     docstring = next((str(node.properties.get("docstring") or "") for node in modules), "")
@@ -52,18 +56,21 @@ def _summarise(
         (node for node in held if node.label in (Label.CLASS, Label.FUNCTION)), key=lambda node: node.start_line
     )
     constants = [node.name for node in held if node.label is Label.CONSTANT]
-    importers = _list_importers(store, file)
-    lines = [
-        summary or "",
-        _write("imports libraries", _say_imports(outer), MOST_IMPORTS),
-        _write("imports from this repository", _say_imports(inner), MOST_IMPORTS),
-        _write("defines", [_say_definition(node) for node in defined], most_names),
-        _write("constants", constants, most_names),
-        _write("imported by", importers, most_names),
-    ]
+    definitions = [_say_definition(node) for node in defined]
+    name = file.path
+    lines = [summary or "", _write(f"{name} defines", definitions, FEW_NAMES if in_short else MOST_NAMES)]
+    if not in_short:
+        lines[1:1] = [
+            _write(f"{name} imports libraries", _say_imports(outer), MOST_IMPORTS),
+            _write(f"{name} imports from this repository", _say_imports(inner), MOST_IMPORTS),
+        ]
+        lines += [
+            _write(f"{name} has the constants", constants, MOST_NAMES),
+            _write(f"{name} is imported by", _list_importers(store, file), MOST_NAMES),
+        ]
     last = max((node.end_line for node in held), default=1)
     content = "\n".join(line for line in lines if line)
-    return Evidence("file", file.source, file.path, 1, last, "file", content or "an empty file")
+    return Evidence("file", file.source, file.path, 1, last, "the file", content or f"{name} is empty")
 
 
 def _say_imports(nodes: Iterable[Node]) -> list[str]:

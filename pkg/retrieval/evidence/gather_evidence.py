@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 NAMED_SHARE = 0.5  # of the budget that what the question names may take
 ABOVE_SHARE = 0.1  # that the files around the code that was found may take
 FILES_ABOVE = 2
-NAMES_ABOVE = 8  # definitions that the summary of such a file names: it is there to tell what the file is for
 
 
 def gather_evidence(
@@ -42,7 +41,8 @@ def gather_evidence(
         found = explore(store, encoder, text, ExploreOptions(max(room, 0), options.source, options.path, options.tests))
         code = list(list_code(found, options.tests != "no" and (options.tests == "only" or asks_tests(text))))
         pack.take(code)
-        pack.take(summarise_files(store, list(_read_files(store, code)), NAMES_ABOVE))
+        if not subjects.files:
+            pack.take(summarise_files(store, list(_read_files(store, code)), in_short=True))
         stale = find_stale(store, ((piece.source, piece.path) for piece in pack.pieces))
     fits = True if subjects else found.fits
     return Gathered(text, tuple(pack.pieces), fits, left_out=pack.left_out, notes=found.notes, stale=stale)

@@ -31,6 +31,18 @@ _ASKED = (
 )
 """Which links a question asks for; in a question that asks for none, a few of each are shown."""
 _USUAL = ("callers", "callees", "subclasses", "bases", "readers")
+_SENTENCES = {
+    "callers": "{far} calls {near}",
+    "callees": "{near} calls {far}",
+    "subclasses": "{far} inherits from {near}",
+    "bases": "{near} inherits from {far}",
+    "overrides": "{near} overrides {far}",
+    "overridden by": "{far} overrides {near}",
+    "importers": "{far} imports {near}",
+    "imports": "{near} imports {far}",
+    "readers": "{far} reads {near}",
+}
+"""Each link as a sentence: small models take a bare list for an answer and repeat it."""
 FEW = 4  # lines of a kind that was not asked for
 
 
@@ -58,7 +70,8 @@ def _list_kinds(node: Node, found: Dependencies, asked: Sequence[str]) -> Iterat
         is_site = bool(link.lines) and link.type != RelationType.INHERITS.value  # whose lines count base classes
         at, where = (link.start, link.lines[0]) if is_site else (far, far.line)
         unsure = "" if link.confidence == "certain" else f" ({link.confidence})"
-        line = PlacedLine(at.path or node.path, where, f"{far.qualname}{unsure}")
+        said = _SENTENCES.get(each.relation, "{far}").format(far=far.qualname or far.path, near=node.qualname)
+        line = PlacedLine(at.path or node.path, where, f"{said}{unsure}")
         (tests if is_test(far) else kinds)[each.relation].append(line)
     for kind in dict.fromkeys((*asked, *(() if asked else _USUAL))):
         lines = [*kinds[kind], *tests[kind]]
@@ -69,7 +82,7 @@ def _list_kinds(node: Node, found: Dependencies, asked: Sequence[str]) -> Iterat
 def _make(node: Node, kind: str, lines: Sequence[PlacedLine], most: int) -> Evidence:
     unique = list(dict.fromkeys(lines))
     shown = unique[:most]
-    written = [f"{line.path}:{line.line} {line.text}" for line in shown]
+    written = [f"{line.text} ({line.path}:{line.line})" for line in shown]
     written += [f"and {len(unique) - most} more"] if len(unique) > most else []
     title = f"{kind} of {node.qualname}"
     return Evidence(
@@ -83,10 +96,13 @@ def list_importers(store: GraphStore, libraries: Sequence[Node]) -> Iterator[Evi
         edges = store.neighbours([library.id], (RelationType.RESOLVES_TO,), "in")
         nodes = [node for node in store.get(sorted({edge.start for edge in edges})) if node.label is Label.IMPORT]
         nodes.sort(key=lambda node: (_is_test_path(node.path), node.path, node.start_line))
-        lines = [PlacedLine(node.path, node.start_line, node.content.strip()) for node in nodes]
+        lines = [
+            PlacedLine(node.path, node.start_line, f"{node.path} imports {library.name}: {node.content.strip()}")
+            for node in nodes
+        ]
         if lines:
             first = nodes[0]
-            written = [f"{line.path}:{line.line} {line.text}" for line in lines[:MOST_LINES]]
+            written = [f"{line.text} (line {line.line})" for line in lines[:MOST_LINES]]
             written += [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
             yield Evidence(
                 "links", first.source, first.path, first.start_line, first.start_line,
