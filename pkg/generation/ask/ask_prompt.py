@@ -23,7 +23,10 @@ _FROM_EVIDENCE = (
     f" {UNKNOWN}."
 )
 _FROM_MEMORY = f" If you do not know the answer, say: {UNKNOWN}."
-_TASK = "Answer the question in one to three sentences. Name the functions, classes and files, and cite the pieces by number."
+_TASK = (
+    "Answer the question in one to three sentences. Name the functions, classes and files, and cite the pieces by"
+    " number."
+)
 """An example of an answer, or a second mention of refusing, makes small models repeat that instead of answering."""
 
 

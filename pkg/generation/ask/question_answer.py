@@ -16,8 +16,10 @@ from pkg.generation.forms.fitting import count_prompt
 from pkg.generation.forms.prompt_form import Prompt
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
+from pkg.retrieval.deps.paths import list_sources
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
 from pkg.retrieval.evidence.gather_evidence import gather_evidence
+from pkg.retrieval.evidence.window_evidence import WindowIndex, index_windows
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
@@ -46,6 +48,7 @@ class QuestionAnswerer:
     options: AskOptions = DEFAULT_ASK
     turns: list[Turn] = field(default_factory=list)
     known: list[Evidence] = field(default_factory=list)  # all evidence of the conversation; numbers begin with 1
+    windows: WindowIndex | None = None
 
     def ask(self, question: str, listen: Listen | None = None) -> RepositoryAnswer:
         """Answer a question; without a model, give its evidence.
@@ -94,9 +97,19 @@ class QuestionAnswerer:
         if not self.options.with_evidence:
             return Gathered(question, ())
         try:
-            return gather_evidence(self.store, self.encoder, self._complete(question), self.options.evidence)
+            text, options = self._complete(question), self.options.evidence
+            return gather_evidence(self.store, self.encoder, text, options, self._read_windows())
         except UnknownWordsError as fault:
             return Gathered(question, (), False, notes=(str(fault),))
+
+    def _read_windows(self) -> WindowIndex | None:
+        """Cut the chunks of characters once for all questions to one generation of the graph."""
+        if self.options.evidence.retriever == "graph":
+            return None
+        if self.windows is None or self.windows.generation != self.store.generation():
+            sources = [each.name for each in list_sources(self.store, self.options.evidence.source)]
+            self.windows = index_windows(self.store, self.encoder, sources)
+        return self.windows
 
     def _complete(self, question: str) -> str:
         """Add the question before to one that goes on with it."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from pkg.model import NodeFilter
 from pkg.retrieval.query_options import TEST_CHOICES, TestChoice, check_choice, check_least
 
 Retriever = Literal["graph", "chunks", "both"]
@@ -36,3 +37,10 @@ class EvidenceOptions:
 
 
 DEFAULT_EVIDENCE = EvidenceOptions()
+
+
+def node_filter(options: EvidenceOptions) -> NodeFilter:
+    """Turn options into the filter on paths that searches apply."""
+    paths = (options.path,) if isinstance(options.path, str) else tuple(options.path or ())
+    tests = {"auto": None, "only": True, "no": False}[options.tests]
+    return NodeFilter(options.source, paths, tests=tests)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from pkg.model import Node
+from pkg.model import Source
 from pkg.retrieval.deps.paths import list_sources, name_unit
 from pkg.retrieval.evidence.code_evidence import list_code
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
@@ -14,9 +15,11 @@ from pkg.retrieval.evidence.evidence_options import DEFAULT_EVIDENCE, EvidenceOp
 from pkg.retrieval.evidence.file_evidence import summarise_files
 from pkg.retrieval.evidence.linked_evidence import list_importers, list_links
 from pkg.retrieval.evidence.question_subjects import Subjects, find_subjects
+from pkg.retrieval.evidence.window_evidence import WindowIndex, index_windows
 from pkg.retrieval.explore import explore
 from pkg.retrieval.explore_options import ExploreOptions
 from pkg.retrieval.freshness import find_stale
+from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.token_count import count_tokens
 
@@ -27,44 +30,87 @@ if TYPE_CHECKING:
 NAMED_SHARE = 0.5  # of the budget that what the question names may take
 ABOVE_SHARE = 0.1  # that the files around the code that was found may take
 FILES_ABOVE = 2
+MOST_WINDOWS = 10  # of a question: with 1,500 characters each they are more than the usual budget
 
 
 def gather_evidence(
-    store: GraphStore, encoder: Encoder, text: str, options: EvidenceOptions = DEFAULT_EVIDENCE
+    store: GraphStore,
+    encoder: Encoder,
+    text: str,
+    options: EvidenceOptions = DEFAULT_EVIDENCE,
+    windows: WindowIndex | None = None,
 ) -> Gathered:
-    """Gather evidence within a budget, best first; a QueryError where nothing can be asked."""
+    """Gather evidence within a budget, best first; a QueryError where nothing can be asked.
+
+    windows: the chunks of the same sources, for a retriever that looks at them; without, they are made.
+    """
     with store.snapshot():
-        subjects = find_subjects(store, text, list_sources(store, options.source))
-        pack = _Pack(options.budget, options.top_k)
-        pack.take(_list_named(store, text, subjects), NAMED_SHARE)
-        room = int(max(options.budget - pack.used, 0) * (1 - ABOVE_SHARE)) or int(not options.budget) - 1
-        found = explore(store, encoder, text, ExploreOptions(max(room, 0), options.source, options.path, options.tests))
-        code = list(list_code(found, options.tests != "no" and (options.tests == "only" or asks_tests(text))))
-        pack.take(code)
-        if not subjects.files:
-            pack.take(summarise_files(store, list(_read_files(store, code)), in_short=True))
+        sources = list_sources(store, options.source)
+        pack, chunks = _Pack(options.budget, options.top_k), list[Evidence]()
+        if options.retriever != "graph":
+            windows = windows or index_windows(store, encoder, [source.name for source in sources])
+            chunks = list(windows.search(encode_question(encoder, text), options, MOST_WINDOWS))
+        if options.retriever == "chunks":
+            pack.take(chunks)
+            found = Found()
+        else:
+            found = _take_nodes(_Gatherer(store, encoder, text, options, sources), pack, chunks)
         stale = find_stale(store, ((piece.source, piece.path) for piece in pack.pieces))
-    fits = True if subjects else found.fits
-    return Gathered(text, tuple(pack.pieces), fits, left_out=pack.left_out, notes=found.notes, stale=stale)
+    looked_at = {**found.looked_at, **({"window": len(windows.windows)} if windows else {})}
+    return Gathered(text, tuple(pack.pieces), found.fits, looked_at, pack.left_out, found.notes, stale)
 
 
-def asks_tests(text: str) -> bool:
-    """Tell whether a question asks for tests."""
-    return parse_question(text).asks_tests
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search among the nodes has found out beside its pieces."""
+
+    fits: bool | None = None
+    looked_at: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
-def _list_named(store: GraphStore, text: str, subjects: Subjects) -> Iterator[Evidence]:
-    """Give what the question names: its files in short, and the links of its definitions and libraries."""
-    yield from summarise_files(store, subjects.files)
-    yield from list_links(store, text, subjects.definitions)
-    yield from list_importers(store, subjects.libraries)
+@dataclass(frozen=True, slots=True)
+class _Gatherer:
+    """One question put to the nodes and links of a graph."""
+
+    store: GraphStore
+    encoder: Encoder
+    text: str
+    options: EvidenceOptions
+    sources: Sequence[Source]
+
+    @property
+    def with_tests(self) -> bool:
+        """Tell whether tests may answer it."""
+        choice = self.options.tests
+        return choice == "only" or (choice == "auto" and parse_question(self.text).asks_tests)
+
+    def list_named(self, subjects: Subjects) -> Iterator[Evidence]:
+        """Give what the question names: its files in short, and the links of its definitions and libraries."""
+        yield from summarise_files(self.store, subjects.files)
+        yield from list_links(self.store, self.text, subjects.definitions)
+        yield from list_importers(self.store, subjects.libraries)
+
+    def list_above(self, pieces: Iterable[Evidence]) -> Iterator[Evidence]:
+        """Give in short the files that the best pieces of code stand in."""
+        repositories = {source.name for source in self.sources if source.kind == "repository"}
+        places = dict.fromkeys((each.source, each.path) for each in pieces if each.source in repositories)
+        files = self.store.get([name_unit(*place) for place in list(places)[:FILES_ABOVE]])
+        return summarise_files(self.store, files, in_short=True)
 
 
-def _read_files(store: GraphStore, pieces: Iterable[Evidence]) -> Iterator[Node]:
-    """Read the files that the best pieces of code stand in."""
-    repositories = {source.name for source in store.sources() if source.kind == "repository"}
-    places = dict.fromkeys((each.source, each.path) for each in pieces if each.source in repositories)
-    yield from store.get([name_unit(*place) for place in list(places)[:FILES_ABOVE]])
+def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> Found:
+    """Take what the question names, then the code that it finds with chunks in turn, then the files above."""
+    options = gatherer.options
+    subjects = find_subjects(gatherer.store, gatherer.text, gatherer.sources)
+    pack.take(gatherer.list_named(subjects), NAMED_SHARE)
+    limits = options.source, options.path, options.tests
+    explored = explore(gatherer.store, gatherer.encoder, gatherer.text, ExploreOptions(pack.room, *limits))
+    code = list(list_code(explored, gatherer.with_tests))
+    pack.take(each for pair in zip_longest(code, chunks) for each in pair if each is not None)
+    if not subjects.files:
+        pack.take(gatherer.list_above(code))
+    return Found(True if subjects else explored.fits, notes=explored.notes)
 
 
 @dataclass(slots=True)
@@ -76,6 +122,11 @@ class _Pack:
     used: int = 0
     left_out: int = 0
     pieces: list[Evidence] = field(default_factory=list)
+
+    @property
+    def room(self) -> int:
+        """Tell how much of the budget code may take; 0 for no limit."""
+        return max(int((self.budget - self.used) * (1 - ABOVE_SHARE)), 1) if self.budget else 0
 
     def take(self, pieces: Iterable[Evidence], share: float = 1.0) -> None:
         """Take the pieces that fit into the budget, and together into a share of what is left of it."""
