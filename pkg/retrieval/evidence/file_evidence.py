@@ -14,7 +14,7 @@ from pkg.retrieval.heads import summarise
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-MOST_NAMES = 20  # of one line of a summary
+MOST_NAMES = 16  # of one line of a summary
 FEW_NAMES = 8  # where it is only told what a file is for
 MOST_IMPORTS = 40
 
@@ -65,8 +65,8 @@ def _summarise(
             _write(f"{name} imports from this repository", _say_imports(inner), MOST_IMPORTS),
         ]
         lines += [
-            _write(f"{name} has the constants", constants, MOST_NAMES),
-            _write(f"{name} is imported by", _list_importers(store, file), MOST_NAMES),
+            _write(f"{name} has the constants", constants, FEW_NAMES),
+            _write(f"{name} is imported by", _list_importers(store, file), FEW_NAMES),
         ]
     last = max((node.end_line for node in held), default=1)
     content = "\n".join(line for line in lines if line)

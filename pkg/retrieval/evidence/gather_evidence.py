@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
 
-NAMED_SHARE = 0.5  # of the budget that what the question names may take
+NAMED_SHARE = 0.6  # of the budget that what the question names may take
 ABOVE_SHARE = 0.1  # that the files around the code that was found may take
 FILES_ABOVE = 2
 MOST_WINDOWS = 10  # of a question: with 1,500 characters each they are more than the usual budget

@@ -46,8 +46,10 @@ class Subjects:
 def find_subjects(store: GraphStore, text: str, sources: Sequence[Source]) -> Subjects:
     """Find the files, definitions and libraries that a question names, in some sources."""
     names = _list_names(text)
-    files, others = _find_files(store, text, names, sources)
-    definitions = _find_definitions(store, names, sources)
+    bearers = _find_bearers(store, names, sources)
+    definers = {(node.source, node.path) for node in bearers}
+    files, others = _find_files(store, text, names, sources, definers)
+    definitions = _find_definitions(bearers, names, sources, {(node.source, node.path) for node in files})
     taken = {node.name for node in definitions}
     libraries = _find_libraries(store, {name.partition(".")[0] for name in names} - taken, text, sources)
     return Subjects(tuple(files), tuple(definitions), tuple(libraries), others)
@@ -64,7 +66,7 @@ def _list_names(text: str) -> list[str]:
 
 
 def _find_files(
-    store: GraphStore, text: str, names: Sequence[str], sources: Sequence[Source]
+    store: GraphStore, text: str, names: Sequence[str], sources: Sequence[Source], definers: set[tuple[str, str]]
 ) -> tuple[list[Node], int]:
     """Find the files that a question names, by path or as a module, and how many more bear the same names."""
     found: list[Node] = []
@@ -75,7 +77,7 @@ def _find_files(
         index = PathIndex((path for path, _, _ in store.fingerprints(source.name)), source.package)
         for group in _match_paths(index, text, names):
             nodes = store.get([name_unit(source.name, path) for path in group[:MOST_COMPARED]])
-            chosen = _choose_files(store, text, nodes) if len(nodes) > 1 else nodes
+            chosen = _choose_files(store, text, nodes, definers) if len(nodes) > 1 else nodes
             others += len(group) - len(chosen)
             found += chosen
     return list({node.id: node for node in found}.values()), others
@@ -92,8 +94,11 @@ def _match_paths(index: PathIndex, text: str, names: Sequence[str]) -> list[list
     return [group for group in groups if group]
 
 
-def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node]) -> list[Node]:
-    """Choose among files of one name: those whose folders, imports and definitions the question speaks of."""
+def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node], definers: set[tuple[str, str]]) -> list[Node]:
+    """Choose among files of one name: those that define what the question names, then those that it speaks of.
+
+    It speaks of a file by words of its folders, imports and definitions.
+    """
     asked = set(split_terms(text.encode("utf-8", "ignore")))
     edges = store.neighbours([node.id for node in nodes], (RelationType.IMPORTS, RelationType.CONTAINS), "out")
     inner = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
@@ -102,26 +107,41 @@ def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node]) -> list[N
         node = inner[edge.end]
         words = str(node.properties.get("statement", "")) if node.label is Label.IMPORT else node.name
         said[edge.start] |= set(split_terms(words.encode("utf-8", "ignore")))
-    ranked = sorted(nodes, key=lambda node: (-len(said[node.id] & asked), node.path.count("/"), node.path))
-    return ranked[:MOST_FILES]
+
+    def rank(node: Node) -> tuple[bool, int, int, str]:
+        is_definer = (node.source, node.path) in definers
+        return not is_definer, -len(said[node.id] & asked), node.path.count("/"), node.path
+
+    return sorted(nodes, key=rank)[:MOST_FILES]
 
 
-def _find_definitions(store: GraphStore, names: Iterable[str], sources: Sequence[Source]) -> list[Node]:
-    """Find the definitions that names end with; of those that many bear, none is meant."""
-    packages = {source.name: source.package for source in sources}
-    wanted = [name for name in names if not name.endswith(SUFFIXES)]
-    bare = sorted({name.rpartition(".")[2] for name in wanted})
+def _find_bearers(store: GraphStore, names: Iterable[str], sources: Sequence[Source]) -> list[Node]:
+    """Find all definitions whose bare name is the end of a name."""
+    bare = sorted({name.rpartition(".")[2] for name in names if not name.endswith(SUFFIXES)} - {""})
     nodes = store.find_names(bare, sources[0].name if len(sources) == 1 else None) if bare else []
+    known = {source.name for source in sources}
+    return [node for node in nodes if node.source in known]
+
+
+def _find_definitions(
+    bearers: Sequence[Node], names: Iterable[str], sources: Sequence[Source], files: set[tuple[str, str]]
+) -> list[Node]:
+    """Choose the definitions that are meant by each name: those in files that are named too, the outermost first."""
+    packages = {source.name: source.package for source in sources}
     found: list[Node] = []
-    for name in wanted:
+    for name in names:
         ends = [
             node
-            for node in nodes
-            if node.source in packages
-            and f".{derive_module(node.path, packages[node.source])}.{node.qualname}".endswith(f".{name}")
+            for node in bearers
+            if f".{derive_module(node.path, packages[node.source])}.{node.qualname}".endswith(f".{name}")
         ]
         tops = [node for node in ends if node.label is not Label.CONSTANT] or ends
-        found += sorted(tops, key=lambda node: (_is_test(node), node.qualname.count("."), node.path))[:MOST_DEFINITIONS]
+
+        def rank(node: Node) -> tuple[bool, bool, int, str]:
+            is_elsewhere = bool(files) and (node.source, node.path) not in files
+            return is_elsewhere, _is_test(node), node.qualname.count("."), node.path
+
+        found += sorted(tops, key=rank)[:MOST_DEFINITIONS]
     return list({node.id: node for node in found}.values())
 
 
