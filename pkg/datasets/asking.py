@@ -1,0 +1,126 @@
+"""Ask a model about many rows, several at once; each text is kept as soon as it is there and never paid for twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby, islice
+from threading import Lock
+
+from pkg.datasets.dataset_rows import Place, Row, StepCounts
+from pkg.errors import ContextLengthError, ModelAnswerError
+from pkg.models.prompt_batch import BatchingModel, Conversation, write
+from pkg.models.text_cache import TextCache, make_key
+from pkg.models.text_model import Decoding, Generation, TextModel, Usage
+from pkg.resources import map_ahead
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked about a place."""
+
+    place: Place
+    row: Row  # what is known of it already
+    asked: Conversation
+    decoding: Decoding
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model wrote, or why it could not."""
+
+    request: Request
+    text: str
+    is_cut: bool = False  # its tokens ran out
+    fault: str = ""
+
+
+class Asker:
+    """A model with a memory of what it has written; counts what it was really asked for."""
+
+    def __init__(self, model: TextModel, cache: TextCache) -> None:
+        self.model = model
+        self.usage = Usage()
+        self.known = 0  # texts that an earlier run was paid for
+        self._cache = cache
+        self._lock = Lock()
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Give a reply to each request, in their order; a fault that a later try may not have ends it.
+
+        Whoever stops to read, or is interrupted, loses nothing: what is being written is waited for and kept.
+        """
+        model = self.model
+        if isinstance(model, BatchingModel):
+            yield from self._ask_batches(model, requests)
+            return
+        pool = ThreadPoolExecutor(max(1, model.parallel))
+        try:
+            yield from map_ahead(lambda request: pool.submit(self._ask_one, request), requests, model.parallel)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _ask_one(self, request: Request) -> Reply:
+        key = make_key(self.model, request.asked, request.decoding)
+        found = self._find(key)
+        if found is not None:
+            return _reply(request, found)
+        try:
+            written = write(self.model, request.asked, request.decoding)
+        except (ContextLengthError, ModelAnswerError) as fault:
+            return Reply(request, "", fault=_name_fault(fault))
+        self._keep(key, written)
+        return _reply(request, written)
+
+    def _ask_batches(self, model: BatchingModel, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Ask for as many at a time as are worth it, each batch of one decoding."""
+        for decoding, alike in groupby(requests, lambda request: request.decoding):
+            while batch := list(islice(alike, max(1, self.model.parallel))):
+                yield from self._ask_batch(model, batch, decoding)
+
+    def _ask_batch(self, model: BatchingModel, batch: list[Request], decoding: Decoding) -> list[Reply]:
+        keys = [make_key(self.model, request.asked, decoding) for request in batch]
+        found = {key: known for key in keys if (known := self._find(key)) is not None}
+        missing = {key: request.asked for key, request in zip(keys, batch, strict=True) if key not in found}
+        try:
+            written = model.write_batch(list(missing.values()), decoding) if missing else []
+        except (ContextLengthError, ModelAnswerError):  # of one of them; each is asked for alone
+            return [self._ask_one(request) for request in batch]
+        for key, each in zip(missing, written, strict=True):
+            self._keep(key, each)
+            found[key] = each
+        return [_reply(request, found[key]) for key, request in zip(keys, batch, strict=True)]
+
+    def _find(self, key: bytes) -> Generation | None:
+        found = self._cache.find(key)
+        if found is not None:
+            with self._lock:
+                self.known += 1
+        return found
+
+    def _keep(self, key: bytes, written: Generation) -> None:
+        self._cache.put(key, written)
+        with self._lock:
+            self.usage += written.usage
+
+
+def _reply(request: Request, written: Generation) -> Reply:
+    return Reply(request, written.text, written.finish == "length")
+
+
+def _name_fault(fault: ContextLengthError | ModelAnswerError) -> str:
+    return "longer than the window of the model" if isinstance(fault, ContextLengthError) else "no answer of the model"
+
+
+def run_step(
+    asker: Asker, requests: Iterable[Request], read: Callable[[Reply], list[Row] | str], counts: StepCounts
+) -> Iterator[Row]:
+    """Ask, and give the rows that come of the replies; read tells them, or why there is none."""
+    for reply in asker.ask(requests):
+        counts.taken += 1
+        found = reply.fault or read(reply)
+        if isinstance(found, str):
+            counts.drop(found)
+        else:
+            yield from found
