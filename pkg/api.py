@@ -100,6 +100,7 @@ def build_graph(
     jobs: int = 1,
     max_file_size: int | None = None,
     follow_links: bool = False,
+    text: bool = True,
     listener: Listener = NOBODY,
 ) -> BuildReport:
     """Build or update the graph of a repository, archive, git revision or corpus; only what changed is done again.
@@ -109,6 +110,7 @@ def build_graph(
     ``if __name__ == "__main__"`` guard of multiprocessing.
     encoder: such as minilm; without one the store's own. Another one than before encodes the whole graph anew.
     follow_links: read what links lead to outside of the folder too, as long as it lies in the user's home.
+    text: read the text files of a repository too, such as README.md.
     Raises pkg.errors.PkgError; the store then holds what it held before.
     """
     options = _build_options(encoder, jobs, listener)
@@ -121,6 +123,7 @@ def build_graph(
             field=field,
             max_file_size=max_file_size,
             follow_links=follow_links,
+            text=text,
         )
 
 
@@ -134,6 +137,7 @@ def watch_graph(
     jobs: int = 1,
     max_file_size: int | None = None,
     follow_links: bool = False,
+    text: bool = True,
     poll: bool = False,
     on_fault: Callable[[PkgError], None] = lambda fault: None,
     listener: Listener = NOBODY,
@@ -153,6 +157,7 @@ def watch_graph(
         field=field,
         max_file_size=max_file_size,
         follow_links=follow_links,
+        text=text,
         poll=poll,
         say=on_fault,
         open_target=partial(_open_target, listener=listener),

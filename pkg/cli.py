@@ -57,6 +57,7 @@ from pkg.console.settings import (
     is_by_file,
     name_origin,
     split_names,
+    spread_settings,
 )
 from pkg.console.streams import (
     OUTPUT_FAULTS,
@@ -139,7 +140,7 @@ def main(ctx: click.Context, debug: bool) -> None:
     \b
     Start with:  pkg build PATH     then:  pkg query "what you look for"
     """
-    ctx.default_map = dict.fromkeys(main.commands, _read_settings())
+    ctx.default_map = dict(spread_settings(main.commands, _read_settings()))
 
 
 def _read_settings() -> dict[str, Any]:
@@ -636,7 +637,7 @@ def bench(store: str, as_json: bool, **options: Any) -> None:
 @click.pass_context
 def evaluate(ctx: click.Context) -> None:
     """Measure how good answers are, on benchmarks or on questions of your own."""
-    ctx.default_map = dict.fromkeys(evaluate.commands, ctx.default_map or {})
+    ctx.default_map = dict(spread_settings(evaluate.commands, ctx.default_map or {}))
 
 
 @evaluate.command("retrieval", epilog="Example:  pkg eval retrieval --queries queries.jsonl --qrels qrels.tsv")

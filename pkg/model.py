@@ -29,11 +29,12 @@ class Label(str, Enum):
     CONSTANT = "Constant"
     MODULE = "Module"
     CALL = "Call"
+    CHUNK = "Chunk"
 
 
 DECLARATION_LABELS = (Label.CLASS, Label.CONSTANT, Label.MODULE)
 """What can be found beside functions and blocks; searches can take all three together."""
-EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT, *DECLARATION_LABELS)
+EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT, *DECLARATION_LABELS, Label.CHUNK)
 """The labels whose nodes carry a vector (P-09)."""
 
 
@@ -179,6 +180,14 @@ class Import(NamedTuple):
         return f"from {'.' * self.level}{self.module} import {self.name}{alias}"
 
 
+class Chunk(NamedTuple):
+    """One section of a text file, or a part of a long one, or several short ones."""
+
+    name: str  # its last heading; the name of the file before the first one
+    qualname: str  # all headings that it stands below, such as Usage > Retries
+    span: Span
+
+
 class Call(NamedTuple):
     """One call site: the called expression, where it stands, and the function it stands in."""
 
@@ -242,6 +251,17 @@ class CodeUnit:
     comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
     constants: tuple[Constant, ...] = ()
     module: Module | None = None  # None where all the code is in definitions and imports
+
+
+@dataclass(frozen=True, slots=True)
+class TextUnit:
+    """Everything that extraction found in one text file."""
+
+    text: bytes
+    language: str  # what it is written in (pkg.extract.text_files.text_kinds)
+    status: Status
+    reason: str | None
+    chunks: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

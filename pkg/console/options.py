@@ -94,6 +94,11 @@ build_options = combine(
     jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do."),
     setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out."),
     setting(
+        "--text/--no-text",
+        default=True,
+        help="Read text files too, such as README.md, docs/*.rst and pyproject.toml; --no-text reads code alone.",
+    ),
+    setting(
         "--follow-links/--no-follow-links",
         default=False,
         callback=check_follow_links,

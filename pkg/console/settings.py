@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,18 @@ def check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bo
             " itself; give --follow-links or --no-follow-links"
         )
     return value
+
+
+def spread_settings(commands: Mapping[str, click.Command], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give each command the settings, without those that only an argument of it bears the name of."""
+    return {
+        name: {key: value for key, value in settings.items() if key not in _list_arguments(command)}
+        for name, command in commands.items()
+    }
+
+
+def _list_arguments(command: click.Command) -> set[str | None]:
+    return {each.name for each in command.params if isinstance(each, click.Argument)}
 
 
 def is_by_file(ctx: click.Context, name: str) -> bool:

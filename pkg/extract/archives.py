@@ -1,8 +1,8 @@
 """Read wheels, source distributions and plain zip and tar files where they lie; nothing is unpacked by name.
 
 A compressed tar can only be read from its beginning, while files are asked for in the order of their paths. So the one
-pass that lists it also copies the Python files into a spool: in memory while small, then in an unnamed temporary file.
-Reading is then free in any order.
+pass that lists it also copies the files that are read into a spool: in memory while small, then in an unnamed
+temporary file. Reading is then free in any order.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from pkg.errors import PathError
-from pkg.extract.files import SUFFIXES, Discovery, Entry, describe_oversize, print_path, sort_skips
+from pkg.extract.files import Discovery, Entry, FileChoice, describe_oversize, print_path, sort_skips
 from pkg.extract.ignore import choose_files
 from pkg.model import Skip
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file in an archive; without ``read`` it is either no Python or there is a reason not to read it."""
+    """One file in an archive; without ``read`` it is either not chosen or there is a reason not to read it."""
 
     name: str  # as the archive spells it
     size: int
@@ -51,7 +51,7 @@ with suppress(ImportError):  # an optional part of Python, like the compression 
 _ENCRYPTED = 0x1  # bit of the general purpose flags
 
 
-def list_zip(place: str, max_file_size: int) -> list[Member]:
+def list_zip(place: str, choice: FileChoice) -> list[Member]:
     """List the files of a zip or wheel from its directory; contents stay packed until they are asked for.
 
     The archive stays open as long as one of the members lives. A PathError says what is wrong with it.
@@ -62,14 +62,15 @@ def list_zip(place: str, max_file_size: int) -> list[Member]:
         raise PathError(
             f"{print_path(place)}: not a readable archive ({error}); expected a .zip or .whl file; fetch it again"
         ) from error
-    return [_make_zip_member(archive, info, max_file_size) for info in archive.infolist() if not info.is_dir()]
+    return [_make_zip_member(archive, info, choice) for info in archive.infolist() if not info.is_dir()]
 
 
-def _make_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_file_size: int) -> Member:
+def _make_zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, choice: FileChoice) -> Member:
     name = info.filename
-    if not name.endswith(SUFFIXES):
+    limit = choice.find_limit(name)
+    if limit is None:
         return Member(name, info.file_size)
-    reason = _find_zip_obstacle(info, max_file_size)
+    reason = _find_zip_obstacle(info, limit)
     if reason is not None:
         return Member(name, info.file_size, reason=reason)
     fingerprint = f"{info.CRC:08x}-{info.file_size}"
@@ -109,7 +110,7 @@ _MAX_MEMBERS = 300_000  # the Linux kernel has 90,000; headers pack so well that
 _TAR_DAMAGE = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError)
 
 
-def list_tar(place: str, max_file_size: int) -> list[Member]:
+def list_tar(place: str, choice: FileChoice) -> list[Member]:
     """List the files of a .tar, .tar.gz or .tar.bz2; the compression is known by its first bytes.
 
     A PathError says what is wrong with it.
@@ -117,9 +118,9 @@ def list_tar(place: str, max_file_size: int) -> list[Member]:
     spool = _Spool()
     try:
         with _open_packed(place) as packed:
-            reader = _BoundedReader(packed, max(max_file_size + 1, _MAX_HEADER))
+            reader = _BoundedReader(packed, max(choice.max_file_size + 1, _MAX_HEADER))
             with tarfile.TarFile(fileobj=reader) as archive:  # type: ignore[arg-type]
-                return [_make_tar_member(archive, info, spool, max_file_size) for info in _list_headers(archive)]
+                return [_make_tar_member(archive, info, spool, choice) for info in _list_headers(archive)]
     except _TAR_DAMAGE as error:
         raise PathError(
             f"{print_path(place)}: not a readable archive ({error}); expected a .tar, .tar.gz,"
@@ -147,14 +148,15 @@ def _open_packed(place: str) -> io.BufferedIOBase:
     return open(place, "rb")
 
 
-def _make_tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo, spool: _Spool, max_file_size: int) -> Member:
-    if not info.name.endswith(SUFFIXES):
+def _make_tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo, spool: _Spool, choice: FileChoice) -> Member:
+    limit = choice.find_limit(info.name)
+    if limit is None:
         return Member(info.name, info.size)
-    reason = _find_tar_obstacle(info, spool, max_file_size)
+    reason = _find_tar_obstacle(info, spool, limit)
     file = archive.extractfile(info) if reason is None else None
     if file is None:
         return Member(info.name, info.size, reason=reason)
-    data = file.read(max_file_size + 1)
+    data = file.read(limit + 1)
     if len(data) != info.size:
         raise tarfile.ReadError(f"{info.name}: {len(data):,} bytes seen, {info.size:,} expected")
     return Member(info.name, info.size, f"{zlib.crc32(data):08x}-{info.size}", spool.put(data))
@@ -170,7 +172,7 @@ def _find_tar_obstacle(info: tarfile.TarInfo, spool: _Spool, max_file_size: int)
     if info.size > max_file_size:
         return describe_oversize(info.size, max_file_size)
     if spool.size + info.size > _SPOOL_LIMIT:
-        return f"the archive holds more than {_SPOOL_LIMIT / 1e9:.0f} GB of Python; unpack it and read the folder"
+        return f"the archive holds more than {_SPOOL_LIMIT / 1e9:.0f} GB of text; unpack it and read the folder"
     return None
 
 
@@ -217,12 +219,12 @@ _ARCHIVE_SUFFIX = re.compile(r"\.(zip|whl|tgz|tar(\.gz|\.bz2)?)$", re.IGNORECASE
 _VERSION_SUFFIX = re.compile(r"(?<=.)-v?\d[\w.+!]*$")
 
 
-def discover_archive(place: str, max_file_size: int) -> Discovery:
-    """Find the Python files of an archive; a damaged one is a PathError, a member that cannot be read a Skip."""
-    members, skipped = _label_members(_list_members(place, max_file_size))
+def discover_archive(place: str, choice: FileChoice) -> Discovery:
+    """Find the files of an archive; a damaged one is a PathError, a member that cannot be read a Skip."""
+    members, skipped = _label_members(_list_members(place, choice))
     if not place.lower().endswith(".whl"):
         members = _strip_top_folder(members)
-    chosen, left_out = choose_files(members.keys())
+    chosen, left_out = choose_files(members.keys(), choice)
     skipped += left_out
     entries = []
     for path in chosen:
@@ -245,10 +247,10 @@ def name_archive(filename: str) -> str:
     return print_path(_VERSION_SUFFIX.sub("", stem))
 
 
-def _list_members(place: str, max_file_size: int) -> Iterable[Member]:
+def _list_members(place: str, choice: FileChoice) -> Iterable[Member]:
     if place.lower().endswith((".zip", ".whl")):
-        return list_zip(place, max_file_size)
-    return list_tar(place, max_file_size)
+        return list_zip(place, choice)
+    return list_tar(place, choice)
 
 
 def _label_members(members: Iterable[Member]) -> tuple[dict[str, Member], list[Skip]]:

@@ -1,4 +1,4 @@
-"""Find the Python files of a repository: a folder, a single file, an archive, or a git revision."""
+"""Find the Python and text files of a repository: a folder, a single file, an archive, or a git revision."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pkg.extract.files import (
     SUFFIXES,
     Discovery,
     Entry,
+    FileChoice,
     find_obstacle,
     make_entry,
     print_path,
@@ -42,14 +43,14 @@ _MARKERS = PROJECT_FILES | {VENV_FILE}
 LINK_REASON = "its rules are not applied: a link, which git does not follow either"
 
 
-def discover_folder(folder: str, max_file_size: int, follow_links: bool = False) -> Discovery:
-    """Find the Python files of a folder (P-02); the folder itself is read whatever its name or the rules above say.
+def discover_folder(folder: str, choice: FileChoice, follow_links: bool = False) -> Discovery:
+    """Find the files of a folder (P-02); the folder itself is read whatever its name or the rules above say.
 
     Links that lead out of the folder are left out and named; with follow_links those that stay in the user's home are
     followed.
     """
     root = os.path.abspath(folder)
-    walk = _FolderWalk(root, max_file_size, follow_links)
+    walk = _FolderWalk(root, choice, follow_links)
     walk.run()
     entries = walk.collect_entries()
     name = print_path(os.path.basename(root)) or "root"
@@ -67,12 +68,13 @@ class _Folder(NamedTuple):  # a tree has thousands, and a frozen dataclass takes
 
 
 class _Found(NamedTuple):
-    """A Python file that may be read."""
+    """A file that may be read."""
 
     path: str
     place: str
     linked: bool
     info: os.stat_result
+    limit: int  # bytes
 
 
 @dataclass(slots=True)
@@ -80,15 +82,15 @@ class _Listing:
     """What one folder holds, as far as discovery cares."""
 
     folders: list[os.DirEntry[str]] = field(default_factory=list)
-    files: list[os.DirEntry[str]] = field(default_factory=list)
+    files: list[tuple[os.DirEntry[str], int]] = field(default_factory=list)  # with the size cap of each
     links: list[str] = field(default_factory=list)  # links to folders
     ignore_files: list[str] = field(default_factory=list)
     ignore_links: list[str] = field(default_factory=list)
     markers: list[str] = field(default_factory=list)
 
 
-def _list_folder(place: str) -> _Listing:
-    """List a folder without a system call for an entry: most of a tree is neither Python nor a folder."""
+def _list_folder(place: str, choice: FileChoice) -> _Listing:
+    """List a folder without a system call for an entry: most of a tree is neither read nor a folder."""
     listing = _Listing()
     with os.scandir(place) as entries:
         for entry in entries:
@@ -97,8 +99,8 @@ def _list_folder(place: str) -> _Listing:
                 listing.folders.append(entry)
             elif entry.is_symlink() and _leads_to_folder(entry):
                 listing.links.append(name)
-            elif name.endswith(SUFFIXES):
-                listing.files.append(entry)
+            elif (limit := choice.find_limit(name)) is not None:
+                listing.files.append((entry, limit))
                 if name in _MARKERS:
                     listing.markers.append(name)
             elif name in IGNORE_FILES and (entry.is_symlink() or entry.is_file()):
@@ -118,10 +120,10 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
 class _FolderWalk:
     """One walk: folders first, then round by round the links to folders that the round before brought up."""
 
-    def __init__(self, root: str, max_file_size: int, follow_links: bool) -> None:
+    def __init__(self, root: str, choice: FileChoice, follow_links: bool) -> None:
         self.skipped: list[Skip] = []
         self._root = root
-        self._max_file_size = max_file_size
+        self._choice = choice
         self._boundary = draw_boundary(root, follow_links)
         self._found: list[_Found] = []
         self._links: list[_Folder] = []
@@ -149,7 +151,7 @@ class _FolderWalk:
             if first != path:
                 self.skipped.append(Skip(path, f"same file as {first}"))
             else:
-                entries.append(make_entry(path, found.place, found.info, self._max_file_size, judge))
+                entries.append(make_entry(path, found.place, found.info, found.limit, judge))
         return tuple(sorted(entries, key=lambda entry: entry.path))
 
     def _walk(self, start: _Folder) -> None:
@@ -157,7 +159,7 @@ class _FolderWalk:
         while pending:
             folder = pending.pop()
             try:
-                listing = _list_folder(folder.place)
+                listing = _list_folder(folder.place, self._choice)
             except OSError as error:
                 self._skip_folder(folder, error)
                 continue
@@ -199,8 +201,8 @@ class _FolderWalk:
                 entered.append(_Folder(entry.path, path, rules, folder.linked))
         return entered
 
-    def _take_files(self, folder: _Folder, files: list[os.DirEntry[str]], rules: IgnoreRules) -> None:
-        for entry in files:
+    def _take_files(self, folder: _Folder, files: list[tuple[os.DirEntry[str], int]], rules: IgnoreRules) -> None:
+        for entry, limit in files:
             path = folder.path + entry.name
             if rules.ignores(path):
                 continue
@@ -210,13 +212,13 @@ class _FolderWalk:
                 self._skip(path, _describe_failure(entry, error))
                 continue
             is_link = entry.is_symlink()
-            obstacle = find_obstacle(info, self._max_file_size)
+            obstacle = find_obstacle(info, limit)
             if is_link and stat.S_ISREG(info.st_mode):  # how large another's file is, is not told
                 obstacle = self._boundary.find_fault(entry.path) or obstacle
             if obstacle is not None:
                 self._skip(path, obstacle)
             else:
-                self._found.append(_Found(path, entry.path, folder.linked or is_link, info))
+                self._found.append(_Found(path, entry.path, folder.linked or is_link, info, limit))
 
     def _take_links(self, folder: _Folder, names: list[str], rules: IgnoreRules) -> None:
         for name in names:
@@ -273,10 +275,16 @@ _MEAN_LINE = 2_000  # bytes; functions of long formulas reach 1,500
 _HEAD = 65_536  # minified text shows it at once
 
 
-def discover(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE, follow_links: bool = False) -> Discovery:
+def discover(
+    path: str,
+    max_file_size: int = DEFAULT_MAX_FILE_SIZE,
+    follow_links: bool = False,
+    max_text_size: int | None = None,
+) -> Discovery:
     """Find every Python file at a path without reading any content of a file on disk (P-02).
 
     Folders are walked with their ignore rules; archives and PATH@REVISION are read where they are, never unpacked.
+    max_text_size: bytes up to which text files are found as well; None leaves them out.
     follow_links: take links that lead out of a folder, as far as the user's home; those of an archive or a revision
     are never followed.
     Raise PathError when there is nothing to read at the path; a single bad file is only a Skip.
@@ -285,11 +293,12 @@ def discover(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE, follow_links
         os.path.abspath(path)
     except FileNotFoundError:
         raise PathError(f"cannot read {path}: the working folder was deleted; change to one that exists") from None
+    choice = FileChoice(max_file_size, max_text_size)
     if os.path.isdir(path):
-        return discover_folder(path, max_file_size, follow_links)
+        return discover_folder(path, choice, follow_links)
     if os.path.lexists(path):
-        return _discover_file(path, max_file_size)
-    return _discover_revision(path, max_file_size, follow_links)
+        return _discover_file(path, choice)
+    return _discover_revision(path, choice, follow_links)
 
 
 def looks_minified(text: bytes) -> bool:
@@ -306,7 +315,7 @@ def is_archive(path: str) -> bool:
     return path.lower().endswith(ARCHIVE_SUFFIXES) and os.path.isfile(path)
 
 
-def _discover_file(path: str, max_file_size: int) -> Discovery:
+def _discover_file(path: str, choice: FileChoice) -> Discovery:
     from pkg.extract.files import find_obstacle, make_entry
 
     place = os.path.abspath(path)
@@ -314,29 +323,29 @@ def _discover_file(path: str, max_file_size: int) -> Discovery:
         info = os.stat(place)
     except OSError as error:
         raise PathError(f"{print_path(path)}: cannot be read ({error.strerror}); {_EXPECTED}") from error
-    label = print_path(os.path.basename(place))
-    obstacle = find_obstacle(info, max_file_size)
+    label, limit = print_path(os.path.basename(place)), choice.max_file_size
+    obstacle = find_obstacle(info, limit)
     if not stat.S_ISREG(info.st_mode):
         raise PathError(f"{print_path(path)}: {obstacle}; {_EXPECTED}")
     if place.lower().endswith(ARCHIVE_SUFFIXES):
         from pkg.extract.archives import discover_archive
 
-        return discover_archive(place, max_file_size)
+        return discover_archive(place, choice)
     if not place.lower().endswith(SUFFIXES):
         raise PathError(f"{print_path(path)}: neither a Python file nor an archive; {_EXPECTED}")
-    entries = () if obstacle else (make_entry(label, place, info, max_file_size),)
+    entries = () if obstacle else (make_entry(label, place, info, limit),)
     skipped = sort_skips([Skip(label, obstacle)] if obstacle else [])
     package = name_package(os.path.dirname(place), holds_init)
     return Discovery(print_path(place), os.path.splitext(label)[0], "repository", None, entries, skipped, package)
 
 
-def _discover_revision(path: str, max_file_size: int, follow_links: bool) -> Discovery:
+def _discover_revision(path: str, choice: FileChoice, follow_links: bool) -> Discovery:
     parts = split_revision(path)
     if parts is None:
         raise PathError(f"no such file or folder: {print_path(path)}; {_EXPECTED}")
     from pkg.extract.revisions import discover_revision
 
-    return discover_revision(*parts, max_file_size, follow_links)
+    return discover_revision(*parts, choice, follow_links)
 
 
 def split_revision(path: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""Python files on disk and elsewhere: identity, a cheap fingerprint, a read that notices changes, and decoding."""
+"""Files on disk and elsewhere: identity, a cheap fingerprint, a read that notices changes, and decoding."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeAlias
 
 from pkg.errors import PathError
+from pkg.extract.text_files.text_kinds import find_text_kind
 from pkg.model import Skip
 
 _COOKIE = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
@@ -56,10 +57,24 @@ def _describe(coding: str) -> str:
 
 
 SUFFIXES = (".py", ".pyi", ".pyw")
-"""What a Python file's name ends with; everything else is never looked at."""
+"""What a Python file's name ends with."""
 
 DEFAULT_MAX_FILE_SIZE = 5_000_000
 """Hand-written modules stay far below this; what is larger is data or generated, and costs more than it tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChoice:
+    """Which files are read, by their names, and how large they may be; everything else is never looked at."""
+
+    max_file_size: int = DEFAULT_MAX_FILE_SIZE  # bytes of a Python file
+    max_text_size: int | None = None  # bytes of a text file; None reads none of these
+
+    def find_limit(self, name: str) -> int | None:
+        """Give the size cap of the file of a name or path; None for one that is not read."""
+        if name.endswith(SUFFIXES):
+            return self.max_file_size
+        return None if self.max_text_size is None or find_text_kind(name) is None else self.max_text_size
 
 
 Judge: TypeAlias = Callable[[int, str], str | None]
@@ -68,7 +83,7 @@ Judge: TypeAlias = Callable[[int, str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One Python file that was found; its content is read later, and only when somebody asks."""
+    """One file that was found; its content is read later, and only when somebody asks."""
 
     path: str  # relative posix path inside the source, printable
     fingerprint: str  # changes whenever the content may have changed; made without reading the content

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pkg.extract.files import SUFFIXES
+from pkg.extract.files import FileChoice
 from pkg.model import Skip
 
 GITIGNORE = ".gitignore"
@@ -212,14 +212,16 @@ def is_build_output(folder: str, siblings: Collection[str]) -> bool:
     return folder in _BUILD_OUTPUT and not PROJECT_FILES.isdisjoint(siblings)
 
 
-def choose_files(paths: Collection[str], pkgignore: Mapping[str, bytes] | None = None) -> tuple[list[str], list[Skip]]:
-    """Choose the Python files of an archive or a revision, by the same rules that a folder on disk is read by.
+def choose_files(
+    paths: Collection[str], choice: FileChoice, pkgignore: Mapping[str, bytes] | None = None
+) -> tuple[list[str], list[Skip]]:
+    """Choose the files of an archive or a revision, by the same rules that a folder on disk is read by.
 
     pkgignore maps a folder ("" or "a/b/") to the text of its .pkgignore. The second list has one Skip for each
     virtual environment and each folder of build output.
     """
     listing = _Listing(paths, pkgignore or {})
-    chosen = [path for path in paths if path.endswith(SUFFIXES) and listing.keeps(path)]
+    chosen = [path for path in paths if choice.find_limit(path) is not None and listing.keeps(path)]
     return sorted(chosen), listing.skipped
 
 

@@ -18,6 +18,7 @@ class InputOptions:
     field: str | None = None  # of a corpus row that holds code
     max_file_size: int | None = None  # bytes
     follow_links: bool = False
+    code_only: bool = False  # no text files
 
 
 def seal_fingerprint(stamp: str, options: InputOptions) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 
 from pkg.errors import PathError
 from pkg.extract.boundary import draw_boundary
-from pkg.extract.files import Discovery, Entry, describe_oversize, print_path, sort_skips
+from pkg.extract.files import Discovery, Entry, FileChoice, describe_oversize, print_path, sort_skips
 from pkg.extract.ignore import MAX_IGNORE_FILE_SIZE, PKGIGNORE, choose_files
 from pkg.extract.package_name import list_inits, name_package
 from pkg.model import Skip
@@ -181,8 +181,8 @@ def first_line(text: bytes) -> str:
 _LINK = "120000"  # git's file mode of a symbolic link
 
 
-def discover_revision(folder: str, revision: str, max_file_size: int, follow_links: bool = False) -> Discovery:
-    """Find the Python files of a folder at a revision: tracked files, so only .pkgignore files rule some out.
+def discover_revision(folder: str, revision: str, choice: FileChoice, follow_links: bool = False) -> Discovery:
+    """Find the files of a folder at a revision: tracked files, so only .pkgignore files rule some out.
 
     follow_links: let .git be a link that leads out of the folder; links inside of a revision are never followed.
     Raise PathError where git has no such revision, or the folder has its history elsewhere by such a link.
@@ -196,14 +196,14 @@ def discover_revision(folder: str, revision: str, max_file_size: int, follow_lin
     commit = resolve_commit(root, revision)
     tree = {item.path: item for item in list_tree(root, commit)}
     blobs = Blobs(root)
-    chosen, left_out = choose_files(tree.keys(), _read_pkgignore(tree, blobs))
+    chosen, left_out = choose_files(tree.keys(), choice, _read_pkgignore(tree, blobs))
     skipped = [Skip(print_path(skip.path), skip.reason) for skip in left_out]
     skipped += [Skip(print_path(item.path), _SUBMODULE) for item in tree.values() if item.kind == "commit"]
     skipped += [Skip(print_path(item.path), _IGNORE_LINK) for item in tree.values() if _is_ignore_link(item)]
     entries = []
     for path in chosen:
         item, label = tree[path], print_path(path)
-        reason = _find_obstacle(item, max_file_size)
+        reason = _find_obstacle(item, choice.find_limit(path) or 0)
         if reason is not None:
             skipped.append(Skip(label, reason))
         elif item.kind == "blob":

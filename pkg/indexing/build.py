@@ -41,8 +41,11 @@ def build(
     field: str | None = None,
     max_file_size: int | None = None,
     follow_links: bool = False,
+    text: bool = True,
 ) -> BuildReport:
     """Build or update the graph of a repository, an archive, a git revision or a corpus (docs/papers.md, 9.1).
+
+    text: whether the text files of a repository are read beside its code.
 
     Raises InputError, StoreError or UsageError; the store then holds what it held before. A Ctrl-C is a
     BuildInterrupted, which tells what it holds.
@@ -52,7 +55,7 @@ def build(
     clock, before = StageClock(), store.generation()
     try:
         with clock.stage("discover"):
-            found = find_input(path, source, field, max_file_size, follow_links)
+            found = find_input(path, source, field, max_file_size, follow_links, text)
         return build_input(found, store, options, clock)
     except KeyboardInterrupt as interrupt:
         raise BuildInterrupted(store.generation() != before) from interrupt
@@ -178,9 +181,11 @@ def _without_collector() -> Iterator[None]:
 
 def _check_source(store: GraphStore, found: Input) -> None:
     """Refuse an input without Python, and to pour two different inputs into one source."""
+    from pkg.extract.text_files.text_kinds import find_text_kind
+
     source = found.source
     known = {each.name: each for each in store.sources()}.get(source.name)
-    if known is None and found.entries == ():
+    if known is None and found.entries is not None and all(find_text_kind(each.path) for each in found.entries):
         first = f"; {len(found.skipped)} left out, such as {found.skipped[0]}" if found.skipped else ""
         raise PathError(f"no Python files in {source.root} (expected at least one .py file{first})")
     is_moved = known is not None and (known.root, known.kind) != (source.root, source.kind)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkg.errors import CorpusError
+from pkg.extract.text_files.text_kinds import find_text_kind
 from pkg.indexing.report import BuildReport
 from pkg.model import Skip, Status
 from pkg.resources import open_scratch
@@ -130,7 +131,7 @@ class BuildSession:
     ) -> None:
         self._found, self._plan, self._store, self._writer, self._progress = found, plan, store, writer, progress
         self._source = found.source.name
-        self._has_units = False
+        self._has_units = self._has_changed = False
         self._done = 0
         self._written = self._removed = self._partial = self._same = 0
         self.skipped = list(found.skipped)
@@ -179,17 +180,19 @@ class BuildSession:
 
     def _keep(self, path: str) -> None:
         """Keep the text of a file that is about to change: what it defined tells what else is to be resolved again."""
-        if self._found.source.kind != "corpus":
+        if self._found.source.kind != "corpus" and find_text_kind(path) is None:
+            self._has_changed = True
             self._before.update(self._store.texts(self._source, [path]))
 
     @property
     def has_changed(self) -> bool:
-        """Tell whether any unit was put or removed, or all are imported by other names."""
-        return bool(self._written or self._removed or self._plan.is_moved)
+        """Tell whether any file of code was put or removed, or all are imported by other names."""
+        return self._has_changed or self._plan.is_moved
 
     def change(self) -> Change:
-        """Give what has changed, as resolution wants it."""
-        unchanged = [path for path in self._plan.known.seen() if path not in self._fresh]
+        """Give what has changed, as resolution wants it: text files refer to nothing that it knows."""
+        code = (path for path in self._plan.known.seen() if find_text_kind(path) is None)
+        unchanged = [path for path in code if path not in self._fresh]
         return Change(self._fresh, self._before, unchanged, self._found.source.package, self._plan.is_moved)
 
     def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:

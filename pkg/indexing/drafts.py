@@ -83,6 +83,13 @@ def _start(piece: Class | Function | Block | Import | Constant) -> int:
     return piece.span.start
 
 
+def pack_of(nodes: Iterable[NodeRow], terms: TermRows) -> bytes:
+    """Pack terms with those of some nodes that have any, in the order of nodes."""
+    indexed = [node for node in nodes if node.label in TERM_LABELS]
+    ids, contents = np.array([(node.id, node.content_hash) for node in indexed], np.uint64).reshape(-1, 2).T
+    return pack_terms([node.label for node in indexed], NodeKeys(ids, contents), terms)
+
+
 class Draft:
     """A fragment while it is made: rows first, vectors when the whole batch has been encoded."""
 
@@ -139,9 +146,7 @@ class Draft:
 
     def pack(self, terms: TermRows) -> bytes:
         """Pack terms with the nodes that they are of, in the order of nodes."""
-        indexed = [node for node in self._nodes if node.label in TERM_LABELS]
-        ids, contents = np.array([(node.id, node.content_hash) for node in indexed], np.uint64).reshape(-1, 2).T
-        return pack_terms([node.label for node in indexed], NodeKeys(ids, contents), terms)
+        return pack_of(self._nodes, terms)
 
     def _place(self, span: Span) -> tuple[int, int, int, int]:
         base, line = self._span.start, self._span.start_line - 1

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.encode.word_table import number_identifiers
-from pkg.model import Block, Class, Constant, Docstring, Function, Module
+from pkg.model import Block, Chunk, Class, Constant, Docstring, Function, Module
 from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
@@ -213,6 +213,14 @@ class FieldSpans:
         """Add the fields of an import: what it imports, and the statement for it alone."""
         self._add_written(Field.NAME, name)
         self._add_written(Field.BODY, statement)
+        self.nodes += 1
+
+    def add_chunk(self, chunk: Chunk) -> None:
+        """Add the fields of a chunk: its heading, those above it, and its text."""
+        above = chunk.qualname.removesuffix(chunk.name)
+        self._add_written(Field.NAME, chunk.name)
+        self._add_written(Field.SCOPE, make_heading(self._path, above))
+        self._add(Field.BODY, chunk.span.start, chunk.span.end)
         self.nodes += 1
 
     def add_class(self, definition: Class, own: Iterable[Range], names: Iterable[str]) -> None:

@@ -72,31 +72,39 @@ class Input:
 
 
 def find_input(
-    path: str, source: str | None, field: str | None, max_file_size: int | None, follow_links: bool = False
+    path: str,
+    source: str | None,
+    field: str | None,
+    max_file_size: int | None,
+    follow_links: bool = False,
+    text: bool = True,
 ) -> Input:
-    """Find out what a path is and list its units."""
+    """Find out what a path is and list its units; text: whether text files are among them."""
     from pkg.extract.records import is_corpus
 
     if is_corpus(path):
         return _find_corpus(path, source, field)
     from pkg.extract.discovery import discover, is_archive
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
+    from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE, TEXT_VERSION
     from pkg.resolve.file_records import VERSION
 
+    version = f"{VERSION}.{TEXT_VERSION}" if text else str(VERSION)  # links are told by the first, chunks by the other
     # Before it is listed: what is written meanwhile is read at the next build.
-    stamp = f"{_stamp_file(Path(path))}-{VERSION}" if is_archive(path) else None  # links are told by the version
-    found = discover(path, DEFAULT_MAX_FILE_SIZE if max_file_size is None else max_file_size, follow_links)
+    stamp = f"{_stamp_file(Path(path))}-{version}" if is_archive(path) else None
+    max_text_size = (max_file_size or MAX_TEXT_SIZE) if text else None
+    found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size)
     entries = tuple(
         RawUnit(entry.path, entry.fingerprint, entry.size, Label.FILE, entry.read) for entry in found.entries
     )
     named = Source(source or found.name, found.kind, found.root, found.revision, found.package)
-    options = InputOptions(max_file_size=max_file_size, follow_links=follow_links)
-    stamp = stamp or _stamp_listing(found, VERSION)
+    options = InputOptions(max_file_size=max_file_size, follow_links=follow_links, code_only=not text)
+    stamp = stamp or _stamp_listing(found, version)
     return Input(named, seal_fingerprint(stamp, options), entries, found.skipped)
 
 
-def _stamp_listing(found: Discovery, version: int) -> str:
-    """Tell what was found, and what was left out, from another listing, and links of one version from another's."""
+def _stamp_listing(found: Discovery, version: str) -> str:
+    """Tell what was found, and what was left out, from another listing, and what one version makes from another's."""
     lines = [f"{found.package}\0{version}"]  # by which links are told, whatever the files
     lines += [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
     lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]

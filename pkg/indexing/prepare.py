@@ -25,11 +25,14 @@ from pkg.errors import InputError, UsageError
 from pkg.extract.discovery import looks_minified
 from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
+from pkg.extract.text_files.text_kinds import TextKind, find_text_kind
+from pkg.extract.text_files.text_unit import extract_text
 from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
+from pkg.indexing.text_drafts import TextDraft
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
-from pkg.model import CodeUnit, Label, Span, Status
+from pkg.model import CodeUnit, Label, Span, Status, TextUnit
 from pkg.resources import count_cores, map_ahead, return_free_memory
 from pkg.terms.impacts import TermRows
 from pkg.units import Fragment, Part, UnitGraph, describe_code, format_id, hash_bytes
@@ -37,7 +40,8 @@ from pkg.vectors.quantised import round_vectors
 
 SENT_LIMIT = 100_000  # fragment keys remembered, some 10 MB, so that repeated bodies of a corpus are encoded once
 
-DraftPart = tuple[int, int, "Draft | None"]  # key, first line, and nothing when it was sent before
+AnyDraft: TypeAlias = "Draft | TextDraft"
+DraftPart = tuple[int, int, "AnyDraft | None"]  # key, first line, and nothing when it was sent before
 
 
 class Preparer:
@@ -59,13 +63,17 @@ class Preparer:
         units = self._finish(batch, drafts)
         return units, {"extract": middle - start, "encode": time.process_time() - middle}
 
-    def _draft_unit(self, unit: LoadedUnit) -> tuple[CodeUnit, list[DraftPart]]:
+    def _draft_unit(self, unit: LoadedUnit) -> tuple[CodeUnit | TextUnit, list[DraftPart]]:
+        key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
+        kind = find_text_kind(unit.path) if unit.label is Label.FILE else None
+        if kind is not None:
+            text = _extract_text(unit, kind)
+            return text, [] if text.status is Status.FAILED else [(key, 1, TextDraft(text, self._source, unit.path))]
         code = _extract(unit)
         if unit.label is Label.ROW:
             return code, list(self._cut_parts(code))
         if code.status is Status.FAILED and not code.definitions:
             return code, []
-        key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
         whole = Span(0, len(code.text), 1, 1)
         place = self._source, unit.path
         return code, [(key, 1, Draft(CodePieces(code), whole, place, unit.path, self._docstrings))]
@@ -87,7 +95,9 @@ class Preparer:
             place = self._source, format_id(key)
             yield key, span.start_line, Draft(pieces, span, place, "", self._docstrings) if is_new else None
 
-    def _finish(self, batch: Sequence[LoadedUnit], drafts: list[tuple[CodeUnit, list[DraftPart]]]) -> list[UnitGraph]:
+    def _finish(
+        self, batch: Sequence[LoadedUnit], drafts: list[tuple[CodeUnit | TextUnit, list[DraftPart]]]
+    ) -> list[UnitGraph]:
         """Encode the spans of all drafts in one pass over their joined texts (A-06), and hand out the vectors."""
         fresh = [draft for _, parts in drafts for _, _, draft in parts if draft is not None]
         made = zip(self._encode(fresh), extract_terms(self._fields, [draft.fields for draft in fresh]), strict=True)
@@ -96,7 +106,7 @@ class Preparer:
             for unit, (code, parts) in zip(batch, drafts, strict=True)
         ]
 
-    def _encode(self, drafts: list[Draft]) -> Iterator[np.typing.NDArray[np.float16]]:
+    def _encode(self, drafts: list[AnyDraft]) -> Iterator[np.typing.NDArray[np.float16]]:
         """Give the vectors of each draft in turn: float16 [spans of the draft, dimension]."""
         texts = [draft.encoded_text for draft in drafts]
         offset, spans = 0, []
@@ -109,7 +119,10 @@ class Preparer:
         ends = np.cumsum([len(draft.spans) for draft in drafts])
         return iter(np.split(vectors, ends[:-1]) if drafts else [])
 
-    def _make_unit(self, unit: LoadedUnit, code: CodeUnit, parts: tuple[Part, ...]) -> UnitGraph:
+    def _make_unit(self, unit: LoadedUnit, code: CodeUnit | TextUnit, parts: tuple[Part, ...]) -> UnitGraph:
+        known = None
+        if isinstance(code, CodeUnit) and unit.label is Label.FILE and parts:
+            known = describe_code(self._source, unit.path, code)
         return UnitGraph(
             self._source,
             unit.label,
@@ -120,7 +133,7 @@ class Preparer:
             code.status,
             code.reason,
             parts,
-            describe_code(self._source, unit.path, code) if unit.label is Label.FILE and parts else None,
+            known,
         )
 
 
@@ -128,6 +141,14 @@ def _finish_part(part: DraftPart, made: Iterator[tuple[np.typing.NDArray[np.floa
     key, first_line, draft = part
     fragment: Fragment | None = None if draft is None else draft.finish(key, *next(made))
     return Part(key, first_line, fragment)
+
+
+def _extract_text(unit: LoadedUnit, kind: TextKind) -> TextUnit:
+    text = extract_text(unit.text, kind, unit.path)
+    if unit.verdict is None:
+        return text
+    language, status, reason = unit.verdict
+    return replace(text, language=language, status=status, reason=reason)
 
 
 def _extract(unit: LoadedUnit) -> CodeUnit:

@@ -45,6 +45,7 @@ def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> Bu
             field=read.field,
             max_file_size=read.max_file_size,
             follow_links=read.follow_links,
+            text=not read.code_only,
         )
     except InputError as fault:
         return Skip(source.name, str(fault))

@@ -109,6 +109,7 @@ def watch(
     field: str | None = None,
     max_file_size: int | None = None,
     follow_links: bool = False,
+    text: bool = True,
     poll: bool = False,
     say: Say = lambda fault: None,
     open_target: Callable[[str], GraphStore] | None = None,
@@ -128,8 +129,8 @@ def watch(
     from pkg.graph.opening import open_store
     from pkg.indexing.inputs import find_input
 
-    find = partial(find_input, path, source, field, max_file_size, follow_links)
-    judge = partial(WatchFilter, follow_links=follow_links)
+    find = partial(find_input, path, source, field, max_file_size, follow_links, text)
+    judge = partial(WatchFilter, follow_links=follow_links, text=text)
     rounds = _Rounds(find, partial(open_target or partial(open_store, create=True), store), options, say, judge)
     place = _Place(path)
     yield rounds.build_first()

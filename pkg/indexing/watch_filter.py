@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from pkg.errors import PathError
 from pkg.extract.boundary import draw_boundary
-from pkg.extract.files import SUFFIXES, print_path, read_file
+from pkg.extract.files import FileChoice, print_path, read_file
 from pkg.extract.ignore import (
     IGNORE_FILES,
     MAX_IGNORE_FILE_SIZE,
@@ -18,6 +18,7 @@ from pkg.extract.ignore import (
     is_left_out,
     load_outer_rules,
 )
+from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE
 
 _RULE_FILES = frozenset(IGNORE_FILES) | PROJECT_FILES | {VENV_FILE}
 
@@ -29,8 +30,12 @@ class WatchFilter:
     after each discovery, because what it learns of a folder's rules it keeps.
     """
 
-    def __init__(self, root: str, known: Iterable[str], follow_links: bool = False) -> None:
-        """Take the real path of the folder, and the printable paths of what was found there or left out by name."""
+    def __init__(self, root: str, known: Iterable[str], follow_links: bool = False, text: bool = False) -> None:
+        """Take the real path of the folder, and the printable paths of what was found there or left out by name.
+
+        text: whether text files count.
+        """
+        self._choice = FileChoice(max_text_size=MAX_TEXT_SIZE if text else None)
         self._root = root
         self._prefix = root.rstrip(os.sep) + os.sep
         self._boundary = draw_boundary(root, follow_links)
@@ -51,7 +56,8 @@ class WatchFilter:
             return self._find_rules(_name_folder(path)) is not None
         if os.path.isdir(place):
             return self._find_rules(path + "/") is not None
-        return name.endswith(SUFFIXES) and os.path.lexists(place) and self._holds_file(path)
+        is_read = self._choice.find_limit(name) is not None
+        return is_read and os.path.lexists(place) and self._holds_file(path)
 
     def _holds_file(self, path: str) -> bool:
         if is_editor_lock(path):

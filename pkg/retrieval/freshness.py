@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pkg.errors import PathError
 from pkg.extract.files import DEFAULT_MAX_FILE_SIZE, SUFFIXES, make_fingerprint, read_file, restore_path
 from pkg.extract.input_options import STDIN, is_same_file, parse_fingerprint
+from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE
 from pkg.model import Hit, QueryResult, Source, Stale
 from pkg.retrieval.deps.paths import name_unit
 from pkg.units import format_id, hash_bytes
@@ -157,7 +158,8 @@ def _check_archive(store: GraphStore, source: Source, info: os.stat_result, path
     from pkg.extract.discovery import discover  # of all that reads archives nothing is loaded for one that is the same
 
     try:
-        found = discover(restore_path(source.root), options.max_file_size or DEFAULT_MAX_FILE_SIZE)
+        size = options.max_file_size
+        found = discover(restore_path(source.root), size or DEFAULT_MAX_FILE_SIZE, max_text_size=size or MAX_TEXT_SIZE)
     except PathError:
         return {"": "unreadable"}
     members = {entry.path: _Member(entry.fingerprint, entry.read) for entry in found.entries if entry.path in paths}

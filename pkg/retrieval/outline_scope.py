@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from pkg.errors import QueryError
 from pkg.extract.files import restore_path
 from pkg.model import Node, Source
-from pkg.retrieval.deps.paths import find_files, find_modules, list_sources, looks_like_path, relate_path
+from pkg.retrieval.deps.paths import (
+    find_files,
+    find_modules,
+    list_code_files,
+    list_sources,
+    looks_like_path,
+    relate_path,
+)
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -38,7 +45,7 @@ def find_scope(store: GraphStore, path: str | None, source: str | None) -> Scope
     repositories = [each for each in list_sources(store, source) if each.kind == "repository"]
     if not repositories:
         raise QueryError("an outline is of files, and these sources are corpora of rows; see them with: pkg stats")
-    files = {each.name: sorted(known for known, _, _ in store.fingerprints(each.name)) for each in repositories}
+    files = {each.name: list_code_files(store, each.name) for each in repositories}
     if path is None or not path.strip("/"):
         return _choose([Scope(each.name, "", files[each.name], files[each.name]) for each in repositories], None)
     wanted = os.path.abspath(path) if path.startswith(".") else path

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pkg.errors import QueryError, UnknownWordsError, shorten
 from pkg.model import Label
+from pkg.retrieval.deps.paths import list_code_files
 from pkg.retrieval.query_options import QueryOptions, list_paths
 from pkg.retrieval.question import Question
 from pkg.retrieval.search import LABELS_OF_MODE, Found
@@ -74,8 +75,13 @@ def check_paths(store: GraphStore, options: QueryOptions, found: Found) -> None:
 
 
 def _list_paths(store: GraphStore, source: str | None) -> list[str]:
-    names = [each.name for each in store.sources() if source in (None, each.name)]
-    return sorted({path for name in names for path, _, _ in store.fingerprints(name)})
+    paths: set[str] = set()
+    for each in store.sources():
+        if source in (None, each.name) and each.kind == "corpus":
+            paths.update(path for path, _, _ in store.fingerprints(each.name))
+        elif source in (None, each.name):
+            paths.update(list_code_files(store, each.name))
+    return sorted(paths)
 
 
 def _suggest_globs(glob: str, paths: Sequence[str]) -> list[str]:

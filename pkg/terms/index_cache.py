@@ -12,8 +12,8 @@ from pkg.model import DECLARATION_LABELS, Label, list_group
 if TYPE_CHECKING:
     from pkg.terms.index_segment import StoredTerms, TextSegment
 
-INDEXED = ((Label.FUNCTION,), DECLARATION_LABELS)
-"""What every question searches, each group in one index; the terms of imports are inverted when they are asked for."""
+INDEXED = ((Label.FUNCTION,), DECLARATION_LABELS, (Label.CHUNK,))
+"""What questions search, each group in one index; the terms of imports are inverted when they are asked for."""
 
 
 class TextCache:

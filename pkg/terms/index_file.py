@@ -16,7 +16,7 @@ from pkg.terms.index_segment import TextSegment
 from pkg.terms.inverted_index import LexicalIndex
 from pkg.vectors.vector_file import pack_header, unpack_header
 
-MAGIC = b"PKG terms 3\n"
+MAGIC = b"PKG terms 4\n"
 _ALIGNED = 64
 
 _INVERTED = {"terms": "<u4", "offsets": "<i8", "rows": "<i4", "impacts": "u1"}

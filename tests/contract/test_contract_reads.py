@@ -308,7 +308,8 @@ def test_an_export_is_sorted_and_the_same_each_time(filled: GraphStore) -> None:
 def test_an_export_has_vectors_when_asked(filled: GraphStore) -> None:
     with_vectors = {line["id"]: line for line in filled.export(vectors=True) if "vector" in line}
     assert {line["label"] for line in with_vectors.values()} == {label.value for label in EMBEDDED_LABELS} - {
-        "Constant"
+        "Constant",
+        "Chunk",
     }
     assert {len(line["vector"]) for line in with_vectors.values()} == {filled.stats().dimension}
     plain = [line for line in filled.export() if line.get("id") in with_vectors]

@@ -17,6 +17,7 @@ from pkg.extract.python import extract_unit
 from pkg.extract.recipe.docstring_removal import is_outer, remove_spans, summarise_docstring
 from pkg.graph.store import GraphStore
 from pkg.model import CodeUnit, Function, Label, Source
+from pkg.retrieval.deps.paths import list_code_files
 
 ROW_LABELS = (Label.FUNCTION, Label.CLASS)
 ROOT = "code"  # folder of a source that is no package
@@ -122,7 +123,7 @@ def _read_texts(store: GraphStore, source: Source) -> Iterator[tuple[str, bytes]
     if source.kind == "corpus":
         yield from _read_rows(store, source.name)
     else:
-        yield from store.texts(source.name, [path for path, _, _ in store.fingerprints(source.name)])
+        yield from store.texts(source.name, list_code_files(store, source.name))
 
 
 def _read_rows(store: GraphStore, source: str) -> Iterator[tuple[str, bytes]]:

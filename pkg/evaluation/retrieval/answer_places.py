@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pkg.evaluation.retrieval.rank_scores import DEPTH, Answered
 from pkg.graph.store import GraphStore
 from pkg.model import DECLARATION_LABELS, Label, Node
+from pkg.retrieval.deps.paths import holds_code
 
 SEPARATOR = "::"
 UNIT_LABELS = (Label.FILE, Label.ROW)
@@ -38,7 +39,8 @@ class AnswerPlaces:
     def __init__(self, store: GraphStore, mode: str, source: str | None, depth: int) -> None:
         """Read the nodes; answers are told apart as narrowly as `depth` says, as measure_depth gives it."""
         labels = LABEL_OF_MODE[mode]
-        nodes = sorted(store.nodes(labels, source), key=lambda node: node.id)
+        found = (node for node in store.nodes(labels, source) if mode != "file" or holds_code(node))
+        nodes = sorted(found, key=lambda node: node.id)
         others = store.nodes(DECLARATION_LABELS, source) if mode != "file" else ()
         self.texts = _read_files(store, nodes) if mode == "file" else {node.id: node.content for node in nodes}
         self.distinct = len({node.content_hash for node in nodes})

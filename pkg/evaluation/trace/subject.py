@@ -16,6 +16,7 @@ from pkg.evaluation.trace.traced_run import Named, Plan, Spot
 from pkg.extract.syntax import silence_warnings
 from pkg.graph.store import GraphStore
 from pkg.model import Edge, Label, Node, RelationType, Source
+from pkg.retrieval.deps.paths import holds_code
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -187,7 +188,8 @@ def read_subject(store: GraphStore, name: str | None, folder: Path) -> Subject:
     with store.snapshot():
         source = _choose_source(store, name, folder)
         labels = (Label.FILE, Label.CLASS, Label.FUNCTION)
-        nodes = {node.id: node for node in store.nodes(labels, source.name)}
+        found = (node for node in store.nodes(labels, source.name) if node.label is not Label.FILE or holds_code(node))
+        nodes = {node.id: node for node in found}
         paths = [node.path for node in nodes.values() if node.label is Label.FILE]
         texts = dict(store.texts(source.name, paths))
         outlines = {path: outline_text(texts.get(path, b"")) for path in paths}

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from pkg.vectors.vector_file import VectorIndex
 
 
-INDEXED = {label.value: (label,) for label in (Label.FUNCTION, Label.BLOCK)} | {"Declaration": DECLARATION_LABELS}
+INDEXED = {label.value: (label,) for label in (Label.FUNCTION, Label.BLOCK, Label.CHUNK)} | {
+    "Declaration": DECLARATION_LABELS
+}
 """The labels that queries search, those that are searched together under one name; the vectors of the others are read
 from the database when asked for."""
 

@@ -136,7 +136,10 @@ SCHEMA_6 = _READ_AGAIN
 SCHEMA_7 = "ALTER TABLE source ADD COLUMN package TEXT NOT NULL DEFAULT ''"
 """The package that the root of a source is the folder of; the next build finds it."""
 
-MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7)
+SCHEMA_8 = ""
+"""Text files have nodes of a label that an older PKG does not know; the next build finds them."""
+
+MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7, SCHEMA_8)
 """Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"

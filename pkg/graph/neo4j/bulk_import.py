@@ -60,6 +60,7 @@ NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     Label.CLASS.value: (*_PIECE, "docstring", "decorators", "bases", "embedding"),
     Label.CONSTANT.value: (*_PIECE, "docstring", "value", "annotation", "embedding"),
     Label.MODULE.value: (*_PIECE, "docstring", "embedding"),
+    Label.CHUNK.value: (*_PIECE, "embedding"),
     Label.FUNCTION.value: (
         *_PIECE, *DOCSTRING_PROPERTIES, "decorators", "is_async", "embedding",
     ),

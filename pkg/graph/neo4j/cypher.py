@@ -12,12 +12,14 @@ STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
 """What only the store itself uses, beside the labels and types of the model."""
 
 UNIT_LABELS = (Label.FILE, Label.ROW)
-PIECE_LABELS = (Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT, Label.CONSTANT, Label.MODULE)
+PIECE_LABELS = (
+    Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT, Label.CONSTANT, Label.MODULE, Label.CHUNK,
+)  # fmt: skip
 """What is cut from the text of a file or row."""
 BATCH_LABELS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
 """The nodes of a batch, in the order that its relationships count their ends by."""
 GRAPH_LABELS = (Label.SOURCE, *UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME, Label.LIBRARY, Label.CALL)
-INDEXED_TEXTS = (Label.FUNCTION, Label.IMPORT)
+INDEXED_TEXTS = (Label.FUNCTION, Label.IMPORT, Label.CHUNK)
 STRUCTURE = (RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD, RelationType.IMPORTS)
 BATCH_TYPES = (*(each.value for each in STRUCTURE), HOLDS)
 _CALLERS = (Label.FUNCTION, *UNIT_LABELS)
@@ -122,6 +124,8 @@ version 4 has constants, modules, vectors of classes and terms of all three.
 
 The next build reads all again, to find them.
 """
+UPGRADE_4 = (f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 5",)
+"""Version 5 has chunks of text files, for which it needs constraints and indexes; the next build finds them."""
 LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
 ASK_NOTHING = "RETURN 1"
 RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1, s.stamp = randomUUID()"

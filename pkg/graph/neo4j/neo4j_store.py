@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from pkg.graph.neo4j.searching import VectorSearch
     from pkg.terms.inverted_index import TextParts
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
 MOST_TOGETHER = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
@@ -133,7 +133,7 @@ class Neo4jStore:
         """
         view = self._reader.view
         if 0 < view.version < SCHEMA_VERSION:
-            self._schema.upgrade()
+            self._schema.upgrade(view.version)
         if (view.encoder, view.dimension) != (encoder, dimension):
             self._schema.create(is_new=not view.encoder)
             parameters = {"encoder": encoder, "dimension": dimension, "version": SCHEMA_VERSION}

@@ -41,9 +41,9 @@ class Schema:
                 self._take_back(cypher.SHOW_INDEXES, cypher.DROP_INDEX)
             raise
 
-    def upgrade(self) -> None:
+    def upgrade(self, version: int) -> None:
         """Bring a graph of an older version to the present one."""
-        self._run((*cypher.UPGRADE, *cypher.list_schema()))
+        self._run((*(cypher.UPGRADE if version < 4 else ()), *cypher.list_schema(), *cypher.UPGRADE_4))
 
     def _take_back(self, listing: str, drop: str) -> None:
         self._run(drop.format(name=row["name"]) for row in self._list(listing))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pkg.model import Label, Node, RelationType
 from pkg.retrieval.deps.answer import Entry
 from pkg.retrieval.deps.entry_rules import CALLED_NAMES, DECORATED, HANDED, NAMED, Decorated, Handed, match_dotted
-from pkg.retrieval.deps.paths import name_unit
+from pkg.retrieval.deps.paths import list_code_files, name_unit
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -151,7 +151,7 @@ class _HandedOn:
 
     def find(self) -> Iterator[tuple[str, Entry]]:
         """Give the ids of what is handed on, with the way in."""
-        paths = sorted(path for path, _, _ in self._store.fingerprints(self._source))
+        paths = list_code_files(self._store, self._source)
         for start in range(0, len(paths), FILES_AT_ONCE):
             for path, text in self._store.texts(self._source, paths[start : start + FILES_AT_ONCE]):
                 if _CALL.search(text) and self._holds_name(text):

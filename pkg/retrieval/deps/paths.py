@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pkg.errors import NodeNotFoundError, QueryError
+from pkg.extract.text_files.text_kinds import find_text_kind
 from pkg.model import Label, Node, Source
 from pkg.units import format_id, hash_key
 
@@ -66,6 +67,16 @@ def derive_module(path: str, package: str = "") -> str:
 def _write_whole(path: str, package: str) -> str:
     """Write a path from the top of the outermost package."""
     return f"{package.replace('.', '/')}/{path}" if package else path
+
+
+def holds_code(unit: Node) -> bool:
+    """Tell whether a file or row holds code: all do but text files."""
+    return unit.label is Label.ROW or find_text_kind(unit.path) is None
+
+
+def list_code_files(store: GraphStore, source: str) -> list[str]:
+    """List the paths of the files of a repository in their order, without those of text files."""
+    return sorted(path for path, _, _ in store.fingerprints(source) if find_text_kind(path) is None)
 
 
 def relate_path(path: str, root: str) -> str:

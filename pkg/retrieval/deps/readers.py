@@ -23,7 +23,7 @@ from pkg.retrieval.deps.answer import (
 )
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, order_link
-from pkg.retrieval.deps.paths import derive_module, name_unit
+from pkg.retrieval.deps.paths import derive_module, list_code_files, name_unit
 from pkg.retrieval.deps.reads import Handle, Read, ReadQuestion, find_reads, find_words
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class _Search:
         """Give the reads by path of the file or row."""
         if self.reader.file_of(self._node) is None:
             return self._read_row()
-        known = {path for path, _, _ in self._store.fingerprints(self._node.source)}
+        known = set(list_code_files(self._store, self._node.source))
         scope = self._node.qualname.rpartition(".")[0]
         self._handles[self._node.path].add(Handle(self._node.name, None, scope))
         for owner in self._list_owners(scope):

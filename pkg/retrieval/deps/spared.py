@@ -13,7 +13,7 @@ from pkg.model import Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import is_test, make_place
 from pkg.retrieval.deps.entries import find_entries
 from pkg.retrieval.deps.outside_bases import OutsideBases, close_over, is_special
-from pkg.retrieval.deps.paths import derive_module
+from pkg.retrieval.deps.paths import derive_module, list_code_files
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -105,7 +105,7 @@ class Spared:
         """Find what __all__ lists, and names that stand in the texts beside definitions, imports and bound calls."""
         texts = _Texts(self._list_sites())
         for source in sorted({node.source for node in loose}):
-            paths = sorted(path for path, _, _ in self._store.fingerprints(source))
+            paths = list_code_files(self._store, source)
             for start in range(0, len(paths), FILES_AT_ONCE):
                 for path, text in self._store.texts(source, paths[start : start + FILES_AT_ONCE]):
                     texts.read(source, path, text)

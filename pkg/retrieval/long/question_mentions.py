@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.graph.path_filter import is_test
 from pkg.model import Label, Node
+from pkg.retrieval.deps.paths import list_code_files
 from pkg.retrieval.long.tracebacks import StackFrame
 from pkg.retrieval.question import Question
 
@@ -113,7 +114,7 @@ def _index_paths(store: GraphStore, source: str | None) -> PathIndex:
     index = PathIndex(())
     for each in store.sources():
         if each.kind != "corpus" and source in (None, each.name):
-            index.add((path for path, _, _ in store.fingerprints(each.name)), each.package)
+            index.add(list_code_files(store, each.name), each.package)
     return index
 
 

@@ -1,0 +1,159 @@
+"""Find the headings of texts in Markdown and in reStructuredText, the second of which plain texts use too."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+MOST_OF_A_TITLE = 120  # characters; what is longer is a paragraph that looks like a heading
+
+Lines = Sequence[bytes]
+"""The lines of a text, each with its end."""
+
+
+class Heading(NamedTuple):
+    """A heading: the number of its first line, from 0 on, how deep it stands, from 1 on, and what it says."""
+
+    line: int
+    level: int
+    title: str
+
+
+# No pattern here looks twice at what it has passed: a line may be as long as a file.
+_FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
+_ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r\n]|$)")
+_SETEXT = re.compile(rb" {0,3}(=+|-+)[ \t\r\n]*$")
+_NO_PARAGRAPH = re.compile(rb" {4}|\t| {0,3}(?:[-+*>|#<]|\d+[.)] |:?-+:?\|)")
+_HTML_HEADING = re.compile(rb"[ \t]*<h([1-6])\b[^>]*>(.*?)</h\1>", re.IGNORECASE | re.DOTALL)
+_COMMENT, _COMMENT_END = b"<!--", b"-->"
+MOST_OF_MATTER = 200  # lines; two dashed lines further apart are something else
+_MATTER, _MATTER_END = re.compile(rb"(?:---|\+\+\+)[ \t\r]*$"), re.compile(rb"(?:---|\+\+\+|\.\.\.)[ \t\r]*$")
+
+
+def find_markdown_headings(lines: Lines) -> Iterator[Heading]:
+    """Find the headings of Markdown: those with #, underlined ones and those in HTML, none in code or comments."""
+    fenced, is_comment = find_fenced(lines), False
+    for number in range(count_matter(lines), len(lines)):
+        line = lines[number]
+        if number in fenced:
+            continue
+        if is_comment or line.lstrip().startswith(_COMMENT):
+            is_comment = _COMMENT_END not in line
+        elif found := _ATX.match(line):
+            yield from _make_heading(number, len(found[1]), _cut_closing(line[found.end() :].strip()))
+        elif found := _HTML_HEADING.match(line):
+            yield from _make_heading(number, int(found[1]), found[2])
+        elif (found := _SETEXT.match(line)) and number - 1 not in fenced and _is_single(lines, number - 1):
+            yield from _make_heading(number - 1, 1 if found[1][:1] == b"=" else 2, lines[number - 1])
+
+
+def find_fenced(lines: Lines) -> set[int]:
+    """Number the lines of Markdown that are in blocks of code, fences too; a block without an end has the rest."""
+    fence, fenced = b"", set()
+    for number, line in enumerate(lines):
+        if fence:
+            fenced.add(number)
+            fence = b"" if _ends_fence(line, fence) else fence
+        elif fence := _open_fence(line):
+            fenced.add(number)
+    return fenced
+
+
+def count_matter(lines: Lines) -> int:
+    """Count the lines of the settings that a text begins with, between two lines of dashes or plus signs."""
+    if not lines or not _MATTER.match(lines[0]):
+        return 0
+    return next(
+        (number + 1 for number in range(1, min(len(lines), MOST_OF_MATTER)) if _MATTER_END.match(lines[number])), 0
+    )
+
+
+def _open_fence(line: bytes) -> bytes:
+    """Give the signs that begin a block of code; none where the line does not, or ends it again."""
+    found = _FENCE.match(line)
+    return b"" if found is None or (found[1][:1] == b"`" and b"`" in line[found.end() :]) else found[1]
+
+
+def _cut_closing(title: bytes) -> bytes:
+    """Cut the # signs that a heading may end with."""
+    rest = title.rstrip(b"#")
+    return rest.rstrip() if not rest or rest[-1:] in b" \t" else title
+
+
+def _ends_fence(line: bytes, fence: bytes) -> bool:
+    found = _FENCE.match(line)
+    closes = found is not None and found[1][:1] == fence[:1] and len(found[1]) >= len(fence)
+    return closes and not line.strip().strip(fence[:1])
+
+
+def _is_single(lines: Lines, number: int) -> bool:
+    """Tell whether a line is a paragraph of its own that a line below it can make a heading."""
+    if number < 0 or not lines[number].strip() or _NO_PARAGRAPH.match(lines[number]):
+        return False
+    return number == 0 or not lines[number - 1].strip() or _ATX.match(lines[number - 1]) is not None
+
+
+_TAG = re.compile(r"<[^<>]*>")
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?")
+_ANCHOR = re.compile(r"\{#[^{}]*\}\s*$")
+_ROLE = re.compile(r"(?::[\w.+-]+){1,3}:`([^`<]*)(?:<[^`]*>)?`")
+_MARKS = re.compile(r"`+|\*{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+
+
+def _make_heading(line: int, level: int, title: bytes) -> Iterator[Heading]:
+    """Give the heading, unless it says nothing."""
+    text = clean_title(title)
+    if text:
+        yield Heading(line, level, text)
+
+
+def clean_title(title: bytes) -> str:
+    """Write a title without its markup, on one line; a long one is cut."""
+    text = title[: 8 * MOST_OF_A_TITLE].decode("utf-8", "replace")
+    text = _ROLE.sub(r"\1", _ANCHOR.sub("", _TAG.sub("", text)))
+    text = html.unescape(_MARKS.sub("", _LINK.sub(r"\1", text)))
+    text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return text if len(text) <= MOST_OF_A_TITLE else f"{text[:MOST_OF_A_TITLE]}..."
+
+
+_ADORNED = re.compile(rb"([!-/:-@\[-`{-~])\1*[ \t\r\n]*$")
+SHORTEST_LINE = 4  # characters from which on a line below a longer title makes it a heading, as docutils has it
+
+
+def find_underlined_headings(lines: Lines) -> Iterator[Heading]:
+    """Find the headings that a line of signs stands below, or above and below: how deep, their first mention tells."""
+    levels: dict[tuple[bytes, bool], int] = {}
+    number = 0
+    while number < len(lines) - 1:
+        found = _match_title(lines, number)
+        if found is None:
+            number += 1
+            continue
+        title, sign, is_over = found
+        level = levels.setdefault((sign, is_over), len(levels) + 1)
+        yield from _make_heading(number, level, lines[title])
+        number = title + 2
+
+
+def _match_title(lines: Lines, number: int) -> tuple[int, bytes, bool] | None:
+    """Give the line of a title that begins at a line, the sign that adorns it, and whether it does above too."""
+    above = _ADORNED.match(lines[number])
+    if above is not None:
+        is_framed = number + 2 < len(lines) and lines[number].strip() == lines[number + 2].strip()
+        if is_framed and _is_title(lines[number + 1].strip(), lines[number + 2]):
+            return number + 1, above[1], True
+        return None
+    below = _ADORNED.match(lines[number + 1])
+    is_flush = not lines[number][:1].isspace()
+    if below is not None and is_flush and _is_title(lines[number].rstrip(), lines[number + 1]):
+        return (number, below[1], False) if number == 0 or not lines[number - 1].strip() else None
+    return None
+
+
+def _is_title(title: bytes, line: bytes) -> bool:
+    length = len(line.strip())
+    if not title or _ADORNED.match(title):
+        return False
+    return length >= SHORTEST_LINE or length >= len(title.decode("utf-8", "replace"))

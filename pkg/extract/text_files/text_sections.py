@@ -1,0 +1,191 @@
+"""Cut a text file into sections by its headings: long ones between paragraphs, tiny neighbours joined (Q-06)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import ceil
+from typing import NamedTuple
+
+from pkg.extract.text_files.markup_headings import (
+    MOST_OF_A_TITLE,
+    Heading,
+    Lines,
+    find_fenced,
+    find_markdown_headings,
+    find_underlined_headings,
+)
+from pkg.extract.text_files.settings_headings import find_keys, find_tables
+from pkg.extract.text_files.text_kinds import TextKind
+from pkg.model import Chunk, Span
+
+MOST_OF_A_CHUNK = 1_500  # bytes
+"""As much as the papers' chunks have; the vector of a longer one is of no one thing any more, and models with a window
+of 256 tokens, such as MiniLM, do not read its end."""
+LEAST_OF_A_CHUNK = 200  # bytes; what is shorter, such as a title alone, says too little without its neighbours
+
+_FINDERS: dict[TextKind, Callable[[Lines], Iterable[Heading]]] = {
+    "markdown": find_markdown_headings, "rst": find_underlined_headings, "text": find_underlined_headings,
+    "toml": find_tables, "ini": find_tables, "yaml": find_keys,
+}  # fmt: skip
+_BOM = b"\xef\xbb\xbf"
+_BETWEEN, _BESIDE = " > ", " / "  # headings one below the other, and those of sections that were joined
+
+
+def cut_sections(text: bytes, kind: TextKind, name: str) -> tuple[Chunk, ...]:
+    """Cut a text, in UTF-8, into chunks in their order; what stands before the first heading is called by a name.
+
+    Together the chunks hold all of it but for white space around them and a byte order mark.
+    """
+    first = len(_BOM) if text.startswith(_BOM) else 0
+    lines = _split_lines(text[first:])
+    starts = [0, *accumulate(map(len, lines))]
+    sections = _join_tiny(_list_sections(starts, list(_FINDERS[kind](lines))))
+    cutter = _Cutter(text[first:], (_find_paragraphs(lines, starts, kind), _find_behind_blank(lines, starts), starts))
+    newlines = [first + start for start in starts]
+    return tuple(
+        _make_chunk(section, _place(newlines, first + start, first + end), name)
+        for section in sections
+        for start, end in cutter.cut(section.start, section.end)
+    )
+
+
+def _split_lines(text: bytes) -> list[bytes]:
+    lines = [line + b"\n" for line in text.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+class _Section(NamedTuple):
+    """A piece of a text below some headings, in byte offsets [start, end)."""
+
+    start: int
+    end: int
+    above: tuple[str, ...]  # headings above its own
+    titles: tuple[str, ...]  # its own; none before the first heading, several where sections were joined
+
+    @property
+    def size(self) -> int:
+        """Count its bytes."""
+        return self.end - self.start
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Give the headings that stand above what follows deeper down."""
+        return (*self.above, *self.titles[-1:])
+
+
+def _list_sections(starts: Sequence[int], headings: Sequence[Heading]) -> Iterator[_Section]:
+    """List the sections of a text, what stands before the first heading among them."""
+    ends = [*(starts[heading.line] for heading in headings), starts[-1]]
+    yield _Section(0, ends[0], (), ())
+    open_headings: list[Heading] = []
+    for heading, end in zip(headings, ends[1:], strict=True):
+        while open_headings and open_headings[-1].level >= heading.level:
+            open_headings.pop()
+        yield _Section(starts[heading.line], end, tuple(each.title for each in open_headings), (heading.title,))
+        open_headings.append(heading)
+
+
+def _join_tiny(sections: Iterable[_Section]) -> Iterator[_Section]:
+    """Join neighbours of which one is tiny, where they are of one chapter and fit into a chunk together."""
+    last: _Section | None = None
+    for section in sections:
+        joined = _join(last, section) if last is not None else section
+        if joined is None and last is not None:
+            yield last
+        last = joined or section
+    if last is not None:
+        yield last
+
+
+def _join(one: _Section, other: _Section) -> _Section | None:
+    """Join two sections that follow each other; None where they are better kept apart."""
+    is_tiny = min(one.size, other.size) < LEAST_OF_A_CHUNK and one.size + other.size <= MOST_OF_A_CHUNK
+    if not one.size:
+        return other
+    if not is_tiny:
+        return None
+    if other.above[: len(one.path)] == one.path:  # the other stands below the one
+        named = other if one.size < LEAST_OF_A_CHUNK else one
+        return _Section(one.start, other.end, named.above, named.titles)
+    if one.titles and one.above == other.above:
+        return _Section(one.start, other.end, one.above, one.titles + other.titles)
+    return None
+
+
+def _find_paragraphs(lines: Lines, starts: Sequence[int], kind: TextKind) -> list[int]:
+    """Give where paragraphs begin: behind a blank line, not indented, and not inside a block of code."""
+    fenced = find_fenced(lines) if kind == "markdown" else set()
+    return [
+        starts[number]
+        for number in range(1, len(lines))
+        if not lines[number - 1].strip() and not lines[number][:1].isspace() and number not in fenced
+    ]
+
+
+def _find_behind_blank(lines: Lines, starts: Sequence[int]) -> list[int]:
+    return [starts[number] for number in range(1, len(lines)) if not lines[number - 1].strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cutter:
+    """Cut pieces that are too long for a chunk, at the strongest marks that they hold."""
+
+    text: bytes
+    marks: tuple[Sequence[int], ...]  # byte offsets, ascending; the strongest first
+
+    def cut(self, start: int, end: int, level: int = 0) -> Iterator[tuple[int, int]]:
+        """Give the byte offsets of the pieces, none of white space alone, each from its first to its last character."""
+        if end - start <= MOST_OF_A_CHUNK:
+            yield from self._trim(start, end)
+        elif level == len(self.marks):
+            yield from self._cut_line(start, end)
+        else:
+            marks = self.marks[level]
+            inside = marks[bisect_right(marks, start) : bisect_left(marks, end)]
+            for piece in self._group([start, *inside, end]):
+                yield from self.cut(*piece, level + 1)
+
+    def _group(self, ends: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Put neighbouring pieces together, into chunks of about one size; a longer piece stays alone."""
+        size = ends[-1] - ends[0]
+        enough = size / ceil(size / MOST_OF_A_CHUNK)
+        first = ends[0]
+        for start, end in pairwise(ends):
+            if first < start and (end - first > MOST_OF_A_CHUNK or start - first >= enough):
+                yield first, start
+                first = start
+        yield first, ends[-1]
+
+    def _cut_line(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Cut a line between words; where there are none, between letters."""
+        while end - start > MOST_OF_A_CHUNK:
+            stop = self.text.rfind(b" ", start + MOST_OF_A_CHUNK // 2, start + MOST_OF_A_CHUNK) + 1
+            if not stop:
+                stop = start + MOST_OF_A_CHUNK
+                while self.text[stop] & 0xC0 == 0x80:  # inside of a letter
+                    stop -= 1
+            yield from self._trim(start, stop)
+            start = stop
+        yield from self._trim(start, end)
+
+    def _trim(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Leave out the blank lines before a piece and the white space after it."""
+        piece = self.text[start:end]
+        kept = piece.rstrip()
+        if kept:
+            blank = len(kept) - len(kept.lstrip())
+            yield start + kept.rfind(b"\n", 0, blank) + 1, start + len(kept)
+
+
+def _place(newlines: Sequence[int], start: int, end: int) -> Span:
+    return Span(start, end, bisect_right(newlines, start), bisect_right(newlines, end - 1))
+
+
+def _make_chunk(section: _Section, span: Span, name: str) -> Chunk:
+    title = _BESIDE.join(section.titles) or name
+    title = title if len(title) <= MOST_OF_A_TITLE else f"{title[:MOST_OF_A_TITLE]}..."
+    return Chunk(title, _BETWEEN.join((*section.above, title)), span)
