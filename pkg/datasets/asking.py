@@ -39,11 +39,13 @@ class Reply:
 class Asker:
     """A model with a memory of what it has written; counts what it was really asked for."""
 
-    def __init__(self, model: TextModel, cache: TextCache) -> None:
+    def __init__(self, model: TextModel, cache: TextCache, listen: Callable[[int], None] | None = None) -> None:
+        """Ask a model; listen is told after each reply how many there were."""
         self.model = model
         self.usage = Usage()
         self.known = 0  # texts that an earlier run was paid for
-        self._cache = cache
+        self._cache, self._listen = cache, listen
+        self._replies = 0
         self._lock = Lock()
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Reply]:
@@ -60,6 +62,12 @@ class Asker:
             yield from map_ahead(lambda request: pool.submit(self._ask_one, request), requests, model.parallel)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+    def tell(self) -> None:
+        """Tell who listens that one more reply was read."""
+        self._replies += 1
+        if self._listen is not None:
+            self._listen(self._replies)
 
     def _ask_one(self, request: Request) -> Reply:
         key = make_key(self.model, request.asked, request.decoding)
@@ -119,6 +127,7 @@ def run_step(
     """Ask, and give the rows that come of the replies; read tells them, or why there is none."""
     for reply in asker.ask(requests):
         counts.taken += 1
+        asker.tell()
         found = reply.fault or read(reply)
         if isinstance(found, str):
             counts.drop(found)

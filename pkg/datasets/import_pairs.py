@@ -39,10 +39,10 @@ def write_pairs(
         said = [{"question": pair.question, "answer": pair.answer, "type": TYPE} for pair in pairs]
         return [make_row(place, origin, each) for each in said]
 
-    yield from drop_twins(run_step(asker, ask_pairs(files, options), read, counts), counts)
+    yield from drop_twins(run_step(asker, ask_tables(files, options), read, counts), counts)
 
 
-def ask_pairs(files: Iterable[ImportingFile], options: DatasetOptions) -> Iterator[Request]:
+def ask_tables(files: Iterable[ImportingFile], options: DatasetOptions) -> Iterator[Request]:
     """Ask about the table of each file."""
     for file in files:
         words = {"path": file.path, "table": render_table(file)}

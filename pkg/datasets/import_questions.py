@@ -118,7 +118,9 @@ def _describe_way(record: ImportRecord) -> str:
     if record.artifact_type == "module":
         return f"{name} of this repository, a module that stands in `{record.target_file}` {line}"
     if record.artifact_type in ("class", "function"):
-        return f"the {record.artifact_type} {name} of this repository, which is defined in `{record.target_file}` {line}"
+        return (
+            f"the {record.artifact_type} {name} of this repository, which is defined in `{record.target_file}` {line}"
+        )
     what = "" if record.artifact_type == "unknown" else f"the {record.artifact_type} "
     return f"{what}{name} of this repository, from `{record.target_file}` {line}"
 
@@ -136,7 +138,9 @@ def _ask_table(file: ImportingFile) -> _Pair:
 def _ask_libraries(file: ImportingFile) -> _Pair:
     records = [each for each in file.records if each.library_name is not None]
     names = _list_quoted(each.library_name for each in records)
-    answer = f"`{file.path}` imports {names}." if names else f"None: `{file.path}` imports files of this repository alone."
+    answer = (
+        f"`{file.path}` imports {names}." if names else f"None: `{file.path}` imports files of this repository alone."
+    )
     return _Pair("libraries", f"Which libraries does the file `{file.path}` import?", answer, _list_lines(records))
 
 
@@ -222,7 +226,9 @@ def _is_foreign(path: str, file: ImportingFile) -> bool:
 def _ask_absent(file: ImportingFile, random: Random) -> _Pair:
     name = random.choice([each for each in INVENTED if each not in file.libraries])
     libraries = _list_quoted(each.library_name for each in file.records)
-    reason = f"the libraries that it imports are {libraries}" if libraries else "it imports files of this repository alone"
+    reason = (
+        f"the libraries that it imports are {libraries}" if libraries else "it imports files of this repository alone"
+    )
     answer = f"No: `{file.path}` does not import `{name}`, nor does any file of this repository; {reason}."
     return _Pair("absent", f"For what does the file `{file.path}` use the library `{name}`?", answer)
 

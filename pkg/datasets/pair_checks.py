@@ -32,14 +32,14 @@ class Repository:
 
 
 class Repositories:
-    """The paths of several repositories, by their names; rows of one that is not known name its files."""
+    """The paths of several repositories, by their names."""
 
     def __init__(self, paths: Mapping[str, Collection[str]]) -> None:
         self._known = {name: Repository(each) for name, each in paths.items()}
 
     def find(self, name: str) -> Repository:
         """Give a repository by its name."""
-        return self._known.get(name) or Repository(())
+        return self._known[name]
 
 
 def _list_ends(path: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What models are asked, as data files say it: the prompt of each step with its version, and the corpus of questions."""
+"""What models are asked, as data files say it: the prompt of each step with its version, and the question corpus."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS text (
     key BLOB PRIMARY KEY, text TEXT, finish TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, seconds REAL
 ) WITHOUT ROWID"""
 _FIND = "SELECT text, finish, prompt_tokens, completion_tokens, seconds FROM text WHERE key = ?"
-_PUT = "INSERT OR REPLACE INTO text (key, text, finish, prompt_tokens, completion_tokens, seconds) VALUES (?, ?, ?, ?, ?, ?)"
+_PUT = """INSERT OR REPLACE INTO text (key, text, finish, prompt_tokens, completion_tokens, seconds)
+    VALUES (?, ?, ?, ?, ?, ?)"""
 
 
 def make_key(model: TextModel, asked: Conversation, decoding: Decoding) -> bytes:
