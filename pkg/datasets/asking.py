@@ -12,7 +12,7 @@ from pkg.datasets.dataset_rows import Place, Row, StepCounts
 from pkg.errors import ContextLengthError, ModelAnswerError
 from pkg.models.prompt_batch import BatchingModel, Conversation, write
 from pkg.models.text_cache import TextCache, make_key
-from pkg.models.text_model import Decoding, Generation, TextModel, Usage
+from pkg.models.text_model import Decoding, Generation, Message, TextModel, Usage
 from pkg.resources import map_ahead
 
 
@@ -24,6 +24,7 @@ class Request:
     row: Row  # what is known of it already
     asked: Conversation
     decoding: Decoding
+    begun: str = ""  # how the answer begins, for models that can be begun for
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Reply:
     """What the model wrote, or why it could not."""
 
     request: Request
-    text: str
+    text: str  # with the beginning that it was given
     is_cut: bool = False  # its tokens ran out
     fault: str = ""
 
@@ -70,16 +71,27 @@ class Asker:
             self._listen(self._replies)
 
     def _ask_one(self, request: Request) -> Reply:
-        key = make_key(self.model, request.asked, request.decoding)
+        asked = self._begin(request)
+        key = make_key(self.model, asked, request.decoding)
         found = self._find(key)
         if found is not None:
-            return _reply(request, found)
+            return self._reply(request, found)
         try:
-            written = write(self.model, request.asked, request.decoding)
+            written = write(self.model, asked, request.decoding)
         except (ContextLengthError, ModelAnswerError) as fault:
             return Reply(request, "", fault=_name_fault(fault))
         self._keep(key, written)
-        return _reply(request, written)
+        return self._reply(request, written)
+
+    def _begin(self, request: Request) -> Conversation:
+        """Add how the answer begins, where the model goes on from there."""
+        if not request.begun or not self.model.can_prime:
+            return request.asked
+        return Conversation((*request.asked.messages, Message("assistant", request.begun)))
+
+    def _reply(self, request: Request, written: Generation) -> Reply:
+        begun = request.begun if self.model.can_prime else ""
+        return Reply(request, begun + written.text, written.finish == "length")
 
     def _ask_batches(self, model: BatchingModel, requests: Iterable[Request]) -> Iterator[Reply]:
         """Ask for as many at a time as are worth it, each batch of one decoding."""
@@ -88,9 +100,10 @@ class Asker:
                 yield from self._ask_batch(model, batch, decoding)
 
     def _ask_batch(self, model: BatchingModel, batch: list[Request], decoding: Decoding) -> list[Reply]:
-        keys = [make_key(self.model, request.asked, decoding) for request in batch]
+        prompts = [self._begin(request) for request in batch]
+        keys = [make_key(self.model, asked, decoding) for asked in prompts]
         found = {key: known for key in keys if (known := self._find(key)) is not None}
-        missing = {key: request.asked for key, request in zip(keys, batch, strict=True) if key not in found}
+        missing = {key: asked for key, asked in zip(keys, prompts, strict=True) if key not in found}
         try:
             written = model.write_batch(list(missing.values()), decoding) if missing else []
         except (ContextLengthError, ModelAnswerError):  # of one of them; each is asked for alone
@@ -98,7 +111,7 @@ class Asker:
         for key, each in zip(missing, written, strict=True):
             self._keep(key, each)
             found[key] = each
-        return [_reply(request, found[key]) for key, request in zip(keys, batch, strict=True)]
+        return [self._reply(request, found[key]) for key, request in zip(keys, batch, strict=True)]
 
     def _find(self, key: bytes) -> Generation | None:
         found = self._cache.find(key)
@@ -111,10 +124,6 @@ class Asker:
         self._cache.put(key, written)
         with self._lock:
             self.usage += written.usage
-
-
-def _reply(request: Request, written: Generation) -> Reply:
-    return Reply(request, written.text, written.finish == "length")
 
 
 def _name_fault(fault: ContextLengthError | ModelAnswerError) -> str:

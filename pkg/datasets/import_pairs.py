@@ -46,7 +46,7 @@ def ask_tables(files: Iterable[ImportingFile], options: DatasetOptions) -> Itera
     """Ask about the table of each file."""
     for file in files:
         words = {"path": file.path, "table": render_table(file)}
-        yield Request(file.place, {}, render_prompt(STEP, words), options.decode())
+        yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), "Question:")
 
 
 def render_table(file: ImportingFile) -> str:

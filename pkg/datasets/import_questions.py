@@ -51,7 +51,8 @@ class ImportingFile:
     records: tuple[ImportRecord, ...]
     paths: tuple[str, ...]  # of all files of the source
     libraries: frozenset[str]  # that any file of the source imports
-    words: frozenset[str]  # of names in its import statements, and in those of packages that it imports from
+    words: frozenset[str]  # of names in its import statements and in those of packages that it imports from, and the
+    # libraries that the files which it imports from may hand on
     reached: frozenset[str]  # files that what it imports may come from, through these packages too
 
     @property
@@ -258,8 +259,9 @@ def group_records(
     files = []
     for path, found in sorted(by_file.items()):
         passed = _pass_packages(path, by_file)
-        all_words = frozenset(word for each in passed for word in words.get(each, ()))
         reached = frozenset(_list_targets(by_file.get(each, ()) for each in passed))
+        handed = (each.library_name for target in reached for each in by_file.get(target, ()))
+        all_words = frozenset((*(word for each in passed for word in words.get(each, ())), *filter(None, handed)))
         files.append(ImportingFile(places[path], tuple(found), paths, libraries, all_words, reached))
     return files
 

@@ -134,4 +134,4 @@ def ask_sections(sections: Iterable[Section], options: DatasetOptions) -> Iterat
     for section in sections:
         place = section.place
         words = {"path": place.path, "heading": section.heading, "content": place.content}
-        yield Request(place, {}, render_prompt(STEP, words), options.decode())
+        yield Request(place, {}, render_prompt(STEP, words), options.decode(), "Question:")

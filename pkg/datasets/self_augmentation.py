@@ -95,11 +95,13 @@ def make_questions(
 
 
 def ask_pairs(explanations: Iterable[Row], options: DatasetOptions) -> Iterator[Request]:
-    """Ask for the question that each explanation answers."""
+    """Ask for the question that each explanation answers; its place is written for models that can be begun for."""
     for row in explanations:
         place = read_place(row)
         words = {**place.meta_data, "content": place.content, "explanation": row["explanation"]}
-        yield Request(place, row, render_prompt(QUESTIONS, words), options.decode(row["repetition"]))
+        begun = f"Question: In the file `{place.file_name}` of the module `{place.module}`,"
+        begun += f" lines {place.start_line} to {place.end_line},"
+        yield Request(place, row, render_prompt(QUESTIONS, words), options.decode(row["repetition"]), begun)
 
 
 def curate(pairs: Iterable[Row], asker: Asker, options: DatasetOptions, counts: StepCounts) -> Iterator[Row]:
