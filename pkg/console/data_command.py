@@ -358,7 +358,8 @@ class _Run:
             listen = (lambda done: bar.count(self.step, done, total)) if sys.stderr.isatty() else None
             asker = Asker(model, cache, listen)
             try:
-                _write(make(asker), self._given["output"])
+                with closing(asker):
+                    _write(make(asker), self._given["output"])
             finally:
                 bar.close()
                 say(f"{render_usage(asker.usage, model.name, self.price)}; {asker.known:,} texts were there already")

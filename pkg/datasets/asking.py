@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from threading import Lock
 
@@ -38,7 +38,7 @@ class Reply:
 
 
 class Asker:
-    """A model with a memory of what it has written; counts what it was really asked for."""
+    """A model with a memory of what it has written; counts what it was really asked for. Close it after use."""
 
     def __init__(self, model: TextModel, cache: TextCache, listen: Callable[[int], None] | None = None) -> None:
         """Ask a model; listen is told after each reply how many there were."""
@@ -47,22 +47,24 @@ class Asker:
         self.known = 0  # texts that an earlier run was paid for
         self._cache, self._listen = cache, listen
         self._replies = 0
+        self._pool = ThreadPoolExecutor(max(1, model.parallel))
         self._lock = Lock()
+        self._turns: dict[bytes, Lock] = {}
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Give a reply to each request, in their order; a fault that a later try may not have ends it.
 
-        Whoever stops to read, or is interrupted, loses nothing: what is being written is waited for and kept.
+        Several steps may ask at one time; together they ask for as many texts at once as are worth it.
         """
         model = self.model
         if isinstance(model, BatchingModel):
             yield from self._ask_batches(model, requests)
             return
-        pool = ThreadPoolExecutor(max(1, model.parallel))
-        try:
-            yield from map_ahead(lambda request: pool.submit(self._ask_one, request), requests, model.parallel)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        yield from map_ahead(lambda request: self._pool.submit(self._ask_one, request), requests, model.parallel)
+
+    def close(self) -> None:
+        """Wait for what is being written, which is kept, and ask for nothing more."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def tell(self) -> None:
         """Tell who listens that one more reply was read."""
@@ -71,27 +73,18 @@ class Asker:
             self._listen(self._replies)
 
     def _ask_one(self, request: Request) -> Reply:
-        asked = self._begin(request)
-        key = make_key(self.model, asked, request.decoding)
-        found = self._find(key)
-        if found is not None:
-            return self._reply(request, found)
-        try:
-            written = write(self.model, asked, request.decoding)
-        except (ContextLengthError, ModelAnswerError) as fault:
-            return Reply(request, "", fault=_name_fault(fault))
-        self._keep(key, written)
-        return self._reply(request, written)
-
-    def _begin(self, request: Request) -> Conversation:
-        """Add how the answer begins, where the model goes on from there."""
-        if not request.begun or not self.model.can_prime:
-            return request.asked
-        return Conversation((*request.asked.messages, Message("assistant", request.begun)))
-
-    def _reply(self, request: Request, written: Generation) -> Reply:
-        begun = request.begun if self.model.can_prime else ""
-        return Reply(request, begun + written.text, written.finish == "length")
+        key = self._make_key(request)
+        with self._lock:
+            turn = self._turns.setdefault(key, Lock())
+        with turn:  # whoever asks the same meanwhile waits for the text
+            found = self._find(key)
+            if found is not None:
+                return _reply(request, found)
+            try:
+                written = write(self.model, self._begin(request), request.decoding)
+            except (ContextLengthError, ModelAnswerError) as fault:
+                return Reply(request, "", fault=_name_fault(fault))
+            return _reply(request, self._keep(key, request, written))
 
     def _ask_batches(self, model: BatchingModel, requests: Iterable[Request]) -> Iterator[Reply]:
         """Ask for as many at a time as are worth it, each batch of one decoding."""
@@ -100,18 +93,28 @@ class Asker:
                 yield from self._ask_batch(model, batch, decoding)
 
     def _ask_batch(self, model: BatchingModel, batch: list[Request], decoding: Decoding) -> list[Reply]:
-        prompts = [self._begin(request) for request in batch]
-        keys = [make_key(self.model, asked, decoding) for asked in prompts]
-        found = {key: known for key in keys if (known := self._find(key)) is not None}
-        missing = {key: asked for key, asked in zip(keys, prompts, strict=True) if key not in found}
+        keyed = [(self._make_key(request), request) for request in batch]
+        found = {key: known for key, _ in keyed if (known := self._find(key)) is not None}
+        missing = {key: request for key, request in keyed if key not in found}
+        prompts = [self._begin(request) for request in missing.values()]
         try:
-            written = model.write_batch(list(missing.values()), decoding) if missing else []
+            written = model.write_batch(prompts, decoding) if prompts else []
         except (ContextLengthError, ModelAnswerError):  # of one of them; each is asked for alone
             return [self._ask_one(request) for request in batch]
-        for key, each in zip(missing, written, strict=True):
-            self._keep(key, each)
-            found[key] = each
-        return [self._reply(request, found[key]) for key, request in zip(keys, batch, strict=True)]
+        for (key, request), each in zip(missing.items(), written, strict=True):
+            found[key] = self._keep(key, request, each)
+        return [_reply(request, found[key]) for key, request in keyed]
+
+    def _make_key(self, request: Request) -> bytes:
+        """Hash what is asked; whether this model can be begun for is not asked: a service would have to be."""
+        return make_key(self.model, _begin(request.asked, request.begun), request.decoding)
+
+    def _begin(self, request: Request) -> Conversation:
+        """Add how the answer begins, where the model goes on from there."""
+        return _begin(request.asked, request.begun if self._can_begin(request) else "")
+
+    def _can_begin(self, request: Request) -> bool:
+        return bool(request.begun) and self.model.can_prime
 
     def _find(self, key: bytes) -> Generation | None:
         found = self._cache.find(key)
@@ -120,10 +123,22 @@ class Asker:
                 self.known += 1
         return found
 
-    def _keep(self, key: bytes, written: Generation) -> None:
+    def _keep(self, key: bytes, request: Request, written: Generation) -> Generation:
+        """Keep a text with its beginning."""
+        if self._can_begin(request):
+            written = replace(written, text=request.begun + written.text)
         self._cache.put(key, written)
         with self._lock:
             self.usage += written.usage
+        return written
+
+
+def _begin(asked: Conversation, begun: str) -> Conversation:
+    return Conversation((*asked.messages, Message("assistant", begun))) if begun else asked
+
+
+def _reply(request: Request, written: Generation) -> Reply:
+    return Reply(request, written.text, written.finish == "length")
 
 
 def _name_fault(fault: ContextLengthError | ModelAnswerError) -> str:

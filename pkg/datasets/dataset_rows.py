@@ -70,16 +70,23 @@ def hash_words(*words: object) -> str:
     return hashlib.sha256("\0".join(map(str, words)).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def make_row(place: Place, origin: Origin, said: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> Row:
-    """Make a row of what is said about a place; its id depends on this and on nothing else.
+def make_row(
+    place: Place,
+    origin: Origin,
+    said: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
+) -> Row:
+    """Make a row of what is said about a place; its id depends on the step, on both and on nothing else.
 
-    more: what is added to the place in the form of SpyderCodeQA.
+    more: what is added to the place in the form of SpyderCodeQA; beside: what does not tell a row from another.
     """
     lines = (place.start_line, place.end_line)
     written = json.dumps(said, sort_keys=True, ensure_ascii=False)
     return {
         "id": hash_words(origin.step, place.source, place.path, *lines, written),
         **said,
+        **(beside or {}),
         "path": place.path,
         "meta_data": {**place.meta_data, **(more or {})},
         "source": place.source,

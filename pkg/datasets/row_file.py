@@ -20,11 +20,11 @@ def write_rows(rows: Iterable[Row], path: Path, listen: Callable[[Row], None] = 
 
     Raises PathError where the file cannot be written.
     """
+    if path.is_dir():
+        raise PathError(f"cannot write {path}: it is a folder; expected a file")
     part = path.with_name(path.name + PART)
     count = 0
     try:
-        if path.is_dir():
-            raise IsADirectoryError(None, "it is a folder")
         with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
             for row in rows:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")

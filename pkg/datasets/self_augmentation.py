@@ -82,14 +82,10 @@ def make_questions(
         fault = find_span_fault(pair, place, repositories.find(place.source))
         if fault is not None:
             return fault
-        said = {
-            "question": pair.question,
-            "answer": pair.answer,
-            "type": row["type"],
-            "evidence": show_evidence(place),
-            "explanation_id": row["id"],
-        }
-        return [make_row(place, Origin(QUESTIONS, asker.model.name, name_prompt(QUESTIONS), options.seed), said)]
+        said = {"question": pair.question, "answer": pair.answer}
+        beside = {"type": row["type"], "evidence": show_evidence(place), "explanation_id": row["id"]}
+        origin = Origin(QUESTIONS, asker.model.name, name_prompt(QUESTIONS), options.seed)
+        return [make_row(place, origin, said, beside=beside)]
 
     yield from drop_twins(run_step(asker, ask_pairs(explanations, options), read, counts), counts)
 
@@ -114,9 +110,10 @@ def curate(pairs: Iterable[Row], asker: Asker, options: DatasetOptions, counts: 
         if found.score < options.threshold:
             return f"a score of {found.score}, below {options.threshold}"
         judged = Origin(CURATE, asker.model.name, name_prompt(CURATE), options.seed)
-        said = {name: row[name] for name in ("question", "answer", "type", "evidence")}
-        said |= {"score": found.score, "reasoning": found.reasoning, "written_by": row["model"], "pair_id": row["id"]}
-        return [make_row(reply.request.place, judged, said)]
+        said = {name: row[name] for name in ("question", "answer")}
+        beside = {name: row[name] for name in ("type", "evidence")}
+        beside |= {"score": found.score, "reasoning": found.reasoning, "written_by": row["model"], "pair_id": row["id"]}
+        return [make_row(reply.request.place, judged, said, beside=beside)]
 
     yield from drop_twins(run_step(asker, ask_scores(pairs, options), read, counts), counts)
 

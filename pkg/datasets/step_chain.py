@@ -47,7 +47,7 @@ def run_steps(
     tally: Tally,
     repositories: Repositories,
 ) -> Iterator[Row]:
-    """Give the rows of the last step; a row goes through all of them before the next one is waited for."""
+    """Give the rows of the last step; each step takes rows as soon as the one before it gives them."""
     made = iter(rows)
     for step in steps:
         counts = tally.step(step)

@@ -60,7 +60,9 @@ def test_each_chunk_says_what_begins_in_it(path: str) -> None:
 
 
 def test_a_text_file_has_chunks_without_code() -> None:
-    (row,) = write_chunks([RepositoryText("p", "abc", "README.md", "# P\n\nclass X:\n")], 1500, 200, StepCounts("chunks"))
+    (row,) = write_chunks(
+        [RepositoryText("p", "abc", "README.md", "# P\n\nclass X:\n")], 1500, 200, StepCounts("chunks")
+    )
     meta = row["meta_data"]
     assert (meta["contains_class"], meta["contains_function"], meta["file_imports"]) == (False, False, [])
     assert (meta["module"], row["revision"]) == ("p", "abc")

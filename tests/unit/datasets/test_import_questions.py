@@ -21,7 +21,8 @@ from pkg.indexing.build import build
 ROOT = Path(__file__).resolve().parents[3]
 SHOP = {
     "shop/__init__.py": "from .cart import Cart\nfrom .prices import *\n",
-    "shop/cart.py": "import os.path\nfrom .compat import urlparse, urljoin, Missing\nfrom .prices import find_price as price, RATE\n\n\n"
+    "shop/cart.py": "import os.path\nfrom .compat import urlparse, urljoin, Missing\n"
+    "from .prices import find_price as price, RATE\n\n\n"
     "class Cart:\n    pass\n",
     "shop/prices.py": "import json\n\nRATE = 2\n\n\ndef find_price(item):\n    return json.loads(item)\n",
     "shop/compat.py": "try:\n    from urlparse import urlparse\nexcept ImportError:\n"

@@ -10,9 +10,9 @@ from pkg.datasets.pair_parsing import Malformed, Pair, Score, parse_pair, parse_
 
 
 def test_pairs_are_read_in_turn() -> None:
-    text = "Question: From where does a.py import b?\nAnswer: From the library b,\nby import b.\n\nQuestion: c?\nAnswer: no"
+    text = "Question: From where is b?\nAnswer: From the library b,\nby import b.\n\nQuestion: c?\nAnswer: no"
     assert parse_pairs(text) == [
-        Pair("From where does a.py import b?", "From the library b,\nby import b."),
+        Pair("From where is b?", "From the library b,\nby import b."),
         Pair("c?", "no"),
     ]
 

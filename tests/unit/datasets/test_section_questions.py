@@ -28,7 +28,7 @@ from pkg.models.text_cache import TextCache
 STEP = "".join(f"Step {number} of the installation is told in this line.\n" for number in range(40))
 WORDS = "".join(f"Option {number} is described here, in as many words as a paragraph has.\n\n" for number in range(60))
 TEXTS = {
-    "README.md": f"# Shop\n\nSells things to people who look at them for long.\n\n## Install\n\n{STEP}\n## Options\n\n{WORDS}",
+    "README.md": f"# Shop\n\nSells things to people who look at them.\n\n## Install\n\n{STEP}\n## Options\n\n{WORDS}",
     "pyproject.toml": '[project]\nname = "shop"\nversion = "1.0"\n' + "# about the project\n" * 12
     + '\n[tool.ruff]\nline-length = 100\n' + "# about ruff\n" * 20,
     "shop.py": "price = 1\n",
