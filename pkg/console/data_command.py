@@ -269,10 +269,15 @@ def _open_graph(given: str | None, store: str, fresh: bool, source: str | None) 
     """Open the graph, or build one of what was given for the moment, outside of the user's folders."""
     from pkg.api import build_graph, open_graph
     from pkg.console.build_command import listen_to_build
-    from pkg.console.freshness_notes import open_answering
+    from pkg.console.freshness_notes import open_answering, say_stale
+    from pkg.datasets.repository_texts import list_paths, list_repositories
+    from pkg.retrieval.freshness import find_stale
 
     if given is None:
         with open_answering(store, fresh, source) as graph:
+            known = list_repositories(graph.store, source)
+            shown = [(each.name, path) for each in known for path in list_paths(graph.store, each.name)]
+            say_stale(find_stale(graph.store, shown))
             yield graph.store
         return
     with TemporaryDirectory(prefix="pkg-data-") as folder:

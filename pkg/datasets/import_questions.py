@@ -230,7 +230,7 @@ def _ask_absent(file: ImportingFile, random: Random) -> _Pair:
     reason = (
         f"the libraries that it imports are {libraries}" if libraries else "it imports files of this repository alone"
     )
-    answer = f"No: `{file.path}` does not import `{name}`, nor does any file of this repository; {reason}."
+    answer = f"For nothing: `{file.path}` does not import `{name}`, nor does any file of this repository; {reason}."
     return _Pair("absent", f"For what does the file `{file.path}` use the library `{name}`?", answer)
 
 

@@ -29,7 +29,10 @@ STEPS = (CHUNKS, EXPLAIN, QUESTIONS, CURATE)
 
 
 def plan_steps(rows: Sequence[Row], wanted: str) -> tuple[str, ...]:
-    """List the steps from rows to those of the wanted one; an error where none leads there."""
+    """List the steps from rows to those of the wanted one.
+
+    Raises InputError for rows of several steps, and UsageError where no step leads from theirs to the wanted one.
+    """
     found = sorted({str(row["step"]) for row in rows}) or [CHUNKS]
     if len(found) > 1:
         raise InputError(f"rows of several steps: {', '.join(found)}; expected rows of one")

@@ -81,6 +81,16 @@ def test_nothing_is_written_into_the_folder(folder: Path, graph: str) -> None:
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+def test_what_has_changed_since_the_build_is_told_and_built_when_wanted(folder: Path, graph: str) -> None:
+    (folder / "shop" / "prices.py").write_text("import shelve\n\nx = shelve\n")
+    old = run("dependencies", "--store", graph)
+    assert "stale: since shop was built, shop/prices.py changed" in old.stderr
+    assert "shelve" not in old.stdout
+    new = run("dependencies", "--store", graph, "--fresh")
+    assert "stale" not in new.stderr
+    assert "shelve" in new.stdout
+
+
 def test_a_file_is_in_place_when_it_is_whole_and_counts_are_told(graph: str, tmp_path: Path) -> None:
     result = run("chunks", "--store", graph, "--limit", "2", "-o", str(tmp_path / "chunks.jsonl"))
     assert result.stdout == ""
