@@ -21,6 +21,7 @@ import click
 from pkg import __version__
 from pkg._start import listen_again
 from pkg.config import read_settings
+from pkg.console.data_command import data
 from pkg.console.options import (
     ENHANCE_NAMES,
     ask_options,
@@ -82,6 +83,7 @@ INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
 NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are those of faults
 _KEPT = {
     "build": "; the graph is whole, as it was before or as it is after this build",
+    "data": "; what a model has written is kept, and the same command goes on where it stopped",
     "enhance": "; what was written is kept, and the same command goes on where it stopped",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
@@ -784,6 +786,9 @@ def evaluate_report(
     from pkg.console.eval_command import run_report
 
     run_report(paths, form, as_json, page, figures, data)
+
+
+main.add_command(data)
 
 
 def run() -> NoReturn:

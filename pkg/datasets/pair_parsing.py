@@ -1,0 +1,73 @@
+"""Read what models write: questions with answers, and scores; strictly, for a half of it is worth nothing (A-33)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LEAST_SCORE, BEST_SCORE = 1, 5  # Q-12
+
+_MARK = re.compile(r"^[ \t]*(Question|Answer):", re.MULTILINE)
+_SCORE = re.compile(r"^[\s*_`#]*score[*_`]*:[\s*_`\[(]*(-?\d+)[\s*_`\])]*\.?[*_`]*$", re.IGNORECASE)
+
+
+class Pair(NamedTuple):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+class Score(NamedTuple):
+    """How good a pair is, and why."""
+
+    score: int
+    reasoning: str
+
+
+class Malformed(NamedTuple):
+    """Why a text is not of the form that was asked for."""
+
+    reason: str
+
+
+def parse_pairs(text: str, is_cut: bool = False) -> list[Pair] | Malformed:
+    """Read questions and answers in turn, each behind its mark at the beginning of a line; else drop all (Q-05)."""
+    marks = list(_MARK.finditer(text))
+    if not marks:
+        return Malformed("no question and no answer")
+    if text[: marks[0].start()].strip():
+        return Malformed("words before the first question")
+    if [mark[1] for mark in marks] != ["Question", "Answer"] * (len(marks) // 2):
+        return Malformed("questions and answers not in turn")
+    if is_cut:
+        return Malformed("cut off before its end")
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    parts = [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+    if not all(parts):
+        return Malformed("an empty question or answer")
+    return [Pair(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def parse_pair(text: str, is_cut: bool = False) -> Pair | Malformed:
+    """Read one question with its answer (Q-09)."""
+    pairs = parse_pairs(text, is_cut)
+    if isinstance(pairs, Malformed):
+        return pairs
+    return pairs[0] if len(pairs) == 1 else Malformed("more than one question")
+
+
+def parse_score(text: str) -> Score | Malformed:
+    """Read the score on the last line, which holds nothing else (Q-12).
+
+    A score in the middle of a sentence is none; a second line of another score leaves it open which one is meant.
+    """
+    lines = text.strip().splitlines()
+    found = [int(match[1]) for line in lines if (match := _SCORE.match(line))]
+    if not lines or not _SCORE.match(lines[-1]):
+        return Malformed("no score on the last line")
+    if len(set(found)) > 1:
+        return Malformed("more than one score")
+    if not LEAST_SCORE <= found[-1] <= BEST_SCORE:
+        return Malformed(f"a score outside of {LEAST_SCORE} to {BEST_SCORE}")
+    return Score(found[-1], "\n".join(lines[:-1]).strip())

@@ -1,0 +1,53 @@
+"""What models are asked, as data files say it: the prompt of each step with its version, and the question corpus."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from random import Random
+from typing import Any, NamedTuple
+
+from pkg.models.prompt_batch import Conversation
+from pkg.models.text_model import Message
+
+TYPES = {"semantics": "syntax", "dependencies": "dependencies", "meta": "meta"}
+"""The type of a row, as SpyderCodeQA names it (Q-01), by that of a question of the corpus."""
+
+
+class CorpusQuestion(NamedTuple):
+    """A question that can be asked about any piece, and the type of the rows that come of it."""
+
+    type: str
+    text: str
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    found = json.loads((files(__package__) / name).read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def name_prompt(step: str) -> str:
+    """Name the prompt of a step with its version, such as explain/1."""
+    return f"{step}/{_read('prompts.json')[step]['version']}"
+
+
+def render_prompt(step: str, words: Mapping[str, object]) -> Conversation:
+    """Write the prompt of a step about something; what braces in the words look like does not matter."""
+    found = _read("prompts.json")[step]
+    return Conversation((Message("system", found["system"]), Message("user", found["user"].format_map(words))))
+
+
+def list_corpus() -> list[CorpusQuestion]:
+    """List the questions of the corpus: 25 on what code does, 7 on dependencies, 7 on the project (Q-10)."""
+    corpus = _read("question_corpus.json")
+    return [CorpusQuestion(TYPES[kind], text) for kind in TYPES for text in corpus[kind]]
+
+
+def draw_question(random: Random) -> CorpusQuestion:
+    """Draw a type, each as likely as another, and then a question of it (Q-10)."""
+    kind = random.choice(list(TYPES))
+    return CorpusQuestion(TYPES[kind], random.choice(_read("question_corpus.json")[kind]))

@@ -1,0 +1,54 @@
+"""Texts are kept by what they depend on, and a cache that cannot be used forgets without failing."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from scripted_model import ScriptedModel
+
+from pkg.models.prompt_batch import Conversation
+from pkg.models.text_cache import TextCache, make_key
+from pkg.models.text_model import Decoding, Generation, Message, Usage
+
+ASKED = Conversation((Message("system", "Be short."), Message("user", "Why?")))
+WRITTEN = Generation("Because \ud800 \0 of 'quotes'.".replace("\ud800", "ü"), "length", Usage(1, 7, 3, 0.5))
+
+
+def test_a_text_is_there_again_for_another_process(tmp_path: Path) -> None:
+    key = make_key(ScriptedModel(["x"]), ASKED, Decoding())
+    with closing(TextCache(tmp_path / "a" / "texts.db")) as cache:
+        assert cache.find(key) is None
+        cache.put(key, WRITTEN)
+    with closing(TextCache(tmp_path / "a" / "texts.db")) as cache:
+        assert cache.find(key) == WRITTEN
+        assert cache.fault is None
+
+
+def test_all_that_a_text_depends_on_is_in_its_key() -> None:
+    model = ScriptedModel(["x"])
+    keys = {
+        make_key(model, ASKED, Decoding()),
+        make_key(ScriptedModel(["x"], identity="another"), ASKED, Decoding()),
+        make_key(model, ASKED, Decoding(seed=1)),
+        make_key(model, ASKED, Decoding(temperature=0.5)),
+        make_key(model, Conversation((Message("user", "Be short."), Message("user", "Why?"))), Decoding()),
+        make_key(model, Conversation(ASKED.messages[:1]), Decoding()),
+    }
+    assert len(keys) == 6
+    assert make_key(model, ASKED, Decoding()) in keys
+
+
+def test_a_file_that_cannot_be_used_is_told_and_nothing_fails(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with closing(TextCache(tmp_path / "file" / "texts.db")) as cache:
+        cache.put(b"key", WRITTEN)
+        assert cache.find(b"key") is None
+        assert "cannot be used" in str(cache.fault)
+
+
+def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "texts.db").write_bytes(b"no database " * 1000)
+    with closing(TextCache(tmp_path / "texts.db")) as cache:
+        cache.put(b"key", WRITTEN)
+        assert cache.find(b"key") == WRITTEN
