@@ -44,6 +44,7 @@ class JudgeTask:
     systems: tuple[str, ...]  # in the order in which their answers are shown
     preference: str = OVERALL
     run: int = 0
+    case: str = ""  # of a planted one: what is tried
 
     @property
     def texts(self) -> Texts:

@@ -39,7 +39,8 @@ class Judgement:
     rationales: tuple[str, ...] = ()
     oddities: tuple[str, ...] = ()
     lengths: tuple[int, ...] = ()  # characters of the answers
-    type: str = ""  # of the question
+    question_type: str = ""
+    case: str = ""  # of a planted one; it counts for no system
     text: str = ""  # the judge's own words
     left_out: int = 0  # characters that the prompt lacks, to fit into the window
     fault: str = ""  # why there is no judgement at all
@@ -55,14 +56,14 @@ class Judgement:
         return {"A": first, "B": second, "C": TIE_GOOD, "D": TIE_BAD}.get(self.verdict, NO_VALUE)
 
     @property
-    def place(self) -> tuple[str, str, tuple[str, ...], str, int]:
+    def place(self) -> tuple[str, str, str, tuple[str, ...], str, int]:
         """Tell it from the other judgements of one judge."""
-        return self.kind, self.id, self.systems, self.preference, self.run
+        return self.kind, self.case, self.id, self.systems, self.preference, self.run
 
     def to_json(self) -> dict[str, Any]:
         """Give the row of it; what is empty is left out."""
         row = {name: value for name, value in asdict(self).items() if value not in ("", (), 0, 0.0) or name == "run"}
-        return {"type": "judgement", **row, **({"question_type": row.pop("type")} if "type" in row else {})}
+        return {"type": "judgement", **row}
 
 
 def make_judgement(task: JudgeTask, judge: str, text: str, key: str, usage: Usage, left_out: int = 0) -> Judgement:
@@ -88,7 +89,8 @@ def describe_task(task: JudgeTask) -> dict[str, Any]:
         "systems": task.systems,
         "preference": "" if task.kind in ("pairwise", "correctness") else task.preference,
         "run": task.run,
-        "type": task.item.type,
+        "question_type": task.item.type,
+        "case": task.case,
         "lengths": tuple(len(task.item.answers[system]) for system in task.systems),
     }
 
@@ -105,7 +107,6 @@ def parse_judgement(row: Any) -> Judgement:
         raise ValueError(f"no judgement in {shorten(json.dumps(row, ensure_ascii=False), 60)}; expected what pkg judge"
                          " has written")  # fmt: skip
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-    values["type"] = values.get("question_type", "")
     known = {each.name for each in fields(Judgement)}
     try:
         return Judgement(**{name: value for name, value in values.items() if name in known})

@@ -57,11 +57,11 @@ def list_planted_tasks(planted: Iterable[Planted], kind: Kind) -> list[JudgeTask
     for each in planted:
         systems = tuple(each.item.answers)
         if kind == "pairwise":
-            tasks += [JudgeTask(kind, each.item, order) for order in (systems, systems[::-1])]
+            tasks += [JudgeTask(kind, each.item, order, case=each.case) for order in (systems, systems[::-1])]
         elif kind == "annotate":
-            tasks.append(JudgeTask(kind, each.item, systems))
+            tasks.append(JudgeTask(kind, each.item, systems, case=each.case))
         elif kind == "grade" or each.item.tests:
-            tasks += [JudgeTask(kind, each.item, (system,)) for system in systems]
+            tasks += [JudgeTask(kind, each.item, (system,), case=each.case) for system in systems]
     return tasks
 
 
@@ -69,8 +69,7 @@ def count_cases(judgements: Iterable[Judgement]) -> list[CaseResult]:
     """Count by case how many were judged as they should be, of those that gave a value."""
     groups: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
-        case, _, name = judgement.id.partition(":")
-        groups[case, name].append(judgement)
+        groups[judgement.case, judgement.id].append(judgement)
     outcomes: dict[str, list[bool | None]] = defaultdict(list)
     for (case, _), group in groups.items():
         if group[0].kind == "pairwise":
@@ -85,7 +84,7 @@ def count_cases(judgements: Iterable[Judgement]) -> list[CaseResult]:
 
 
 def _plant(case: str, item: JudgedItem, answers: dict[str, str]) -> Planted:
-    return Planted(case, replace(item, id=f"{case}:{item.id}", answers=answers))
+    return Planted(case, replace(item, answers=answers))
 
 
 def _is_choice_right(case: str, judgement: Judgement) -> bool | None:
