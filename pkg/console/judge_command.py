@@ -104,7 +104,7 @@ def _read_human(path: Path) -> list[Rating]:
 
 def _read_lines(path: str) -> list[str]:
     if path == "-":
-        return read_text(path).split("\n")
+        return read_text(path).removeprefix("\ufeff").split("\n")
     try:
         return Path(path).read_bytes().decode("utf-8-sig", "replace").split("\n")
     except OSError as fault:
