@@ -155,7 +155,10 @@ class JudgementFile:
         return self._texts.get(key)
 
     def add(self, judgement: Judgement) -> None:
-        """Keep a judgement; one that is there already is not written again, and one without a text never is."""
+        """Keep a judgement; one that is there already is not written again, and one without a text never is.
+
+        A PathError where the file cannot be written.
+        """
         if judgement.fault or self._has(judgement):
             return
         self._remember(judgement)

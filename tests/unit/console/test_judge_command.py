@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from pages import read_blocks, split_transcript
 from scripted_model import ScriptedModel
 
 from pkg.cli import main
@@ -171,7 +173,16 @@ def test_annotations_are_written_as_records(answers: str, model: ScriptedModel, 
 
 def test_rows_come_through_a_pipe() -> None:
     lines = read(run("grade", "-", stdin="\ufeff" + json.dumps(ROWS[0]) + "\n"))
-    assert [each["ratings"] for each in lines[:-1]] == [[3], [10]]
+    assert [each["ratings"] for each in lines[:-1]] == [[4], [10]]
+
+
+def test_the_page_shows_what_the_command_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (rows,), (block,) = read_blocks("docs/judge.md", "json"), read_blocks("docs/judge.md", "console")
+    (tmp_path / "answers.jsonl").write_text(rows)
+    ((command, output),) = split_transcript(block)
+    result = CliRunner().invoke(main, shlex.split(command)[1:], env={"COLUMNS": "100"})
+    assert [line.rstrip() for line in result.stdout.splitlines()] == output.splitlines()
 
 
 KILLED = """

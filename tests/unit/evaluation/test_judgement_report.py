@@ -18,7 +18,8 @@ def grade(item: str, system: str, rating: int | None, length: int = 1, preferenc
 
 def test_win_rates_are_of_all_judgements_of_a_run_whatever_the_order_of_the_answers() -> None:
     judgements = [
-        choose("1", ("a", "b"), "A"), choose("1", ("b", "a"), "B"), choose("2", ("a", "b"), "D"), choose("2", ("b", "a"), ""),
+        choose("1", ("a", "b"), "A"), choose("1", ("b", "a"), "B"),
+        choose("2", ("a", "b"), "D"), choose("2", ("b", "a"), ""),
         choose("1", ("a", "b"), "B", 1), choose("1", ("b", "a"), "A", 1), choose("2", ("a", "b"), "C", 1),
         Judgement("pairwise", "2", ("b", "a"), "model", run=1, question_type="syntax", fault="too long"),
     ]  # fmt: skip
@@ -50,7 +51,7 @@ def test_three_systems_are_ranked_and_one_that_is_never_beaten_is_told() -> None
 
 
 def test_means_stand_beside_those_of_the_baseline() -> None:
-    ratings = {"good": [9, 8, 9, 8], "plain": [3, 2, 3, None], "bad": [1, 2, 3, 1]}
+    ratings: dict[str, list[int | None]] = {"good": [9, 8, 9, 8], "plain": [3, 2, 3, None], "bad": [1, 2, 3, 1]}
     judgements = [grade(str(n), s, r, 100 * (r or 0)) for s, given in ratings.items() for n, r in enumerate(given)]
     report = report_judgements(judgements, "plain")
     found = {each.system: each for each in report.systems}
