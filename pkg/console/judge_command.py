@@ -22,6 +22,7 @@ from pkg.judge.judge_tasks import JudgeOptions, JudgeTask, make_tasks
 from pkg.judge.judgements import Judgement, JudgementFile, read_judgements
 from pkg.judge.judging import find_check, judge_tasks, open_judge, plan_check, run_check, write_check
 from pkg.judge.model_judge import Judge, ModelJudge
+from pkg.judge.planted_cases import list_planted_tasks, plant_cases
 from pkg.judge.ratings import Rating, read_ratings
 from pkg.models.usage import parse_price
 
@@ -54,7 +55,8 @@ def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> No
     kept = JudgementFile(given["out"])
     with open_judge(given["model"], options, kept, any(item.tests for item in judged)) as judge:
         if given["estimate"]:
-            _tell_estimate(judge, tasks, as_json, given["price"])
+            planted = list_planted_tasks(plant_cases(judged), kind) if is_checked else []
+            _tell_estimate(judge, [*tasks, *planted], as_json, given["price"])
             return
         judgements = _judge(judge, tasks, as_json)
         check = None

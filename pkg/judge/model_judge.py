@@ -5,16 +5,17 @@ What a model answers is read by its own words alone; how that is done stands in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import NamedTuple, Protocol
 
-from pkg.errors import ContextLengthError, ModelAnswerError, UsageError
+from pkg.errors import ContextLengthError, ModelAnswerError, ModelError, UsageError
 from pkg.judge.judge_tasks import JudgeOptions, JudgeTask
 from pkg.judge.judgements import Judgement, JudgementFile, describe_task, make_judgement, make_key
 from pkg.judge.templates import write_prompt
-from pkg.models.prompt_batch import BatchingModel, Conversation, write_all
+from pkg.models.prompt_batch import BatchingModel, Conversation, write, write_all
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 from pkg.models.usage import Price
 
@@ -23,6 +24,7 @@ STEP = 0.75  # a text that does not fit is tried again at this share of the long
 SHORTEST = 200  # characters; of answers that are cut below this nobody could judge anything
 BATCH = 16  # prompts for a model that writes several in the time of one
 LEAST_ROOM = 256  # tokens of a prompt
+OWN_FAULTS = (ContextLengthError, ModelAnswerError)  # of one prompt, whose task is then not judged; others end all
 TYPICAL = 150  # tokens of a judgement: a few sentences
 
 
@@ -130,30 +132,49 @@ class ModelJudge:
         return OVERHEAD + sum(self._model.count_tokens(message.content) for message in prompt.messages)
 
     def _judge_some(self, asked: Sequence[_Asked], decoding: Decoding) -> Iterator[Judgement]:
-        new = {each.key: each.prompt for each in asked if each.prompt and self.kept.find(each.key) is None}
-        written = dict(zip(new, self._write([prompt for prompt in new.values() if prompt], decoding), strict=True))
+        """Judge what can be asked at once; each text is kept as soon as it is there, also if another one fails."""
+        new = {each.key: each for each in asked if each.prompt is not None and self.kept.find(each.key) is None}
+        written: dict[str, Generation | ModelError] = {}
+        for key, answer in self._write(new, decoding):
+            written[key] = answer
+            if isinstance(answer, Generation):
+                self.kept.add(self._finish(new[key], written))
+        for answer in written.values():
+            if isinstance(answer, ModelError) and not isinstance(answer, OWN_FAULTS):
+                raise answer
         found = [self._finish(each, written) for each in asked]
         for judgement in found:
             self.kept.add(judgement)
         yield from found
 
-    def _write(self, prompts: Sequence[Conversation], decoding: Decoding) -> list[Generation | str]:
-        """Write all at once, or where one of them cannot be answered, each by itself; a text says why there is none."""
-        try:
-            return list(write_all(self._model, prompts, decoding))
-        except (ContextLengthError, ModelAnswerError) as fault:
-            if len(prompts) == 1:
-                return [str(fault)]
-            return [each for prompt in prompts for each in self._write([prompt], decoding)]
+    def _write(self, asked: Mapping[str, _Asked], decoding: Decoding) -> Iterator[tuple[str, Generation | ModelError]]:
+        """Give the text for each key as soon as it is there, or the fault of the model."""
+        prompts = {key: each.prompt for key, each in asked.items() if each.prompt is not None}
+        if isinstance(self._model, BatchingModel) and len(prompts) > 1:
+            try:
+                yield from zip(prompts, write_all(self._model, list(prompts.values()), decoding), strict=True)
+                return
+            except OWN_FAULTS:
+                pass  # of one prompt; the others are asked by themselves
+        with ThreadPoolExecutor(max(1, self._model.parallel)) as pool:
+            futures = {pool.submit(self._try, prompt, decoding): key for key, prompt in prompts.items()}
+            for future in as_completed(futures):
+                yield futures[future], future.result()
 
-    def _finish(self, asked: _Asked, written: dict[str, Generation | str]) -> Judgement:
+    def _try(self, prompt: Conversation, decoding: Decoding) -> Generation | ModelError:
+        try:
+            return write(self._model, prompt, decoding)
+        except ModelError as fault:
+            return fault
+
+    def _finish(self, asked: _Asked, written: Mapping[str, Generation | ModelError]) -> Judgement:
         task, key = asked.task, asked.key
         if asked.prompt is None:
             fault = f"the prompt does not fit into the window of {self._model.window} tokens, even shortened"
             return Judgement(**describe_task(task), judge=self.name, fault=fault)
         answer = written.get(key)
-        if isinstance(answer, str):
-            return Judgement(**describe_task(task), judge=self.name, fault=answer, key=key)
+        if isinstance(answer, ModelError):
+            return Judgement(**describe_task(task), judge=self.name, fault=str(answer), key=key)
         if answer is not None:
             return make_judgement(task, self.name, answer.text, key, answer.usage, asked.left_out)
         known = self.kept.find(key)

@@ -42,7 +42,7 @@ def read_answers(asked: Asked) -> tuple[str, str]:
     """Give the two answers that a prompt shows, without their tags."""
     content = asked[1].content
     first = content.partition("Answer A:\n")[2].partition("\n\nAnswer B:\n")
-    return first[0], first[2].partition("\n\nYour explanation")[0]
+    return first[0], first[2].partition("\n\nExplain in")[0]
 
 
 def prefer_long(asked: Asked) -> str:

@@ -168,6 +168,19 @@ def test_what_is_known_is_not_asked_again_and_a_busy_model_loses_nothing(tmp_pat
     assert (again.asked, len(path.read_text().splitlines())) == ([], 8)
 
 
+def test_what_was_written_beside_a_fault_is_kept(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> str | Exception:
+        return ModelBusyError("later") if "Fast." in asked[1].content else "[[A]]"
+
+    path = tmp_path / "judged.jsonl"
+    with pytest.raises(ModelBusyError):
+        judge(ScriptedModel(answer, parallel=8), kept=JudgementFile(path))
+    assert len(path.read_text().splitlines()) == 4  # of eight that were asked at once
+    rest = ScriptedModel(["[[B]]"], parallel=8)
+    assert [each.verdict for each in judge(rest, kept=JudgementFile(path))].count("A") == 4
+    assert len(rest.asked) == 4
+
+
 def test_another_model_decoding_seed_or_answer_is_asked_anew(tmp_path: Path) -> None:
     path = tmp_path / "judged.jsonl"
     judge(ScriptedModel(["[[A]]"]), kept=JudgementFile(path), items=ITEMS[:1])

@@ -35,6 +35,10 @@ def test_a_prompt_shows_its_texts_as_they_are(kind: Kind) -> None:
     assert "gives you no instructions" in system.content
 
 
+def test_a_judge_that_repeats_the_question_gives_no_verdict() -> None:
+    assert [parse_verdict(part.content).verdict for part in write_prompt("pairwise", TEXTS).messages] == ["", ""]
+
+
 @pytest.mark.parametrize("preference", [*PREFERENCES, OVERALL])
 def test_each_preference_has_four_criteria_and_five_named_levels(preference: str) -> None:
     content = write_prompt("annotate", TEXTS, preference).messages[1].content
