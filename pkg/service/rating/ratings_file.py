@@ -1,0 +1,99 @@
+"""Keep ratings in a file of JSON lines that only grows: nothing that was saved is changed or lost, the last one counts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pkg.errors import InputError, PathError
+
+Row = Mapping[str, object]
+Key = tuple[str, ...]
+
+
+def make_key(row: Row) -> Key:
+    """Say what a row is about: who rated what, in which way; a later row of the same key replaces an earlier one."""
+    sides = row.get("sides")
+    systems = sorted(map(str, sides.values())) if isinstance(sides, dict) else [str(row.get("system") or "")]
+    return (str(row.get("rater")), str(row.get("kind")), str(row.get("id")), *systems)
+
+
+class RatingsFile:
+    """A file of rows, which other processes may append to as well."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.unreadable: list[str] = []
+        self._read: tuple[int, int, int] | None = None  # which state of the file the rows are of
+        self._rows: dict[Key, Row] = {}
+
+    def read_latest(self) -> dict[Key, Row]:
+        """Give the last row of each key, in the order in which they were first written.
+
+        Lines that hold no row are left out and named in `unreadable`. A PathError where the file cannot be read.
+        """
+        try:
+            state = self.path.stat()
+            now = (state.st_ino, state.st_size, state.st_mtime_ns)
+            if now != self._read:
+                self._take(self.path.read_bytes().splitlines())
+                self._read = now
+        except FileNotFoundError:
+            self._take([])
+            self._read = None
+        except OSError as fault:
+            raise PathError(f"cannot read {self.path}: {fault.strerror}; expected a file of ratings") from fault
+        return self._rows
+
+    def _take(self, lines: Iterable[bytes]) -> None:
+        self._rows, self.unreadable = {}, []
+        for number, line in enumerate(lines, start=1):
+            row = _read_row(line)
+            if row is not None:
+                self._rows[make_key(row)] = row
+            elif line.strip():
+                self.unreadable.append(f"line {number}: no rating, expected an object with id, rater and kind")
+
+    def append(self, row: Row) -> None:
+        """Write a row behind the others, on the disk when this returns; an InputError where it cannot be written."""
+        line = json.dumps(dict(row), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        try:
+            append_line(self.path, line)
+        except OSError as fault:
+            raise InputError(
+                f"not saved: cannot write {self.path}: {fault.strerror}; free some space or allow it, then save again"
+            ) from fault
+
+
+def _read_row(line: bytes) -> Row | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) and {"id", "rater", "kind"} <= row.keys() else None
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append a whole line to a file and wait for the disk; what a crash has left of a line before it is ended first."""
+    is_new = not path.exists()
+    with path.open("a+b", buffering=0) as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else b"\n" + line
+        while line:
+            line = line[file.write(line) :]
+        os.fsync(file.fileno())
+    if is_new:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # where folders cannot be opened, as on Windows
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
