@@ -55,13 +55,15 @@ class RateProcess:
 
 
 @contextmanager
-def start_rate(folder: Path, *arguments: str) -> Iterator[RateProcess]:
-    """Start the command in a folder, on a free port; it is killed in the end if it still runs."""
-    started = RateProcess(folder, *arguments, "--port", "0")
+def start_rate(folder: Path, *arguments: str, port: str = "0") -> Iterator[RateProcess]:
+    """Start the command in a folder, by default on a free port; it is killed in the end if it still runs."""
+    started = RateProcess(folder, *arguments, "--port", port)
     try:
         yield started
     finally:
         started.process.kill()
+        if started.process.stdout is not None:
+            started.process.stdout.close()
         started.process.wait()
 
 
