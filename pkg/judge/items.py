@@ -1,0 +1,155 @@
+"""Questions with the answers of several systems to them, as they stand in rows of JSON (Q-01, C-07)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pkg.errors import shorten
+from pkg.model import Skip
+
+SHOWN = 60  # characters of what a row holds, in the reason why it is none
+ID_LENGTH = 12  # hexadecimal digits of an id that is made of the content
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A piece of code or text that an answer was written from."""
+
+    path: str
+    start_line: int
+    end_line: int
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """A question, what systems answered, and what an answer can be compared with."""
+
+    id: str
+    question: str
+    answers: Mapping[str, str] = field(default_factory=dict)  # by system, in the order of the row
+    reference: str = ""  # the right answer; "" where none is known
+    tests: tuple[str, ...] = ()  # statements that a right answer's code passes
+    preference: str = ""  # what is looked for in an answer, such as readability
+    type: str = ""  # of question, such as syntax or meta
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadItems:
+    """The items of a file, and the rows of it that are none."""
+
+    items: tuple[JudgedItem, ...]
+    bad: tuple[Skip, ...]  # the path of each is its line
+
+
+def read_items(lines: Iterable[str], fewest: int = 0) -> ReadItems:
+    """Read rows with `fewest` answers or more; a row that is none is kept with its reason, and stops nothing."""
+    items: dict[str, JudgedItem] = {}
+    bad: list[Skip] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            item = parse_item(json.loads(line))
+            if item.id in items:
+                raise ValueError(f"the id '{shorten(item.id, SHOWN)}' is there twice; expected one row for each")
+            if len(item.answers) < fewest:
+                raise ValueError(f"{len(item.answers)} answers; expected {fewest} or more")
+        except (ValueError, RecursionError) as fault:
+            bad.append(Skip(f"line {number}", str(fault)))
+        else:
+            items[item.id] = item
+    return ReadItems(tuple(items.values()), tuple(bad))
+
+
+def parse_item(row: Any) -> JudgedItem:
+    """Make an item of a row: of questions and answers, or a record of annotations; a ValueError for what is none."""
+    if not isinstance(row, dict):
+        raise ValueError(f"no object but {_show(row)}; expected one with a question and answers")
+    question = _take_text(row, "question", "instruction")
+    if not question.strip():
+        raise ValueError("no question; expected a text under 'question' or 'instruction'")
+    reference = _take_text(row, "reference", "answer")
+    answers = _take_answers(row)
+    name = row.get("id")
+    if name is not None and not isinstance(name, str | int):
+        raise ValueError(f"the id is {_show(name)}; expected a text or a number")
+    return JudgedItem(
+        _hash(question, reference) if name in (None, "") else str(name),
+        question,
+        answers,
+        reference,
+        _take_tests(row),
+        _take_text(row, "preference"),
+        _take_text(row, "type"),
+        tuple(_parse_evidence(each) for each in _take_list(row, "evidence")),
+    )
+
+
+def _take_text(row: Mapping[str, Any], *names: str) -> str:
+    """Take the first text that stands under one of some names; "" where there is none."""
+    for name in names:
+        value = row.get(name)
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"'{name}' is {_show(value)}; expected a text")
+        if value:
+            return value
+    return ""
+
+
+def _take_list(row: Mapping[str, Any], name: str) -> list[Any]:
+    value = row.get(name) or []
+    if not isinstance(value, list):
+        raise ValueError(f"'{name}' is {_show(value)}; expected a list")
+    return value
+
+
+def _take_answers(row: Mapping[str, Any]) -> dict[str, str]:
+    answers = row.get("answers") or {}
+    if not isinstance(answers, dict):
+        raise ValueError(f"'answers' is {_show(answers)}; expected an object of a text by system")
+    pairs = list(answers.items())
+    for each in _take_list(row, "responses"):
+        if not isinstance(each, dict):
+            raise ValueError(f"a response is {_show(each)}; expected an object with 'model' and 'response'")
+        pairs.append((each.get("model"), each.get("response")))
+    for system, answer in pairs:
+        if not (isinstance(system, str) and system and isinstance(answer, str)):
+            raise ValueError(f"{_show(system)} answers {_show(answer)}; expected the name of a system and a text")
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a system answers twice; expected one answer of each")
+    return found
+
+
+def _take_tests(row: Mapping[str, Any]) -> tuple[str, ...]:
+    tests = row.get("tests") or []
+    tests = [tests] if isinstance(tests, str) else tests
+    if not (isinstance(tests, list) and all(isinstance(each, str) for each in tests)):
+        raise ValueError(f"'tests' is {_show(tests)}; expected statements, as one text or a list")
+    return tuple(tests)
+
+
+def _parse_evidence(value: Any) -> Evidence:
+    try:
+        lines = int(value["start_line"]), int(value["end_line"])
+        path, content = value["path"], value.get("content") or ""
+    except (TypeError, KeyError, ValueError, OverflowError, AttributeError):
+        path, content = None, None
+        lines = 0, 0
+    if not (isinstance(path, str) and isinstance(content, str)):
+        raise ValueError(f"evidence is {_show(value)}; expected path, start_line, end_line and content")
+    return Evidence(path, *lines, content)
+
+
+def _hash(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:ID_LENGTH]
+
+
+def _show(value: object) -> str:
+    return shorten(json.dumps(value, ensure_ascii=False), SHOWN)

@@ -1,0 +1,132 @@
+"""What a person or a judge says of an answer: one form for all raters (Q-03, A-25)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, get_args
+
+from pkg.errors import shorten
+from pkg.model import Skip
+
+RatingKind = Literal["grade", "pairwise", "annotation", "pair"]
+"""A grade of one answer, a choice of two, a level for each preference, or a question-answer pair rated as a pair."""
+
+VERDICTS = ("A", "B", "C", "D")
+"""The first is better, the second is, a tie of good ones, both are wrong (Q-17)."""
+
+
+class Scale(NamedTuple):
+    """The lowest and the highest rating, both allowed."""
+
+    low: int
+    high: int
+
+
+SCALES: Mapping[RatingKind, Scale] = {
+    "grade": Scale(0, 10),  # a judge begins at 1, people at 0 (A-25)
+    "pair": Scale(0, 10),
+    "annotation": Scale(1, 5),
+}
+
+SHOWN = 60  # characters of a wrong value, in the reason
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one rater says of one item, and when; a ValueError for what lies outside of its scale."""
+
+    id: str  # of the item
+    rater: str
+    kind: RatingKind
+    ratings: Mapping[str, float] = field(default_factory=dict)  # by what is rated, such as overall or readability
+    verdict: str = ""  # of pairwise: A, B, C or D, of the systems in the order of `systems`
+    system: str = ""  # whose answer is rated
+    systems: tuple[str, ...] = ()  # of pairwise: the first and the second
+    comment: str = ""
+    bad_code: bool = False
+    when: str = ""  # ISO 8601, UTC
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(RatingKind):
+            raise ValueError(f"the kind is {_show(self.kind)}; expected one of {', '.join(get_args(RatingKind))}")
+        if not (isinstance(self.id, str) and self.id and isinstance(self.rater, str) and self.rater):
+            raise ValueError(f"the id is {_show(self.id)} and the rater {_show(self.rater)}; expected both named")
+        if self.kind == "pairwise":
+            self._check_verdict()
+        else:
+            self._check_ratings(SCALES[self.kind])
+
+    def _check_verdict(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"the verdict is {_show(self.verdict)}; expected one of {', '.join(VERDICTS)}")
+        if len(self.systems) != 2:
+            raise ValueError(f"the systems are {_show(list(self.systems))}; expected the two that were compared")
+
+    def _check_ratings(self, scale: Scale) -> None:
+        if not (self.ratings or self.bad_code):
+            raise ValueError("no ratings; expected a number by what is rated")
+        for name, value in self.ratings.items():
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (is_number and scale.low <= value <= scale.high):
+                raise ValueError(
+                    f"{shorten(name, SHOWN)} is rated {_show(value)}; expected {scale.low} to {scale.high}"
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the row of it; what is empty is left out."""
+        row: dict[str, Any] = {"id": self.id, "rater": self.rater, "kind": self.kind}
+        row |= {"system": self.system, "systems": list(self.systems), "verdict": self.verdict}
+        row |= {"ratings": dict(self.ratings), "comment": self.comment, "bad_code": self.bad_code}
+        row |= {"when": self.when, "seconds": self.seconds}
+        return {name: value for name, value in row.items() if value or name == "seconds"}
+
+
+def parse_rating(row: Any) -> Rating:
+    """Make a rating of its row; a ValueError that says what was seen where it is none."""
+    if not isinstance(row, dict):
+        raise ValueError(f"no object but {_show(row)}; expected one with id, rater and kind")
+    ratings, systems, seconds = row.get("ratings") or {}, row.get("systems") or [], row.get("seconds") or 0.0
+    if not isinstance(ratings, dict):
+        raise ValueError(f"'ratings' is {_show(ratings)}; expected an object of numbers")
+    if not (isinstance(systems, list) and all(isinstance(each, str) for each in systems)):
+        raise ValueError(f"'systems' is {_show(systems)}; expected a list of names")
+    if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        raise ValueError(f"'seconds' is {_show(seconds)}; expected a number")
+    texts = {name: row.get(name) or "" for name in ("verdict", "system", "comment", "when")}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise ValueError(f"'{name}' is {_show(text)}; expected a text")
+    found = row.get("id"), row.get("rater"), row.get("kind")
+    item, rater, kind = (str(each) if isinstance(each, int) else each for each in found)
+    return Rating(
+        item, rater, kind, ratings,  # type: ignore[arg-type] # checked there
+        systems=tuple(systems), bad_code=bool(row.get("bad_code")), seconds=float(seconds), **texts,
+    )  # fmt: skip
+
+
+class ReadRatings(NamedTuple):
+    """The ratings of a file, and the rows of it that are none."""
+
+    ratings: tuple[Rating, ...]
+    bad: tuple[Skip, ...]  # the path of each is its line
+
+
+def read_ratings(lines: Iterable[str]) -> ReadRatings:
+    """Read rows of ratings; a row that is none is kept with its reason, and stops nothing."""
+    ratings: list[Rating] = []
+    bad: list[Skip] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            ratings.append(parse_rating(json.loads(line)))
+        except (ValueError, RecursionError) as fault:
+            bad.append(Skip(f"line {number}", str(fault)))
+    return ReadRatings(tuple(ratings), tuple(bad))
+
+
+def _show(value: object) -> str:
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), SHOWN)
