@@ -97,9 +97,7 @@ class Page:
         )
         for kind, buttons in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)):
             button = "none" if kind == "mouseMoved" else "left"
-            self._call(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1
-            )
+            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1)
 
     def press(self, key: str, control: bool = False) -> None:
         """Press a key and let it go, such as 7, n, Enter or ArrowLeft, where the focus is."""

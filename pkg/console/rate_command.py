@@ -10,7 +10,7 @@ from pkg.console.progress import say
 from pkg.console.streams import emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import PathError, UsageError, count_things
-from pkg.service.rating.rated_items import RatedFile, read_rated_file
+from pkg.service.rating.rated_items import Mode, RatedFile, read_rated_file
 from pkg.service.rating.rating_form import read_name
 from pkg.service.rating.rating_server import LOOPBACK, ServeOptions, serve_ratings
 from pkg.service.rating.rating_summary import summarise_ratings
@@ -26,7 +26,7 @@ SHOWN = 20  # pairs in the table that are not kept; the JSON form has all
 
 def run_rate(path: str, as_json: bool, given: dict[str, Any]) -> None:
     """Let people rate a file, or sum up what they have rated; a PkgError for what cannot be read or served."""
-    mode = "create" if given["is_created"] else given["mode"]
+    mode: Mode | None = "create" if given["is_created"] else given["mode"]
     file = read_rated_file(Path(path), mode)
     ratings = RatingsFile(_choose_output(file, mode, given["output"]))
     task = RatingTask(file, ratings, _make_options(given))
@@ -73,7 +73,7 @@ def _tell_left_out(file: RatedFile, ratings: RatingsFile) -> None:
         say(f"{count_things(file.replaced, 'row')} replaced by a later one of the same id")
     ratings.read_latest()
     for reason in ratings.unreadable[:NAMED]:
-        say(f"{ratings.path}, {reason}")
+        say(f"not read: {ratings.path}, {reason}")
 
 
 def _serve(task: RatingTask, given: dict[str, Any]) -> None:
@@ -82,7 +82,9 @@ def _serve(task: RatingTask, given: dict[str, Any]) -> None:
         say("all is rated; --stay serves the page nevertheless, to change ratings")
         return
     if options.host not in (LOOPBACK, "localhost", "::1"):
-        say("warning: the page is served to other machines without encryption; names and ratings can be read on the way")
+        say(
+            "warning: the page is served to other machines without encryption; names and ratings can be read on the way"
+        )
     opened = list[str]()
 
     def tell(rater: str | None, address: str) -> None:
@@ -126,7 +128,9 @@ def view_summary(lines: list[dict[str, Any]], path: Path) -> Iterator[Renderable
         decided = ", ".join(f"{name} {count:,}" for name, count in sorted(head["decisions"].items()))
         means = ", ".join(f"{name} {value}" for name, value in head["means"].items())
         yield style_words(f"pairs: {decided}; means: {means or 'none'}")
-    systems = [(each["system"], f"{each['ratings']:,}", str(each.get("answer", ""))) for each in _pick(lines, "system")]
+    systems = [
+        (each["system"], f"{each['ratings']:,}", str(each.get("overall", ""))) for each in _pick(lines, "system")
+    ]
     if systems:
         yield make_table(("system", "ratings", "mean"), systems, right=("ratings", "mean"))
     for each in _pick(lines, "pairwise"):

@@ -1,4 +1,4 @@
-"""The page of raters in a real Chromium: five items written and rated with keys and with the mouse, and nothing lost."""
+"""The page of raters in a real Chromium: written and rated with keys and with the mouse, and nothing lost."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_five_answers_are_chosen_without_seeing_who_gave_them(tmp_path: Path, ac
         rate.wait()
     rows = read_rows(tmp_path / "rows.ratings.jsonl")
     assert [row["verdict"] for row in rows] == list("ABDDA")
-    assert {tuple(sorted(row["sides"].values())) for row in rows} == {("secret-one", "secret-two")}
+    assert {tuple(sorted(row["systems"])) for row in rows} == {("secret-one", "secret-two")}
 
 
 def test_keys_lead_on_and_back_mark_bad_code_and_show_help(pairs: Path) -> None:
@@ -171,7 +171,7 @@ def test_keys_lead_on_and_back_mark_bad_code_and_show_help(pairs: Path) -> None:
         page.await_true("!document.getElementById('help').open")
         assert page.run("document.getElementById('position').textContent") == "item 1"
         page.press("Enter")
-        page.await_true("document.getElementById('fault').textContent.includes('rating of the answer: not set yet')")
+        page.await_true("document.getElementById('fault').textContent.includes('answer: not set yet')")
         page.press("x")
         page.point("#comment")
         page.type("broken")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pkg.errors import InputError, PathError
+from pkg.judge.items import ID_LENGTH, parse_item
 from pkg.model import Skip
 from pkg.service.rating.rater_assignment import draw_order
 
@@ -88,8 +89,8 @@ def read_rated_file(path: Path, mode: Mode | None = None) -> RatedFile:
         if not line.strip():
             continue
         try:
-            items = list(_list_items(_read_row(line), mode))
-        except InputError as fault:
+            items = list(_list_items(_read_json(line), mode))
+        except (ValueError, RecursionError) as fault:
             skipped.append(Skip(f"line {number}", str(fault)))
             continue
         replaced += items[0].id in rows
@@ -106,78 +107,61 @@ def _read_state(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _read_row(line: bytes) -> Mapping[str, Any]:
+def _read_json(line: bytes) -> Any:
     try:
-        row = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError) as fault:
-        raise InputError(f"no JSON ({fault}), expected an object") from fault
+        return json.loads(line.decode("utf-8", "replace"))
+    except ValueError as fault:
+        raise ValueError(f"no JSON ({fault}); expected an object") from None
+
+
+def _list_items(row: Any, mode: Mode | None) -> Iterator[RatedItem]:
+    """Give what there is to rate in a row, one item or more; a ValueError where there is nothing."""
     if not isinstance(row, dict):
-        raise InputError(f"a {type(row).__name__}, expected an object")
-    return row
-
-
-def _list_items(row: Mapping[str, Any], mode: Mode | None) -> Iterator[RatedItem]:
-    """Give what there is to rate in a row, one item or more; an InputError where there is nothing."""
-    name, question, place = _name_row(row), _read_text(row, "question", "instruction"), _tell_place(row)
+        raise ValueError(f"a {type(row).__name__}; expected an object")
+    place = _tell_place(row)
     if mode == "create":
-        origin = {each: row[each] for each in ORIGIN_FIELDS if each in row}
-        yield RatedItem(name, "create", "", {"": _need(row, *CODE_FIELDS)}, place=place, origin=origin)
+        code, origin = _find_code(row), {name: row[name] for name in ORIGIN_FIELDS if name in row}
+        yield RatedItem(_name_code(row, code), "create", "", {"": code}, place=place, origin=origin)
         return
-    answers = _read_answers(row)
-    if row.get("bad_code") is True and not question:
-        raise InputError("marked as bad code, nobody wrote a question")
-    _need(row, "question", "instruction")
+    if row.get("bad_code") is True and not row.get("question"):
+        raise ValueError("marked as bad code; nobody has written a question")
+    item = parse_item(row)
+    answers = item.answers
     if mode == "rate" or (mode is None and not answers):
-        yield RatedItem(name, "pair", question, {"": _need(row, "answer", "reference")}, place=place)
-        return
-    reference = _read_text(row, "reference", "answer")
-    if mode == "pairwise" or (mode is None and len(answers) == 2):
+        if not item.reference.strip():
+            raise ValueError(f"no answer (found: {', '.join(row)}); expected a text under 'answer' or 'reference'")
+        yield RatedItem(item.id, "pair", item.question, {"": item.reference}, place=place)
+    elif mode == "pairwise" or (mode is None and len(answers) == 2):
         if len(answers) < 2:
-            raise InputError(f"answers of {len(answers)} systems, expected two or more to compare")
+            raise ValueError(f"answers of {len(answers)} systems; expected two or more to compare")
         for pair in combinations(answers, 2):
-            yield RatedItem(name, "pairwise", question, {each: answers[each] for each in pair}, reference, place)
-        return
-    if not answers:
-        raise InputError("no answers of systems, expected some in 'answers' or 'responses'")
-    for system in draw_order(list(answers), 0, name):  # in no order by which a rater would know them again
-        yield RatedItem(name, "grade", question, {system: answers[system]}, reference, place)
+            texts = {system: answers[system] for system in pair}
+            yield RatedItem(item.id, "pairwise", item.question, texts, item.reference, place)
+    else:
+        if not answers:
+            raise ValueError("no answers of systems; expected some under 'answers' or 'responses'")
+        for system in draw_order(list(answers), 0, item.id):  # in no order by which a rater would know them again
+            yield RatedItem(item.id, "grade", item.question, {system: answers[system]}, item.reference, place)
 
 
-def _name_row(row: Mapping[str, Any]) -> str:
-    """Give the id of a row; one without gets one of its content, which stays when rows are added before it."""
-    if isinstance(row.get("id"), str | int) and str(row["id"]).strip():
+def _find_code(row: Mapping[str, Any]) -> str:
+    code = next((row[name] for name in CODE_FIELDS if isinstance(row.get(name), str) and row[name].strip()), None)
+    if not isinstance(code, str):
+        raise ValueError(f"no code (found: {', '.join(row)}); expected a text under one of {', '.join(CODE_FIELDS)}")
+    return code
+
+
+def _name_code(row: Mapping[str, Any], code: str) -> str:
+    """Give the id of a row; one without gets one of its code and place, which stays when rows are added before it."""
+    if row.get("id") not in (None, ""):
         return str(row["id"])
-    content = json.dumps(row, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:12]
-
-
-def _need(row: Mapping[str, Any], *names: str) -> str:
-    found = _read_text(row, *names)
-    if not found.strip():
-        raise InputError(f"no text in {' or '.join(repr(name) for name in names)} (found: {', '.join(row) or 'nothing'})")
-    return found
-
-
-def _read_text(row: Mapping[str, Any], *names: str) -> str:
-    """Give the first of some fields that holds a text; "" where none does."""
-    return next((row[name] for name in names if isinstance(row.get(name), str)), "")
-
-
-def _read_answers(row: Mapping[str, Any]) -> dict[str, str]:
-    """Give the answers of a row by their systems; an InputError for what is no answers."""
-    given = row.get("answers")
-    if given is None and isinstance(row.get("responses"), list):
-        given = {each["model"]: each["response"] for each in row["responses"] if isinstance(each, dict)}
-    if given is None:
-        return {}
-    if not isinstance(given, dict) or not all(isinstance(each, str) for pair in given.items() for each in pair):
-        raise InputError("'answers' that are no object of texts by system")
-    return given
+    return hashlib.sha256(f"{_tell_place(row)}\0{code}".encode("utf-8", "replace")).hexdigest()[:ID_LENGTH]
 
 
 def _tell_place(row: Mapping[str, Any]) -> str:
     """Say where a row comes from, as far as it tells: path:12-20, or the module and file of SpyderCodeQA."""
-    meta = row.get("meta_data") if isinstance(row.get("meta_data"), dict) else row
+    given = row.get("meta_data")
+    meta = given if isinstance(given, dict) else row
     parts = [meta[name] for name in ("module", "file_name") if isinstance(meta.get(name), str)]
     place = row["path"] if isinstance(row.get("path"), str) else " ".join(parts)
     lines = [meta.get(name) for name in ("start_line", "end_line")]

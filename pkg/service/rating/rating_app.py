@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import InputError, MissingExtraError, PkgError
 from pkg.service.rating.page_access import COOKIE_DAYS, HEADERS, PageAccess, Visitor
 from pkg.service.rating.rating_form import DEGREES, SEMESTERS, SKILLS, read_name
-from pkg.service.rating.rating_task import RatedMeanwhile, RatingTask
+from pkg.service.rating.rating_task import RatedMeanwhileError, RatingTask
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -183,7 +183,7 @@ class RatingPage:
         try:
             posted = await _read_post(request) if request.method == "POST" else {}
             return _give(HTTPStatus.OK, work(visitor, posted))
-        except RatedMeanwhile as fault:
+        except RatedMeanwhileError as fault:
             return _give(HTTPStatus.CONFLICT, {"error": str(fault), "rated": fault.row})
         except PkgError as fault:
             return _say(HTTPStatus.BAD_REQUEST, str(fault))
@@ -214,5 +214,3 @@ def _give(status: HTTPStatus, answer: Mapping[str, Any]) -> Response:
 
     content = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
     return Response(content, status, media_type="application/json")
-
-

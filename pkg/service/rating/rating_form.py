@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pkg.errors import InputError, shorten
-
-LOWEST, HIGHEST = 0, 10
-VERDICTS = ("A", "B", "C", "D")
-"""The left answer, the right one, both as good, both wrong."""
+from pkg.judge.ratings import SCALES, VERDICTS
 
 LONGEST_NAME, LONGEST_TEXT = 100, 100_000  # characters; a rater who needs more has pasted something else
 LONGEST_SITTING = 7 * 86_400.0  # seconds; a clock that tells more was changed meanwhile
 
-SLIDERS: dict[str, tuple[str, ...]] = {"pair": ("question", "answer"), "grade": ("answer",)}
+SLIDERS: dict[str, tuple[str, ...]] = {"pair": ("question", "answer"), "grade": ("overall",)}
 """What is rated by a number, by the kind of the rating."""
 
 DEGREES = ("none", "bachelor", "master", "doctorate", "other")
@@ -38,8 +35,7 @@ def read_rating(kind: str, posted: Mapping[str, Any]) -> dict[str, Any]:
         wanted = [name for name in SLIDERS[kind] if not is_bad or given.get(name) is not None]
         found["ratings"] = {name: _read_number(name, given.get(name)) for name in wanted}
     elif kind == "pairwise":
-        if posted.get("verdict") is not None or not is_bad:
-            found["verdict"] = _read_choice("verdict", posted.get("verdict"), VERDICTS)
+        found["verdict"] = _read_choice("verdict", posted.get("verdict"), VERDICTS)
     else:
         found |= {name: read_words(name, posted.get(name)) for name in ("question", "answer")}
         empty = [name for name, text in found.items() if not text.strip()]
@@ -87,9 +83,10 @@ def read_words(name: str, value: object, longest: int = LONGEST_TEXT) -> str:
 
 
 def _read_number(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not LOWEST <= value <= HIGHEST:
+    low, high = SCALES["pair"]
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         seen = "not set yet" if value is None else _show(value)
-        raise InputError(f"rating of the {name}: {seen}; expected a whole number from {LOWEST} to {HIGHEST}")
+        raise InputError(f"{name}: {seen}; expected a whole number from {low} to {high}")
     return value
 
 

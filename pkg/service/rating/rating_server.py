@@ -83,7 +83,9 @@ def open_socket(host: str, port: int) -> socket.socket:
         if fault.errno == errno.EADDRNOTAVAIL:
             raise UsageError(f"--host '{host}' is no address of this machine; default: {LOOPBACK}") from fault
         reason = "is in use" if fault.errno == errno.EADDRINUSE else f"cannot be had ({fault.strerror})"
-        raise PkgError(f"port {port} of {host} {reason}; give another with --port, or --port 0 for a free one") from fault
+        raise PkgError(
+            f"port {port} of {host} {reason}; give another with --port, or --port 0 for a free one"
+        ) from fault
     return opened
 
 

@@ -52,12 +52,10 @@ def _decide(name: str, rows: list[Row]) -> dict[str, Any]:
     means = _mean_ratings(rows)
     score = round(fmean(means.values()), 2) if means else None
     is_bad = any(row.get("bad_code") is True for row in rows)
-    if is_bad or score is None or score < DROP_BELOW:
-        decision = "drop"
-    else:
-        decision = "curate" if score <= KEEP_ABOVE else "keep"
+    is_dropped = is_bad or score is None or score < DROP_BELOW
+    kept = "keep" if score is not None and score > KEEP_ABOVE else "curate"
     line = {"type": "pair", "id": name, "raters": len(rows), **means, "score": score}
-    return {**line, "bad_code": is_bad, "decision": decision}
+    return {**line, "bad_code": is_bad, "decision": "drop" if is_dropped else kept}
 
 
 def _mean_ratings(rows: Iterable[Row]) -> dict[str, float]:
@@ -65,7 +63,7 @@ def _mean_ratings(rows: Iterable[Row]) -> dict[str, float]:
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         ratings = row.get("ratings")
-        for name, value in (ratings.items() if isinstance(ratings, Mapping) else ()):
+        for name, value in ratings.items() if isinstance(ratings, Mapping) else ():
             if (number := _number(value)) is not None:
                 found[str(name)].append(number)
     return {name: round(fmean(values), 2) for name, values in sorted(found.items())}
@@ -75,11 +73,13 @@ def _count_choices(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
     """Count for each two systems which was chosen, whichever side it stood on, and how often the left side was."""
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        if row["kind"] == "pairwise" and isinstance(row.get("sides"), Mapping) and row.get("verdict") is not None:
-            groups[tuple(sorted(map(str, row["sides"].values())))].append(row)  # type: ignore[attr-defined]
+        if row["kind"] == "pairwise":
+            groups[tuple(sorted(_list_systems(row)))].append(row)
     for systems, found in sorted(groups.items()):
         verdicts = Counter(str(row["verdict"]) for row in found)
-        chosen = Counter(str(_find_chosen(row)) for row in found)
+        chosen = Counter(
+            _list_systems(row)["AB".index(row["verdict"])] for row in found if row["verdict"] in ("A", "B")
+        )
         yield {
             "type": "pairwise",
             "systems": list(systems),
@@ -91,9 +91,10 @@ def _count_choices(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _find_chosen(row: Row) -> object:
-    sides = row["sides"]
-    return sides.get(str(row["verdict"])) if isinstance(sides, Mapping) else None
+def _list_systems(row: Row) -> list[str]:
+    """List the two systems that were compared, the one on the left first."""
+    systems = row["systems"]
+    return list(map(str, systems)) if isinstance(systems, list) else []
 
 
 def _number(value: object) -> float | None:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from pkg.errors import InputError
+from pkg.judge.ratings import parse_rating
 from pkg.private_files import make_file
 from pkg.service.rating.rated_items import RatedFile, RatedItem
 from pkg.service.rating.rater_assignment import assign_items, draw_order
 from pkg.service.rating.rating_form import read_participant, read_rating, read_seconds
-from pkg.service.rating.ratings_file import Key, RatingsFile, Row, append_line, make_key
-
-SIDES = ("A", "B")
+from pkg.service.rating.ratings_file import WRITTEN, Key, RatingsFile, Row, append_line, make_key
 
 
-class RatedMeanwhile(InputError):
+class RatedMeanwhileError(InputError):
     """Say that an item was rated in another tab since it was opened here, and how."""
 
     def __init__(self, row: Row) -> None:
@@ -88,19 +87,19 @@ class RatingTask:
     def save(self, rater: str, number: int, posted: Mapping[str, Any]) -> Row:
         """Save a rating, and give the row that counts now; what is the same as before is not written again.
 
-        Raises InputError for what is no rating or cannot be written, and RatedMeanwhile where the rater has not seen
-        what would be replaced.
+        Raises InputError for what is no rating or cannot be written, and RatedMeanwhileError where the rater has not
+        seen what would be replaced.
         """
         item = self._find(rater, number)
-        given = read_rating(item.kind, posted)
-        seconds = read_seconds(posted.get("seconds"))
+        row = {**self._name(rater, item), **read_rating(item.kind, posted)}
+        row |= {"when": _tell_time(), "seconds": read_seconds(posted.get("seconds"))}
+        row = row if item.kind == WRITTEN else parse_rating(row).to_json()
         before = self._find_rating(rater, item)
         if before is not None:
-            if all(before.get(name) == given.get(name) for name in (*_RATED, *given)):
+            if _leave_times(before) == _leave_times(row):
                 return before
             if posted.get("seen") != before.get("when"):
-                raise RatedMeanwhile(before)
-        row = {**self._name(rater, item), **given, "when": _tell_time(), "seconds": seconds}
+                raise RatedMeanwhileError(before)
         self.ratings.append(row)
         self.listen(row)
         return row
@@ -120,7 +119,9 @@ class RatingTask:
         row = {"participant": name_participant(rater), **read_participant(posted), "when": _tell_time()}
         try:
             make_file(self.options.participants)
-            append_line(self.options.participants, json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+            append_line(
+                self.options.participants, json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+            )
         except OSError as fault:
             raise InputError(f"not saved: cannot write {self.options.participants}: {fault.strerror}") from fault
 
@@ -148,12 +149,12 @@ class RatingTask:
     def _name(self, rater: str, item: RatedItem) -> dict[str, Any]:
         """Give the fields of a row that say what it is about."""
         row = {**item.origin, "id": item.id, "rater": rater, "kind": item.kind}
-        if item.kind == "create":  # several may write about one snippet, and what they write is rated by its id
+        if item.kind == WRITTEN:  # several may write about one snippet, and what they write is rated by its id
             row |= {"id": f"{item.id}-{name_participant(rater)}", "snippet": item.id}
         elif item.kind == "grade":
             row["system"] = item.systems[0]
         elif item.kind == "pairwise":
-            row["sides"] = dict(zip(SIDES, draw_order(item.systems, self.options.seed, item.id, rater), strict=True))
+            row["systems"] = draw_order(item.systems, self.options.seed, item.id, rater)
         return row
 
     def _key(self, rater: str, item: RatedItem) -> Key:
@@ -163,18 +164,13 @@ class RatingTask:
         return self.ratings.read_latest().get(self._key(rater, item))
 
 
-_RATED = ("ratings", "verdict", "question", "answer", "comment", "bad_code")
-"""The fields of a row that a rater decides."""
-
-
 def name_participant(rater: str) -> str:
-    """Make the id under which a participant is stored: who has the ratings can make it too, who has not learns no name."""
+    """Make the id of a participant from the name: who has the ratings can find it, who has not learns no name."""
     return hashlib.sha256(rater.encode()).hexdigest()[:12]
 
 
-def list_raters(rows: Iterable[Row]) -> list[str]:
-    """List who has rated."""
-    return sorted({str(row["rater"]) for row in rows})
+def _leave_times(row: Row) -> dict[str, object]:
+    return {name: value for name, value in row.items() if name not in ("when", "seconds")}
 
 
 def _tell_time() -> str:

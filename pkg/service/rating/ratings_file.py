@@ -1,4 +1,4 @@
-"""Keep ratings in a file of JSON lines that only grows: nothing that was saved is changed or lost, the last one counts."""
+"""Keep ratings in a file of JSON lines that only grows: what was saved is never changed, and the last one counts."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from pkg.errors import InputError, PathError
+from pkg.judge.ratings import parse_rating
+from pkg.model import Skip
 
 Row = Mapping[str, object]
 Key = tuple[str, ...]
 
+WRITTEN = "create"
+"""The kind of a row that is a pair of question and answer itself, with who wrote it."""
+
 
 def make_key(row: Row) -> Key:
     """Say what a row is about: who rated what, in which way; a later row of the same key replaces an earlier one."""
-    sides = row.get("sides")
-    systems = sorted(map(str, sides.values())) if isinstance(sides, dict) else [str(row.get("system") or "")]
-    return (str(row.get("rater")), str(row.get("kind")), str(row.get("id")), *systems)
+    systems = row.get("systems")
+    compared = sorted(map(str, systems)) if isinstance(systems, list) else [str(row.get("system") or "")]
+    return (str(row["rater"]), str(row["kind"]), str(row["id"]), *compared)
 
 
 class RatingsFile:
@@ -26,7 +32,7 @@ class RatingsFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.unreadable: list[str] = []
+        self.unreadable: list[Skip] = []
         self._read: tuple[int, int, int] | None = None  # which state of the file the rows are of
         self._rows: dict[Key, Row] = {}
 
@@ -51,11 +57,13 @@ class RatingsFile:
     def _take(self, lines: Iterable[bytes]) -> None:
         self._rows, self.unreadable = {}, []
         for number, line in enumerate(lines, start=1):
-            row = _read_row(line)
-            if row is not None:
+            if not line.strip():
+                continue
+            try:
+                row = _read_row(line)
                 self._rows[make_key(row)] = row
-            elif line.strip():
-                self.unreadable.append(f"line {number}: no rating, expected an object with id, rater and kind")
+            except (ValueError, RecursionError) as fault:
+                self.unreadable.append(Skip(f"line {number}", str(fault)))
 
     def append(self, row: Row) -> None:
         """Write a row behind the others, on the disk when this returns; an InputError where it cannot be written."""
@@ -68,12 +76,11 @@ class RatingsFile:
             ) from fault
 
 
-def _read_row(line: bytes) -> Row | None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) and {"id", "rater", "kind"} <= row.keys() else None
+def _read_row(line: bytes) -> Row:
+    """Read a rating, or a pair that was written; a ValueError for anything else."""
+    row: Any = json.loads(line)
+    is_written = isinstance(row, dict) and row.get("kind") == WRITTEN and {"id", "rater"} <= row.keys()
+    return row if is_written else parse_rating(row).to_json()
 
 
 def append_line(path: Path, line: bytes) -> None:

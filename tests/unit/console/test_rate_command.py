@@ -71,7 +71,7 @@ def test_bad_rows_are_named_and_the_rest_counted(folder: Path) -> None:
     told = rate("--summary").stderr.splitlines()
     assert told[0].startswith("pkg: left out line 1: no JSON")
     assert told[5] == "pkg: left out 2 more rows of rows.jsonl"
-    assert told[6].startswith("pkg: rows.ratings.jsonl, line 1: no rating")
+    assert told[6].startswith("pkg: not read: rows.ratings.jsonl, line 1: ")
 
 
 @pytest.mark.parametrize(

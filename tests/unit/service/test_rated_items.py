@@ -40,9 +40,7 @@ def test_a_row_says_how_it_is_rated(tmp_path: Path, row: Any, mode: Mode | None,
 
 
 def test_three_answers_are_graded_one_by_one_in_an_order_that_tells_nothing(tmp_path: Path) -> None:
-    orders = [
-        [item.systems[0] for item in read_items(tmp_path, {**THREE, "id": f"u{number}"})] for number in range(20)
-    ]
+    orders = [[item.systems[0] for item in read_items(tmp_path, {**THREE, "id": f"u{number}"})] for number in range(20)]
     assert {tuple(sorted(order)) for order in orders} == {("x", "y", "z")}
     assert len({tuple(order) for order in orders}) > 1
 
@@ -68,7 +66,7 @@ def test_rows_that_cannot_be_rated_are_named_and_the_others_are_read(tmp_path: P
     assert [item.texts[""] for item in file.items] == ["So.", "\ufffd"]
     assert [skip.path for skip in file.skipped] == [f"line {number}" for number in (2, 3, 5, 6, 7, 9, 10)]
     assert "found: question" in file.skipped[2].reason
-    assert "nobody wrote a question" in file.skipped[5].reason
+    assert "nobody has written a question" in file.skipped[5].reason
 
 
 def test_of_rows_with_one_id_the_last_counts(tmp_path: Path) -> None:

@@ -89,14 +89,18 @@ def test_nothing_is_taken_without_the_cookie(desk: Desk, path: str) -> None:
     assert not desk.out.exists()
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8719", "127.0.0.1", "127.0.0.1:80", "", "127.0.0.1.evil.example:8719"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8719", "127.0.0.1", "127.0.0.1:80", "", "127.0.0.1.evil.example:8719"]
+)
 def test_another_name_that_leads_here_is_refused(desk: Desk, host: str) -> None:
     browser = desk.come_in()
     for path in ("/", "/rate.js", "/api/state", "/api/items/0"):
         assert browser.get(path, headers={"host": host}).status_code == 403
 
 
-@pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "https://127.0.0.1:8719", "http://127.0.0.1:9999"])
+@pytest.mark.parametrize(
+    "origin", [None, "null", "http://evil.example", "https://127.0.0.1:8719", "http://127.0.0.1:9999"]
+)
 def test_another_page_may_change_nothing(desk: Desk, origin: str | None) -> None:
     browser = desk.come_in()
     headers = {} if origin is None else {"origin": origin}
@@ -124,7 +128,9 @@ def test_the_page_asks_nothing_of_other_machines(desk: Desk) -> None:
     assert "innerHTML" not in browser.get("/rate.js").text
 
 
-@pytest.mark.parametrize("path", ["/rate.html", "/../pyproject.toml", "/%2e%2e/rating_app.py", "/docs", "/page/rate.js"])
+@pytest.mark.parametrize(
+    "path", ["/rate.html", "/../pyproject.toml", "/%2e%2e/rating_app.py", "/docs", "/page/rate.js"]
+)
 def test_no_other_file_is_given(desk: Desk, path: str) -> None:
     assert desk.come_in().get(path).status_code == 404
 
@@ -160,7 +166,9 @@ def test_what_is_no_rating_is_refused_and_told(desk: Desk, content: bytes, messa
     assert not desk.out.exists()
 
 
-@pytest.mark.parametrize(("path", "status"), [("/api/items/2", 400), ("/api/items/-1", 404), ("/api/items/9" + "9" * 50, 400)])
+@pytest.mark.parametrize(
+    ("path", "status"), [("/api/items/2", 400), ("/api/items/-1", 404), ("/api/items/9" + "9" * 50, 400)]
+)
 def test_an_item_that_is_none_is_told(desk: Desk, path: str, status: int) -> None:
     assert desk.come_in().get(path).status_code == status
 

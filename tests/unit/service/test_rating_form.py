@@ -14,7 +14,7 @@ from pkg.service.rating.rating_form import read_name, read_participant, read_rat
     ("kind", "posted", "expected"),
     [
         ("pair", {"ratings": {"question": 0, "answer": 10}}, {"ratings": {"question": 0, "answer": 10}}),
-        ("grade", {"ratings": {"answer": 7, "style": 3}}, {"ratings": {"answer": 7}}),
+        ("grade", {"ratings": {"overall": 7, "style": 3}}, {"ratings": {"overall": 7}}),
         ("pair", {"bad_code": True}, {"ratings": {}, "bad_code": True}),
         ("pairwise", {"verdict": "C", "comment": "a\r\nb"}, {"verdict": "C", "comment": "a\nb"}),
         ("create", {"question": "q", "answer": "a"}, {"question": "q", "answer": "a"}),
@@ -28,12 +28,12 @@ def test_a_rating_is_read(kind: str, posted: dict[str, Any], expected: dict[str,
 @pytest.mark.parametrize(
     ("kind", "posted", "message"),
     [
-        ("pair", {"ratings": {"question": 3}}, "rating of the answer: not set yet"),
+        ("pair", {"ratings": {"question": 3}}, "answer: not set yet"),
         ("pair", {"ratings": {"question": 11, "answer": 1}}, "11; expected a whole number from 0 to 10"),
         ("pair", {"ratings": {"question": -1, "answer": 1}}, "-1; expected a whole number"),
         ("pair", {"ratings": {"question": 2.5, "answer": 1}}, "2.5; expected a whole number"),
         ("pair", {"ratings": {"question": True, "answer": 1}}, "True; expected a whole number"),
-        ("grade", {"ratings": {"answer": "9"}}, "'9'; expected a whole number"),
+        ("grade", {"ratings": {"overall": "9"}}, "'9'; expected a whole number"),
         ("grade", {"ratings": [9]}, "expected an object"),
         ("grade", {"bad_code": "yes"}, "not set yet"),
         ("pairwise", {}, "verdict: not chosen yet"),

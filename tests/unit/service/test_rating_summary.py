@@ -36,7 +36,7 @@ def test_one_rater_who_finds_the_code_bad_drops_the_pair() -> None:
 def test_choices_are_counted_by_system_and_by_side() -> None:
     given = [("A", "x", "y"), ("A", "y", "x"), ("B", "y", "x"), ("C", "x", "y"), ("D", "x", "y")]
     rows = [
-        {"id": str(n), "rater": "ana", "kind": "pairwise", "verdict": verdict, "sides": {"A": left, "B": right}}
+        {"id": str(n), "rater": "ana", "kind": "pairwise", "verdict": verdict, "systems": [left, right]}
         for n, (verdict, left, right) in enumerate(given)
     ]
     line = list(summarise_ratings(rows))[1]
@@ -46,10 +46,10 @@ def test_choices_are_counted_by_system_and_by_side() -> None:
 
 def test_grades_are_told_by_system() -> None:
     rows = [
-        {"id": "a", "rater": "ana", "kind": "grade", "system": system, "ratings": {"answer": value}}
+        {"id": "a", "rater": "ana", "kind": "grade", "system": system, "ratings": {"overall": value}}
         for system, value in (("x", 2), ("x", 5), ("y", 9))
     ]
-    assert [(line["system"], line["answer"]) for line in list(summarise_ratings(rows))[1:]] == [("x", 3.5), ("y", 9)]
+    assert [(line["system"], line["overall"]) for line in list(summarise_ratings(rows))[1:]] == [("x", 3.5), ("y", 9)]
 
 
 def test_nothing_rated_and_foreign_values_are_summed_up_too() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pkg.errors import InputError
 from pkg.service.rating.rated_items import Mode, read_rated_file
-from pkg.service.rating.rating_task import RatedMeanwhile, RatingOptions, RatingTask, name_participant
+from pkg.service.rating.rating_task import RatedMeanwhileError, RatingOptions, RatingTask, name_participant
 from pkg.service.rating.ratings_file import RatingsFile
 
 PAIRS = [{"id": f"p{n}", "question": f"q{n}", "answer": f"a{n}"} for n in range(4)]
@@ -65,7 +65,7 @@ def test_another_rating_of_what_one_has_seen_replaces_it_and_the_history_is_kept
 def test_what_a_second_tab_has_not_seen_it_does_not_replace(tmp_path: Path) -> None:
     task = make_task(tmp_path, PAIRS)
     first = task.save("ana", 0, rate(3, 8))
-    with pytest.raises(RatedMeanwhile) as found:
+    with pytest.raises(RatedMeanwhileError) as found:
         task.save("ana", 0, rate(1, 1, seen=None))
     assert found.value.row == first
     assert len(read_lines(tmp_path)) == 1
@@ -78,7 +78,7 @@ def test_sides_are_shown_without_names_and_saved_with_them(tmp_path: Path) -> No
         assert "secret" not in json.dumps(shown)
         task.save("ana", number, {"verdict": "A" if shown["texts"][0] == "1" else "B", "seconds": 1})
     rows = read_lines(tmp_path)
-    assert {row["sides"][row["verdict"]] for row in rows} == {"secret-one"}
+    assert {row["systems"]["AB".index(row["verdict"])] for row in rows} == {"secret-one"}
     assert 10 < sum(row["verdict"] == "A" for row in rows) < 30
     again = make_task(tmp_path, ANSWERS)
     assert [again.read_item("ana", number)["texts"] for number in range(40)] == [
@@ -108,7 +108,9 @@ def test_all_is_done_when_every_rater_has_rated_what_is_theirs(tmp_path: Path) -
 
 
 def test_ratings_of_other_items_do_not_count(tmp_path: Path) -> None:
-    RatingsFile(tmp_path / "out.jsonl").append({"id": "other", "rater": "ana", "kind": "pair", "ratings": {}})
+    RatingsFile(tmp_path / "out.jsonl").append(
+        {"id": "other", "rater": "ana", "kind": "pair", "ratings": {"answer": 1}}
+    )
     task = make_task(tmp_path, PAIRS)
     task.save("ana", 0, rate(1, 2))
     assert [row["id"] for row in task.list_rows()] == ["p0"]

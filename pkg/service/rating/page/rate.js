@@ -5,7 +5,7 @@ const LONGEST_SHOWN = 100000; // characters; a browser takes seconds for more, s
 const NEXT_DIGIT = 1000; // milliseconds in which a 0 behind a 1 makes 10
 const SLIDERS = {
   pair: { question: 'Quality of the question', answer: 'Quality of the answer' },
-  grade: { answer: 'Quality of the answer' },
+  grade: { overall: 'Quality of the answer' },
 };
 const CHOICES = {
   A: ['1', 'a', 'Answer A is better'], B: ['2', 'b', 'Answer B is better'],
@@ -116,6 +116,7 @@ function makeFields(kind) {
   return Object.entries(SLIDERS[kind]).map(([name, title]) => makeSlider(name, title));
 }
 const listSliders = () => [...document.querySelectorAll('#fields input[type=range]')];
+const asksForCode = () => ['pair', 'create'].includes(item.kind);
 const isBad = () => find('bad').getAttribute('aria-pressed') === 'true';
 const setBad = (bad) => find('bad').setAttribute('aria-pressed', String(bad));
 
@@ -168,6 +169,7 @@ async function openItem(number) {
   find('title').textContent = TITLES[item.kind];
   find('content').replaceChildren(...showTexts());
   find('fields').replaceChildren(...makeFields(item.kind));
+  find('bad').hidden = !asksForCode();
   fillForm(item.rated ?? {});
   item.isTouched = false;
   find('state').textContent = item.rated ? 'Saved. What you change and save replaces it.' : '';
@@ -260,7 +262,7 @@ function pressLetter(key) {
   else if (key === 'n') step(1);
   else if (key === 'p') step(-1);
   else if (find('item').hidden) return false;
-  else if (key === 'x') toggleBad();
+  else if (key === 'x' && asksForCode()) toggleBad();
   else if (item.kind === 'pairwise') return chooseByKey(key);
   else if (/^[0-9]$/.test(key)) return setByDigit(key);
   else return false;
