@@ -782,8 +782,8 @@ rate_options = combine(
         "-o",
         callback=decode_option,
         metavar="OUT.jsonl",
-        help="File that ratings are appended to. Default: FILE's name with .ratings.jsonl (--create: .created.jsonl), in"
-        " the current folder.",
+        help="File that ratings are appended to. Default: FILE's name with .ratings.jsonl (--create: .created.jsonl),"
+        " in the current folder.",
     ),
     click.option(
         "--participants",

@@ -25,6 +25,7 @@ MODES: tuple[str, ...] = get_args(Mode)
 
 CODE_FIELDS = ("content", "snippet", "code", "answer")
 """Where the code of a row may stand that a question is to be written about."""
+LAST_LINE = 10**9  # what tells a later one is no line
 ORIGIN_FIELDS = ("type", "path", "meta_data")
 """What a question that is written keeps of the row that it is about."""
 
@@ -108,10 +109,14 @@ def _read_state(path: Path) -> tuple[int, int, int]:
 
 
 def _read_json(line: bytes) -> Any:
+    """Read a line; what is no number, such as the NaN of SpyderCodeQA, and half a character are none on a page."""
     try:
-        return json.loads(line.decode("utf-8", "replace"))
+        row = json.loads(line.decode("utf-8", "replace"), parse_constant=lambda name: None)
+        if b"\\ud" in line.lower():
+            row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
     except ValueError as fault:
         raise ValueError(f"no JSON ({fault}); expected an object") from None
+    return row
 
 
 def _list_items(row: Any, mode: Mode | None) -> Iterator[RatedItem]:
@@ -165,6 +170,6 @@ def _tell_place(row: Mapping[str, Any]) -> str:
     parts = [meta[name] for name in ("module", "file_name") if isinstance(meta.get(name), str)]
     place = row["path"] if isinstance(row.get("path"), str) else " ".join(parts)
     lines = [meta.get(name) for name in ("start_line", "end_line")]
-    if all(isinstance(line, int | float) and line == line and line > 0 for line in lines):  # NaN where there are none
+    if all(isinstance(line, int | float) and 0 < line < LAST_LINE for line in lines):
         place += f":{lines[0]:.0f}-{lines[1]:.0f}"
     return place
