@@ -153,8 +153,9 @@ class Page:
         self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def save_picture(self, path: Path) -> None:
-        """Write what the page shows as a PNG."""
-        path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
+        """Write what the page shows, as the kind of picture that the name says: .png or .webp."""
+        kind = path.suffix.removeprefix(".")
+        path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format=kind)["data"]))
 
     def _call(self, method: str, **parameters: object) -> dict[str, Any]:
         self._number += 1

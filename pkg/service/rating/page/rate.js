@@ -164,7 +164,7 @@ async function openItem(number) {
   [elapsed, since] = [0, document.hidden ? null : performance.now()];
   for (const id of ['enter', 'about', 'end']) find(id).hidden = true;
   find('item').hidden = find('steps').hidden = false;
-  find('item').classList.toggle('writes', item.kind === 'create');
+  find('item').className = { create: 'writes', pairwise: 'compares' }[item.kind] ?? '';
   document.title = TITLES[item.kind];
   find('title').textContent = TITLES[item.kind];
   find('content').replaceChildren(...showTexts());
