@@ -26,11 +26,12 @@ OUTSIDE = "You are not let in here. Open the address that the terminal shows; wh
 
 
 def make_app(
-    task: RatingTask, access: PageAccess, let_in: Callable[[str | None], None], end: Callable[[], None]
+    task: RatingTask, access: PageAccess, let_in: Callable[[str | None], None], end: Callable[[], bool]
 ) -> Starlette:
-    """Make the application; `let_in` hears who took an address, `end` that everything is rated.
+    """Make the application.
 
-    A MissingExtraError without Starlette.
+    `let_in` hears for whom an address was taken; `end` hears that everything is rated, and says whether that ends it. A
+    MissingExtraError without Starlette.
     """
     try:
         from starlette.applications import Starlette
@@ -85,7 +86,7 @@ class RatingPage:
     """What each address answers."""
 
     def __init__(
-        self, task: RatingTask, access: PageAccess, let_in: Callable[[str | None], None], end: Callable[[], None]
+        self, task: RatingTask, access: PageAccess, let_in: Callable[[str | None], None], end: Callable[[], bool]
     ) -> None:
         self._task, self._access, self._let_in, self._end = task, access, let_in, end
 
@@ -142,9 +143,7 @@ class RatingPage:
 
         def take(visitor: Visitor, posted: Mapping[str, Any]) -> dict[str, Any]:
             row = self._task.save(str(visitor.rater), number, posted)
-            is_over = self._task.is_done()
-            if is_over:
-                self._end()
+            is_over = self._task.is_done() and self._end()
             return {"row": row, "done": self._task.list_done(str(visitor.rater)), "over": is_over}
 
         return await self._answer(request, take)

@@ -46,8 +46,9 @@ def serve_ratings(task: RatingTask, options: ServeOptions, tell: Callable[[str |
         def give_address(rater: str | None) -> None:
             tell(rater, access.make_address(rater))
 
-        def end() -> None:
+        def end() -> bool:
             server.should_exit = not options.stay
+            return server.should_exit
 
         app = make_app(task, access, give_address, end)
         server = uvicorn.Server(

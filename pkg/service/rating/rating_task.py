@@ -16,7 +16,7 @@ from pkg.private_files import make_file
 from pkg.service.rating.rated_items import RatedFile, RatedItem
 from pkg.service.rating.rater_assignment import assign_items, draw_order
 from pkg.service.rating.rating_form import read_participant, read_rating, read_seconds
-from pkg.service.rating.ratings_file import WRITTEN, Key, RatingsFile, Row, append_line, make_key
+from pkg.service.rating.ratings_file import WRITTEN, Key, RatingsFile, Row, append_line
 
 
 class RatedMeanwhileError(InputError):
@@ -149,8 +149,8 @@ class RatingTask:
     def _name(self, rater: str, item: RatedItem) -> dict[str, Any]:
         """Give the fields of a row that say what it is about."""
         row = {**item.origin, "id": item.id, "rater": rater, "kind": item.kind}
-        if item.kind == WRITTEN:  # several may write about one snippet, and what they write is rated by its id
-            row |= {"id": f"{item.id}-{name_participant(rater)}", "snippet": item.id}
+        if item.kind == WRITTEN:
+            row |= {"id": _name_pair(rater, item), "snippet": item.id}
         elif item.kind == "grade":
             row["system"] = item.systems[0]
         elif item.kind == "pairwise":
@@ -158,7 +158,8 @@ class RatingTask:
         return row
 
     def _key(self, rater: str, item: RatedItem) -> Key:
-        return make_key(self._name(rater, item))
+        name = _name_pair(rater, item) if item.kind == WRITTEN else item.id
+        return (rater, item.kind, name, *sorted(item.systems))
 
     def _find_rating(self, rater: str, item: RatedItem) -> Row | None:
         return self.ratings.read_latest().get(self._key(rater, item))
@@ -167,6 +168,11 @@ class RatingTask:
 def name_participant(rater: str) -> str:
     """Make the id of a participant from the name: who has the ratings can find it, who has not learns no name."""
     return hashlib.sha256(rater.encode()).hexdigest()[:12]
+
+
+def _name_pair(rater: str, item: RatedItem) -> str:
+    """Name a pair that is written: several may write about one snippet, and each pair is rated by its own id."""
+    return f"{item.id}-{name_participant(rater)}"
 
 
 def _leave_times(row: Row) -> dict[str, object]:

@@ -15,6 +15,7 @@ from pkg.model import Skip
 
 Row = Mapping[str, object]
 Key = tuple[str, ...]
+State = tuple[int, int, int]
 
 WRITTEN = "create"
 """The kind of a row that is a pair of question and answer itself, with who wrote it."""
@@ -33,7 +34,7 @@ class RatingsFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.unreadable: list[Skip] = []
-        self._read: tuple[int, int, int] | None = None  # which state of the file the rows are of
+        self._read: State | None = None  # which state of the file the rows are of
         self._rows: dict[Key, Row] = {}
 
     def read_latest(self) -> dict[Key, Row]:
@@ -42,8 +43,7 @@ class RatingsFile:
         Lines that hold no row are left out and named in `unreadable`. A PathError where the file cannot be read.
         """
         try:
-            state = self.path.stat()
-            now = (state.st_ino, state.st_size, state.st_mtime_ns)
+            now = _read_state(self.path)
             if now != self._read:
                 self._take(self.path.read_bytes().splitlines())
                 self._read = now
@@ -53,6 +53,13 @@ class RatingsFile:
         except OSError as fault:
             raise PathError(f"cannot read {self.path}: {fault.strerror}; expected a file of ratings") from fault
         return self._rows
+
+    def _keep(self, row: Row, size: int) -> None:
+        """Take over what was appended, unless somebody else has written as well: then the file is read again."""
+        now = _read_state(self.path)
+        if self._read is not None and now[:2] == (self._read[0], self._read[1] + size):
+            self._rows[make_key(row)] = row
+            self._read = now
 
     def _take(self, lines: Iterable[bytes]) -> None:
         self._rows, self.unreadable = {}, []
@@ -70,10 +77,16 @@ class RatingsFile:
         line = json.dumps(dict(row), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         try:
             append_line(self.path, line)
+            self._keep(row, len(line))
         except OSError as fault:
             raise InputError(
                 f"not saved: cannot write {self.path}: {fault.strerror}; free some space or allow it, then save again"
             ) from fault
+
+
+def _read_state(path: Path) -> State:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _read_row(line: bytes) -> Row:

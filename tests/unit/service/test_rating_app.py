@@ -37,8 +37,9 @@ class Desk:
         self.ends = 0
         self._app = make_app(self.task, self.access, self.let_in.append, self._end)
 
-    def _end(self) -> None:
+    def _end(self) -> bool:
         self.ends += 1
+        return True
 
     def open_browser(self) -> TestClient:
         return TestClient(self._app, base_url=f"http://{HOST}")
@@ -227,4 +228,4 @@ def test_a_changed_file_is_told_on_the_page(desk: Desk) -> None:
 def test_without_starlette_the_command_that_installs_it_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[service\]'"):
-        make_app(desk.task, desk.access, desk.let_in.append, lambda: None)
+        make_app(desk.task, desk.access, desk.let_in.append, lambda: True)
