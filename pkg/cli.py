@@ -21,6 +21,7 @@ import click
 from pkg import __version__
 from pkg._start import listen_again
 from pkg.config import read_settings
+from pkg.console.judge_options import judge_options, judge_report_options, orders_option, preference_option
 from pkg.console.options import (
     ENHANCE_NAMES,
     bench_options,
@@ -82,6 +83,7 @@ NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are those of faults
 _KEPT = {
     "build": "; the graph is whole, as it was before or as it is after this build",
     "enhance": "; what was written is kept, and the same command goes on where it stopped",
+    "judge": "; every judgement that was made is kept in --out, and the same command goes on where it stopped",
     "rate": "; what was saved is kept, and the same command goes on where it stopped",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
@@ -782,6 +784,84 @@ def evaluate_report(
     from pkg.console.eval_command import run_report
 
     run_report(paths, form, as_json, page, figures, data)
+
+
+@main.group()
+@click.pass_context
+def judge(ctx: click.Context) -> None:
+    """Judge answers of systems to questions, and measure the judge.
+
+    FILE holds JSON lines {"id", "question", "reference", "answers": {SYSTEM: TEXT}}, or records with "instruction" and
+    "responses"; - reads standard input. Without --model it counts: shared words, citations that lead to the evidence,
+    tests that pass.
+    """
+    ctx.default_map = dict.fromkeys(judge.commands, ctx.default_map or {})
+
+
+@judge.command(
+    "pairwise", epilog="Example:  pkg judge pairwise answers.jsonl --model gguf:coder.gguf --out judged.jsonl"
+)
+@click.argument("path", metavar="FILE", callback=decode_option)
+@orders_option
+@judge_options
+@json_option
+def judge_pairwise(path: str, as_json: bool, **options: Any) -> None:
+    """Say which of two answers is better, for every two systems: the first, the second, both are good, or both wrong.
+
+    The summary has the share of each outcome, of all judgements, with its deviation over --runs.
+    """
+    from pkg.console.judge_command import run_judge
+
+    run_judge("pairwise", path, as_json, options)
+
+
+@judge.command("grade", epilog="Example:  pkg judge grade answers.jsonl --model gguf:coder.gguf --baseline plain")
+@click.argument("path", metavar="FILE", callback=decode_option)
+@preference_option
+@judge_options
+@json_option
+def judge_grade(path: str, as_json: bool, **options: Any) -> None:
+    """Grade each answer from 1 to 10 beside the reference, reasons first."""
+    from pkg.console.judge_command import run_judge
+
+    run_judge("grade", path, as_json, options)
+
+
+@judge.command(
+    "annotate", epilog="Example:  pkg judge annotate answers.jsonl --model gguf:coder.gguf --preference style"
+)
+@click.argument("path", metavar="FILE", callback=decode_option)
+@preference_option
+@judge_options
+@click.option("--records", callback=decode_option, metavar="FILE", help="Write a record of annotations for each item.")
+@json_option
+def judge_annotate(path: str, as_json: bool, **options: Any) -> None:
+    """Rate all answers to a question in one prompt, each from 1 to 5 with a reason, by one preference."""
+    from pkg.console.judge_command import run_judge
+
+    run_judge("annotate", path, as_json, options)
+
+
+@judge.command("correctness", epilog="Example:  pkg judge correctness answers.jsonl --model gguf:coder.gguf")
+@click.argument("path", metavar="FILE", callback=decode_option)
+@judge_options
+@json_option
+def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
+    """Judge code from 1 to 10 by the tests that it has to pass, which the judge reads and does not run."""
+    from pkg.console.judge_command import run_judge
+
+    run_judge("correctness", path, as_json, options)
+
+
+@judge.command("report", epilog="Example:  pkg judge report judged.jsonl --baseline plain")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=decode_options)
+@judge_report_options
+@json_option
+def judge_report(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Sum up judgements that were kept with --out, each kind and judge by itself; nothing is asked anew."""
+    from pkg.console.judge_command import run_report
+
+    run_report(paths, as_json, options)
 
 
 def run() -> NoReturn:

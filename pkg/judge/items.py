@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pkg.errors import shorten
+from pkg.errors import count_things, shorten
 from pkg.model import Skip
 
 SHOWN = 60  # characters of what a row holds, in the reason why it is none
@@ -56,10 +56,7 @@ def read_items(lines: Iterable[str], fewest: int = 0) -> ReadItems:
             continue
         try:
             item = parse_item(json.loads(line))
-            if item.id in items:
-                raise ValueError(f"the id '{shorten(item.id, SHOWN)}' is there twice; expected one row for each")
-            if len(item.answers) < fewest:
-                raise ValueError(f"{len(item.answers)} answers; expected {fewest} or more")
+            _check_place(item, items, fewest)
         except (ValueError, RecursionError) as fault:
             bad.append(Skip(f"line {number}", str(fault)))
         else:
@@ -89,6 +86,13 @@ def parse_item(row: Any) -> JudgedItem:
         _take_text(row, "type"),
         tuple(_parse_evidence(each) for each in _take_list(row, "evidence")),
     )
+
+
+def _check_place(item: JudgedItem, known: Mapping[str, JudgedItem], fewest: int) -> None:
+    if item.id in known:
+        raise ValueError(f"the id '{shorten(item.id, SHOWN)}' is there twice; expected one row for each")
+    if len(item.answers) < fewest:
+        raise ValueError(f"{count_things(len(item.answers), 'answer')}; expected {fewest} or more")
 
 
 def _take_text(row: Mapping[str, Any], *names: str) -> str:

@@ -1,4 +1,4 @@
-"""What a person or a judge says of an answer: one form for all raters (Q-03, A-25)."""
+"""What a person or a judge says of an answer: one form for all raters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RatingKind = Literal["grade", "pairwise", "annotation", "pair"]
 """A grade of one answer, a choice of two, a level for each preference, or a question-answer pair rated as a pair."""
 
 VERDICTS = ("A", "B", "C", "D")
-"""The first is better, the second is, a tie of good ones, both are wrong (Q-17)."""
+"""The first is better, the second is, a tie of good ones, both are wrong."""
 
 
 class Scale(NamedTuple):
@@ -25,7 +25,7 @@ class Scale(NamedTuple):
 
 
 SCALES: Mapping[RatingKind, Scale] = {
-    "grade": Scale(0, 10),  # a judge begins at 1, people at 0 (A-25)
+    "grade": Scale(0, 10),  # a judge begins at 1, people at 0
     "pair": Scale(0, 10),
     "annotation": Scale(1, 5),
 }

@@ -63,4 +63,4 @@ def test_a_second_row_of_an_id_and_one_with_too_few_answers_are_bad() -> None:
     one = json.dumps(ROW | {"id": "q2", "answers": {"a": "x"}})
     found = read_items([json.dumps(ROW), json.dumps(ROW), one], fewest=2)
     assert [item.id for item in found.items] == ["q1"]
-    assert ["twice" in found.bad[0].reason, "1 answers" in found.bad[1].reason] == [True, True]
+    assert ["twice" in found.bad[0].reason, "1 answer;" in found.bad[1].reason] == [True, True]

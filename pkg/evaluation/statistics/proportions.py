@@ -1,12 +1,12 @@
-"""Statistics of evaluations: pass@k, intervals of shares, paired tests by scipy."""
+"""Statistics of shares: pass@k, their intervals, and paired tests by scipy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pkg.errors import MissingExtraError
+from pkg.evaluation.statistics.scipy_extra import import_stats
 
 NORMAL_95 = 1.96  # standard errors on each side of a mean
 
@@ -52,12 +52,4 @@ def compare_paired(before: Sequence[bool], after: Sequence[bool]) -> Paired:
     fixed, broken = sum(b > a for a, b in pairs), sum(a > b for a, b in pairs)
     if not fixed + broken:
         return Paired(0, 0, 1.0)
-    return Paired(fixed, broken, float(_import_stats().binomtest(fixed, fixed + broken).pvalue))
-
-
-def _import_stats() -> Any:
-    try:
-        from scipy import stats
-    except ImportError as fault:
-        raise MissingExtraError("scipy", "eval", "the paired tests of an evaluation") from fault
-    return stats
+    return Paired(fixed, broken, float(import_stats().binomtest(fixed, fixed + broken).pvalue))

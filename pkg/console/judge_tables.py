@@ -1,0 +1,153 @@
+"""Show what judgements say of systems, and what a check says of their judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pkg.console.streams import style_words
+from pkg.console.tables import make_table
+from pkg.errors import count_things
+from pkg.evaluation.statistics.win_rates import OUTCOMES
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.evaluation.judgement_report import JudgementReport, SystemReport
+    from pkg.evaluation.statistics.win_rates import WinRate
+    from pkg.judge.judge_check import JudgeCheck
+    from pkg.judge.model_judge import JudgeEstimate
+
+SHOWN = 5  # answers that order their judge; the JSON form has all
+
+
+def report_line(report: JudgementReport, check: dict[str, Any] | None, told: str) -> dict[str, Any]:
+    """Give the summary as one line, with what is known of its judge."""
+    line = {"type": "summary", **asdict(report), "judge_check": told, "check": check}
+    line["pairs"] = [
+        {**asdict(each), "outcomes": {name: rate._asdict() for name, rate in each.outcomes.items()}}
+        for each in report.pairs
+    ]
+    line["systems"] = [_system_line(each) for each in report.systems]
+    if report.ranking is not None:
+        line["ranking"] = report.ranking._asdict()
+    for name, spread in (("best_lengths", report.best_lengths), ("worst_lengths", report.worst_lengths)):
+        line[name] = spread and spread._asdict()
+    return {name: value for name, value in line.items() if value not in ((), [], None) or name == "check"}
+
+
+def _system_line(each: SystemReport) -> dict[str, Any]:
+    tuples = {"welch": each.welch, "wins": each.wins, "extremes": each.extremes}
+    return {**asdict(each), **{name: value and value._asdict() for name, value in tuples.items()}}
+
+
+def view_report(report: JudgementReport) -> Iterator[RenderableType]:
+    """Show shares of outcomes, or mean ratings, and what could not be read."""
+    counts = [count_things(report.judgements, "judgement"), f"{report.without_value:,} without a value"]
+    counts += [f"{report.not_judged:,} not judged"] if report.not_judged else []
+    counts += [f"{report.shortened:,} of shortened answers"] if report.shortened else []
+    yield style_words(f"{report.kind}: {', '.join(counts)}", "bold")
+    for oddity, count in report.oddities.items():
+        yield style_words(f"{oddity}: {count:,}", "dim")
+    if report.pairs:
+        yield from _view_pairs(report)
+    if report.systems:
+        yield from _view_systems(report)
+
+
+def _view_pairs(report: JudgementReport) -> Iterator[RenderableType]:
+    columns = ("items", *OUTCOMES)
+    rows = [
+        (f"{each.ours} against {each.base}", each.type, str(each.items), *map(_say_rate, _order(each.outcomes)))
+        for each in report.pairs
+    ]
+    yield make_table(("ours against base", "questions", *columns), rows, right=columns)
+    yield style_words("% of all judgements, ± the deviation over runs", "dim")
+    ranking = report.ranking
+    if ranking is not None and len(ranking.strengths) + len(ranking.apart) > 2:
+        ranked = [(system, f"{strength:+.2f}") for system, strength in ranking.strengths.items()]
+        yield make_table(("system", "strength (Bradley-Terry)"), [*ranked, *ranking.apart.items()])
+
+
+def _order(outcomes: Any) -> list[WinRate]:
+    return [outcomes[name] for name in OUTCOMES]
+
+
+def _say_rate(rate: WinRate) -> str:
+    return f"{rate.mean:.1f}" if rate.deviation is None else f"{rate.mean:.1f}±{rate.deviation:.1f}"
+
+
+def _view_systems(report: JudgementReport) -> Iterator[RenderableType]:
+    columns = ("mean", "95 %", "ratings", "unread", "win", "tie", "lose", "best %", "worst %")
+    rows = [(each.system, each.preference, *_list_cells(each)) for each in report.systems]
+    yield make_table(("system", "preference", *columns), rows, right=columns)
+    scores = [str(score) for score in report.systems[0].scores]
+    spread = [(each.system, each.preference, *map(str, each.scores.values())) for each in report.systems]
+    yield make_table(("ratings of", "preference", *scores), spread, right=scores)
+    best, worst = report.best_lengths, report.worst_lengths
+    if best is not None and worst is not None:
+        yield style_words(f"characters of best answers {best.mean:,.0f}, of worst {worst.mean:,.0f}, on average", "dim")
+    if any(each.welch for each in report.systems):
+        yield style_words("against the baseline: * p < .05, † p < .01, ‡ p < .001 (Welch)", "dim")
+
+
+def _list_cells(each: SystemReport) -> list[str]:
+    mark = each.welch.mark if each.welch else ""
+    mean = "-" if each.mean is None else f"{each.mean:.2f}{mark}"
+    interval = "" if each.interval is None else f"{each.interval.low:.1f}-{each.interval.high:.1f}"
+    wins = ["", "", ""] if each.wins is None else [str(count) for count in each.wins]
+    extremes = ["", ""]
+    if each.extremes is not None and each.extremes.samples:
+        best, worst, samples = each.extremes
+        extremes = [f"{100 * best / samples:.0f}", f"{100 * worst / samples:.0f}"]
+    return [mean, interval, str(each.ratings), str(each.unread), *wins, *extremes]
+
+
+def view_estimate(found: JudgeEstimate) -> Iterator[RenderableType]:
+    """Show what judging would take."""
+    cost = "" if found.cost is None else f", at a price of {found.cost:,.2f}"
+    yield style_words(
+        f"{count_things(found.tasks, 'judgement')} by {found.judge}, {found.known:,} of them known already: about"
+        f" {found.prompt_tokens:,} tokens to read and {found.completion_tokens:,} to write"
+        f" ({found.most_completion_tokens:,} at most){cost}"
+    )
+    if found.shortened or found.unfit:
+        yield style_words(f"too long: {found.shortened:,} would be shortened, {found.unfit:,} not judged", "yellow")
+
+
+def view_check(check: JudgeCheck) -> Iterator[RenderableType]:
+    """Show what was measured of a judge."""
+    rows = [
+        ("another winner in the other order", _share(check.flip_rate), f"of {check.both_orders:,} comparisons"),
+        ("wins of the answer that stands first", _share(check.first_share), "of all wins; .5 is even"),
+        ("the same said twice", _share(check.self_agreement), f"of {check.repeated:,} pairs of runs"),
+        ("correlation with the length of answers", _number(check.length_correlation), "Spearman"),
+        ("without a value", f"{check.without_value:,}", f"of {check.judgements:,} judgements"),
+    ]
+    rows += [
+        (f"planted, {each.case}: right", f"{each.right:,} of {each.judged + each.unread:,}", f"{each.unread:,} unread")
+        for each in check.cases
+    ]
+    if check.human is not None:
+        human = check.human
+        rows += [
+            (f"kappa of {each.one} and {each.other}", _number(each.kappa), f"{each.shared:,} items of both")
+            for each in human.pairs
+        ]
+        rows.append(("alpha of all raters", _number(human.alpha), f"{count_things(human.raters, 'person')}"))
+        if human.strangers:
+            rows.append(("ratings of other items", f"{human.strangers:,}", "left out"))
+    yield make_table((f"check of {check.judge}, {check.kind}", "", ""), rows, right=("",))
+    for item, system, words in check.ordering[:SHOWN]:
+        yield style_words(f"the answer of {system} to {item} orders the judge: {words}", "yellow")
+    if len(check.ordering) > SHOWN:
+        yield style_words(f"and {len(check.ordering) - SHOWN:,} more; --json lists all", "yellow")
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"

@@ -1,0 +1,66 @@
+"""Rank systems by comparisons of two: the strengths that make what was seen the likeliest (Bradley and Terry, 1952)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+ROUNDS = 10_000
+CLOSE = 1e-10  # between two rounds; strengths are shares of 1
+UNBEATEN, BEATEN, UNCOMPARED = "never beaten by the others", "never wins against the others", "not compared with them"
+
+
+class Ranked(NamedTuple):
+    """Strengths of systems, and those that have none."""
+
+    strengths: dict[str, float]  # log strengths whose mean is 0, the strongest first
+    apart: dict[str, str]  # systems without a finite strength, with the reason
+
+
+def rank_systems(wins: Mapping[tuple[str, str], float]) -> Ranked:
+    """Rank systems by how often the first of a pair beats the second; a tie counts half for each.
+
+    A system that is never beaten, or never wins, has no finite strength: it is told apart instead.
+    """
+    from networkx import DiGraph, descendants, strongly_connected_components
+
+    graph = DiGraph()
+    for (winner, loser), count in wins.items():
+        graph.add_nodes_from((winner, loser))
+        if count > 0:
+            graph.add_edge(winner, loser)
+    groups = sorted(strongly_connected_components(graph), key=lambda group: (-len(group), sorted(group)))
+    ranked = sorted(groups[0]) if groups and len(groups[0]) > 1 else []
+    apart = {}
+    for system in sorted(set(graph) - set(ranked)):
+        others = set(graph) - {system}
+        beats = not others.isdisjoint(descendants(graph, system))
+        loses = any(system in descendants(graph, other) for other in others)
+        if loses == beats:  # in a group of its own among others
+            beats = system in graph and any(each in descendants(graph, system) for each in ranked)
+            loses = not beats and loses
+        apart[system] = UNBEATEN if beats else BEATEN if loses else UNCOMPARED
+    return Ranked(_fit(ranked, wins), apart)
+
+
+def _fit(systems: list[str], wins: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    """Find the strengths by the update of Zermelo, which always gains (Hunter, 2004)."""
+    if not systems:
+        return {}
+    won = np.array([[wins.get((one, other), 0.0) for other in systems] for one in systems])
+    np.fill_diagonal(won, 0.0)
+    games, totals = won + won.T, won.sum(axis=1)
+    strengths = np.full(len(systems), 1 / len(systems))
+    for _ in range(ROUNDS):
+        before = strengths
+        strengths = totals / (games / (before[:, None] + before[None, :])).sum(axis=1)
+        strengths /= strengths.sum()
+        if np.abs(strengths - before).max() < CLOSE:
+            break
+    logs = [log(each) for each in strengths]
+    mean = sum(logs) / len(logs)
+    found = {system: value - mean for system, value in zip(systems, logs, strict=True)}
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))

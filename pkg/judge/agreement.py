@@ -1,0 +1,78 @@
+"""How far raters agree, in a few lines each: kappa with a tolerance (C-21, A-32), alpha, and Spearman's correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Level = Literal["nominal", "ordinal", "interval"]
+"""What the difference of two values means: none but being equal, their ranks, or their distance."""
+
+
+def measure_kappa(first: Sequence[float], second: Sequence[float], tolerance: float = 0.0) -> float | None:
+    """Give Cohen's kappa of two raters of the same items; ratings up to the tolerance apart agree.
+
+    Where chance alone would agree always it is 1 if they do, else undefined, which is None; so it is of no items.
+    A ValueError for raters of different numbers of items.
+    """
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if a.shape != b.shape:
+        raise ValueError(f"{a.size} ratings and {b.size}; expected both of the same items")
+    if not a.size:
+        return None
+    observed = float(np.mean(np.abs(a - b) <= tolerance))
+    expected = float(np.mean(np.abs(a[:, None] - b[None, :]) <= tolerance))  # every rating against every other
+    if expected == 1.0:
+        return 1.0 if observed == 1.0 else None
+    return (observed - expected) / (1 - expected)
+
+
+def measure_alpha(items: Sequence[Sequence[float]], level: Level = "interval") -> float | None:
+    """Give Krippendorff's alpha of the ratings that each item has, of however many raters.
+
+    Items with one rating tell nothing. Without pairs, or where all ratings are equal, it is undefined, which is None.
+    """
+    paired = [np.asarray(ratings, dtype=float) for ratings in items if len(ratings) > 1]
+    if not paired:
+        return None
+    values, places = np.unique(np.concatenate(paired), return_inverse=True)
+    counts = np.zeros((len(paired), len(values)))  # ratings of an item by value
+    np.add.at(counts, (np.repeat(np.arange(len(paired)), [len(each) for each in paired]), places), 1)
+    sizes = counts.sum(axis=1, keepdims=True)
+    together = (counts / (sizes - 1)).T @ counts - np.diag((counts / (sizes - 1)).sum(axis=0))
+    totals = together.sum(axis=0)
+    distances = _measure_distances(values, totals, level)
+    expected = float(totals @ distances @ totals) / (totals.sum() - 1)
+    return 1 - float((together * distances).sum()) / expected if expected else None
+
+
+def _measure_distances(values: NDArray[np.float64], totals: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+    """Give the squared differences of values, both of shape (values,), as a square."""
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    if level == "interval":
+        return np.asarray((values[:, None] - values[None, :]) ** 2, dtype=float)
+    middles = np.cumsum(totals) - totals / 2  # the mean rank of each value
+    return np.asarray((middles[:, None] - middles[None, :]) ** 2, dtype=float)
+
+
+def measure_rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Give Spearman's correlation, ties at their mean rank; None where one side has no two different values."""
+    a, b = _rank(first), _rank(second)
+    if len(a) < 2 or a.std() == 0 or b.std() == 0:
+        return None
+    return float(np.mean((a - a.mean()) * (b - b.mean())) / (a.std() * b.std()))
+
+
+def _rank(values: Sequence[float]) -> NDArray[np.float64]:
+    _, places, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places], dtype=float)
+
+
+def match_ratings(raters: Mapping[str, Mapping[str, float]], one: str, other: str) -> tuple[list[float], list[float]]:
+    """Give the ratings of two raters for what both have rated, in the order of its names."""
+    shared = sorted(raters[one].keys() & raters[other].keys())
+    return [raters[one][name] for name in shared], [raters[other][name] for name in shared]

@@ -1,0 +1,88 @@
+"""Read a verdict or a rating from a judge's own words, exactly as the papers do, and note what is odd (Q-17, C-17).
+
+The first match counts; none is no value, and a rating outside of its scale is none either (A-33). What is odd is
+counted beside it: an empty text, two different verdicts, a verdict in the middle of a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+VERDICT = re.compile(r"\[\[(A|B|C|D)\]\]")
+GRADE = re.compile(r"\bRating:\s*(\d+)\b")
+RATIONALE = re.compile(r"\bRationale:\s*(.*?)(?=\n\s*(?:#|Rating:)|\Z)", re.DOTALL)
+_SECTION = re.compile(r"^\W*(?:Output for )?Response (\d+)\b.*$", re.MULTILINE | re.IGNORECASE)
+
+GRADES, LEVELS = (1, 10), (1, 5)
+"""The scales of a grade and of an annotation, both ends allowed."""
+
+EMPTY, NONE = "nothing said", "no value"
+SEVERAL, INSIDE, OUTSIDE = "two different values", "inside a sentence", "outside of the scale"
+ODDITIES = (EMPTY, NONE, SEVERAL, INSIDE, OUTSIDE)
+
+
+class ReadVerdict(NamedTuple):
+    """The verdict that a text holds."""
+
+    verdict: str  # A, B, C, D, or "" for none
+    oddities: tuple[str, ...] = ()
+
+
+class ReadGrade(NamedTuple):
+    """The rating that a text holds."""
+
+    rating: int | None
+    oddities: tuple[str, ...] = ()
+    rationale: str = ""
+
+
+def parse_verdict(text: str) -> ReadVerdict:
+    """Read the first verdict of a comparison."""
+    found = list(VERDICT.finditer(text))
+    if not found:
+        return ReadVerdict("", (NONE if text.strip() else EMPTY,))
+    return ReadVerdict(found[0][1], _list_oddities(text, found))
+
+
+def parse_grade(text: str, scale: tuple[int, int] = GRADES) -> ReadGrade:
+    """Read the first rating of one answer."""
+    found = list(GRADE.finditer(text))
+    reason = RATIONALE.search(text)
+    rationale = reason[1].strip() if reason else ""
+    if not found:
+        return ReadGrade(None, (NONE if text.strip() else EMPTY,), rationale)
+    oddities = _list_oddities(text, found)
+    digits = found[0][1].lstrip("0") or "0"
+    if len(digits) > len(str(scale[1])) or not scale[0] <= int(digits) <= scale[1]:
+        return ReadGrade(None, (*oddities, OUTSIDE), rationale)
+    return ReadGrade(int(digits), oddities, rationale)
+
+
+def parse_levels(text: str, count: int) -> list[ReadGrade]:
+    """Read a rating for each of several answers, by the headings of their parts (C-05).
+
+    Without headings the ratings count in their order, if there are as many as answers.
+    """
+    headings = list(_SECTION.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    parts: dict[int, str] = {}
+    for heading, end in zip(headings, ends, strict=True):
+        parts.setdefault(int(heading[1][:4]), text[heading.end() : end])
+    if not parts:
+        found = list(GRADE.finditer(text))
+        starts = [match.start() for match in found] if len(found) == count else []
+        bounds = zip(starts, [*starts[1:], len(text)], strict=True)
+        parts = {number: text[start:end] for number, (start, end) in enumerate(bounds, 1)}
+    missing = "" if not text.strip() else "-"  # of a part that is not there: the text says something, but not of it
+    return [parse_grade(parts.get(number, missing), LEVELS) for number in range(1, count + 1)]
+
+
+def _list_oddities(text: str, found: list[re.Match[str]]) -> tuple[str, ...]:
+    oddities = []
+    if len({match[1] for match in found}) > 1:
+        oddities.append(SEVERAL)
+    rest = text[found[0].end() :].partition("\n")[0]
+    if re.search(r"[^\W\d]", rest.removeprefix("/10")):
+        oddities.append(INSIDE)
+    return tuple(oddities)
