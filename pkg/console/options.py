@@ -800,6 +800,19 @@ rate_options = combine(
     click.option("--open", "is_opened", is_flag=True, help="Open the first address in the system's browser."),
     click.option("--stay", is_flag=True, help="Go on when all is rated, until Ctrl-C."),
     click.option("--summary", "is_summary", is_flag=True, help="Serve nothing; sum up what was rated so far."),
+    click.option(
+        "--html",
+        "page",
+        callback=decode_option,
+        metavar="PAGE",
+        help="Write a page in the end: each question, its answers side by side, and what was said of them.",
+    ),
+    click.option(
+        "--judgements",
+        callback=decode_option,
+        metavar="FILE",
+        help="With --html: show beside what people said what pkg judge --out has written.",
+    ),
 )
 """The options of `pkg rate`."""
 

@@ -10,12 +10,16 @@ from pkg.console.progress import say
 from pkg.console.streams import emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import PathError, UsageError, count_things
+from pkg.evaluation.report.answers_page import write_answers_page
+from pkg.judge.items import read_items
+from pkg.judge.judgements import read_judgements
+from pkg.judge.ratings import parse_rating
 from pkg.service.rating.rated_items import Mode, RatedFile, read_rated_file
 from pkg.service.rating.rating_form import read_name
 from pkg.service.rating.rating_server import LOOPBACK, ServeOptions, serve_ratings
 from pkg.service.rating.rating_summary import summarise_ratings
 from pkg.service.rating.rating_task import RatingOptions, RatingTask
-from pkg.service.rating.ratings_file import RatingsFile, Row
+from pkg.service.rating.ratings_file import WRITTEN, RatingsFile, Row
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,6 +30,8 @@ SHOWN = 20  # pairs in the table that are not kept; the JSON form has all
 
 def run_rate(path: str, as_json: bool, given: dict[str, Any]) -> None:
     """Let people rate a file, or sum up what they have rated; a PkgError for what cannot be read or served."""
+    if given["judgements"] is not None and given["page"] is None:
+        raise UsageError("--judgements is for the page of --html; add it, or leave this out")
     mode: Mode | None = "create" if given["is_created"] else given["mode"]
     file = read_rated_file(Path(path), mode)
     ratings = RatingsFile(_choose_output(file, mode, given["output"]))
@@ -38,6 +44,19 @@ def run_rate(path: str, as_json: bool, given: dict[str, Any]) -> None:
             _emit_summary(task, as_json)
             raise
     _emit_summary(task, as_json)
+    if given["page"] is not None:
+        _write_page(task, Path(given["page"]), given["judgements"])
+
+
+def _write_page(task: RatingTask, page: Path, judgements: str | None) -> None:
+    lines = task.file.path.read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    ratings = [parse_rating(row) for row in task.list_rows() if row["kind"] != WRITTEN]
+    judged = read_judgements(Path(judgements)) if judgements is not None else ()
+    text = write_answers_page(read_items(lines).items, judged, ratings)
+    try:
+        page.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as fault:
+        raise PathError(f"cannot write {page}: {fault.strerror}; expected a file in a folder that exists") from fault
 
 
 def _choose_output(file: RatedFile, mode: str | None, output: str | None) -> Path:

@@ -87,6 +87,7 @@ def test_bad_rows_are_named_and_the_rest_counted(folder: Path) -> None:
         (("--mode", "grade"), 1, "no answers of systems"),
         (("--mode", "pairwise"), 1, "answers of 0 systems"),
         (("--host", "0.0.0.0"), 2, "means every address"),
+        (("--judgements", "judged.jsonl"), 2, "--judgements is for the page of --html"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
@@ -108,3 +109,19 @@ def test_without_the_extra_the_command_that_installs_it_is_told(monkeypatch: pyt
     assert result.exit_code == 1
     assert "pip install 'programming-knowledge-graph[service]'" in result.stderr
     assert rate("--summary").exit_code == 0
+
+
+def test_a_page_shows_the_answers_with_what_people_and_judges_said(folder: Path) -> None:
+    answers = {"graph": "In retry.", "chunks": "Nowhere."}
+    write_lines(folder / "rows.jsonl", [{"id": "q1", "question": "Where?", "answers": answers}])
+    row = {"id": "q1", "rater": "ana", "kind": "pairwise", "systems": ["chunks", "graph"]}
+    write_lines(Path("rows.ratings.jsonl"), [{**row, "verdict": "A"}, {**row, "verdict": "B", "comment": "After all."}])
+    judged = {"kind": "pairwise", "id": "q1", "systems": ["graph", "chunks"], "judge": "coder", "verdict": "A"}
+    write_lines(Path("judged.jsonl"), [{**judged, "text": "It names the place."}])
+    assert rate("--summary", "--html", "page.html", "--judgements", "judged.jsonl").exit_code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert [text for text in ("Where?", "Nowhere.", "After all.", "It names the place.") if text not in page] == []
+    assert page.count("<td>ana</td>") + page.count('<th scope="row">ana</th>') == 1  # the last rating alone
+    refused = rate("--summary", "--html", "none/page.html")
+    assert refused.exit_code == 1
+    assert "expected a file in a folder that exists" in refused.stderr
