@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -50,7 +50,7 @@ class View(NamedTuple):
     """One picture: the rows, how they are rated, and what is done before it is taken."""
 
     name: str
-    row: dict[str, object]
+    row: Mapping[str, object]
     options: tuple[str, ...]
     scheme: str
     act: Callable[[Page], None]
@@ -78,8 +78,8 @@ def write_pair(page: Page) -> None:
 
 def list_views() -> Iterator[View]:
     """List the pictures."""
-    yield View("rate-pair", dict(PAIR), (), "light", rate_pair)
-    yield View("rate-choice", dict(ANSWERS), (), "dark", choose_answer)
+    yield View("rate-pair", PAIR, (), "light", rate_pair)
+    yield View("rate-choice", ANSWERS, (), "dark", choose_answer)
     code = {"content": DRAW, "path": PAIR["path"]}
     yield View("rate-create", code, ("--create",), "light", write_pair)
 
@@ -87,7 +87,7 @@ def list_views() -> Iterator[View]:
 def take_picture(view: View, output: Path) -> None:
     """Serve one row, act as a rater, and take the picture; ends where it is larger than it may be."""
     with TemporaryDirectory(prefix="rate-") as folder:
-        (Path(folder) / "rows.jsonl").write_text(json.dumps(view.row) + "\n", encoding="utf-8")
+        (Path(folder) / "rows.jsonl").write_text(json.dumps(dict(view.row)) + "\n", encoding="utf-8")
         with start_rate(Path(folder), "rows.jsonl", "--rater", "ana", *view.options) as rate, start_page(*SIZE) as page:
             page.prefer_scheme(view.scheme)
             page.open(rate.wait_for_addresses(1)[0])

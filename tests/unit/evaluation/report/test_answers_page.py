@@ -18,8 +18,8 @@ ITEM = JudgedItem(
 )  # fmt: skip
 
 
-def judge(verdict: str, run: int = 0, item: str = "q1", **more: str) -> Judgement:
-    return Judgement("pairwise", item, SYSTEMS, "coder", run=run, verdict=verdict, text="Because.", **more)
+def judge(verdict: str, run: int = 0, item: str = "q1", case: str = "") -> Judgement:
+    return Judgement("pairwise", item, SYSTEMS, "coder", run=run, verdict=verdict, text="Because.", case=case)
 
 
 def choose(verdict: str, *systems: str) -> Rating:
