@@ -26,8 +26,9 @@ MODES: tuple[str, ...] = get_args(Mode)
 CODE_FIELDS = ("content", "snippet", "code", "answer")
 """Where the code of a row may stand that a question is to be written about."""
 LAST_LINE = 10**9  # what tells a later one is no line
-ORIGIN_FIELDS = ("type", "path", "meta_data")
+ORIGIN_FIELDS = ("path", "meta_data", "source", "revision", "content_hash")
 """What a question that is written keeps of the row that it is about."""
+QUESTION_TYPES = ("syntax", "dependencies", "meta")  # of SpyderCodeQA; a question about code is the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class RatedItem:
     """The texts to look at, by the system that wrote them; "" where that is none."""
     reference: str = ""
     place: str = ""
+    code: str = ""
+    """What a pair is about, where its row holds it."""
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -125,7 +128,9 @@ def _list_items(row: Any, mode: Mode | None) -> Iterator[RatedItem]:
         raise ValueError(f"a {type(row).__name__}; expected an object")
     place = _tell_place(row)
     if mode == "create":
-        code, origin = _find_code(row), {name: row[name] for name in ORIGIN_FIELDS if name in row}
+        code = _find_code(row)
+        kind = row["type"] if row.get("type") in QUESTION_TYPES else QUESTION_TYPES[0]
+        origin = {"type": kind, "content": code, **{name: row[name] for name in ORIGIN_FIELDS if name in row}}
         yield RatedItem(_name_code(row, code), "create", "", {"": code}, place=place, origin=origin)
         return
     if row.get("bad_code") is True and not row.get("question"):
@@ -135,7 +140,8 @@ def _list_items(row: Any, mode: Mode | None) -> Iterator[RatedItem]:
     if mode == "rate" or (mode is None and not answers):
         if not item.reference.strip():
             raise ValueError(f"no answer (found: {', '.join(row)}); expected a text under 'answer' or 'reference'")
-        yield RatedItem(item.id, "pair", item.question, {"": item.reference}, place=place)
+        code = row["content"] if isinstance(row.get("content"), str) else ""
+        yield RatedItem(item.id, "pair", item.question, {"": item.reference}, place=place, code=code)
     elif mode == "pairwise" or (mode is None and len(answers) == 2):
         if len(answers) < 2:
             raise ValueError(f"answers of {len(answers)} systems; expected two or more to compare")

@@ -80,6 +80,7 @@ class RatingTask:
             "question": item.question,
             "reference": item.reference,
             "place": item.place,
+            "code": item.code,
             "texts": [item.texts[name] for name in names],
             "rated": self._find_rating(rater, item),
         }

@@ -107,4 +107,4 @@ def test_half_a_character_and_no_number_do_not_reach_the_page(tmp_path: Path) ->
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": "a\\ud800", "content": "x\\uDFFF\\ud83d\\ude00", "meta_data": {"start_line": NaN}}\n')
     (item,) = read_rated_file(path, "create").items
-    assert (item.id, item.texts[""], item.origin) == ("a?", "x?\U0001f600", {"meta_data": {"start_line": None}})
+    assert (item.id, item.texts[""], item.origin["meta_data"]) == ("a?", "x?\U0001f600", {"start_line": None})

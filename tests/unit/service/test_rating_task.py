@@ -87,14 +87,15 @@ def test_sides_are_shown_without_names_and_saved_with_them(tmp_path: Path) -> No
 
 
 def test_two_who_write_about_one_snippet_write_two_questions(tmp_path: Path) -> None:
-    rows = [{"id": "s", "content": "x = 1", "path": "a.py", "type": "syntax", "meta_data": {"start_line": 1}}]
+    rows = [{"id": "s", "content": "x = 1", "path": "a.py", "type": "snippet", "meta_data": {"start_line": 1}}]
     task = make_task(tmp_path, rows, "create")
     for rater in ("ana", "ben"):
         task.save(rater, 0, {"question": f"{rater}?", "answer": "x.", "seconds": 1})
     written = read_lines(tmp_path)
     assert len({row["id"] for row in written}) == 2
     assert all(row["snippet"] == "s" and row["path"] == "a.py" and row["type"] == "syntax" for row in written)
-    assert [item.question for item in read_rated_file(tmp_path / "out.jsonl").items] == ["ana?", "ben?"]
+    pairs = read_rated_file(tmp_path / "out.jsonl").items
+    assert [(pair.question, pair.code) for pair in pairs] == [("ana?", "x = 1"), ("ben?", "x = 1")]
 
 
 def test_all_is_done_when_every_rater_has_rated_what_is_theirs(tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ function showText(title, text, className = '') {
 function* showTexts() {
   if (item.place) yield make('p', { className: 'dim', textContent: spell(item.place) });
   if (item.question) yield showText('Question', item.question, 'words');
+  if (item.code) yield showText('Code', item.code);
   if (item.kind === 'create') yield showText('Code', item.texts[0]);
   else if (item.kind === 'pairwise') yield make('div', { className: 'sides' }, showText('Answer A', item.texts[0], 'words'), showText('Answer B', item.texts[1], 'words'));
   else yield showText('Answer', item.texts[0], 'words');
