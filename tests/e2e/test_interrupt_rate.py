@@ -1,14 +1,16 @@
-"""Ctrl-C while people rate: what was saved is summed up and kept, and the same command goes on from there."""
+"""`pkg rate` as a process: Ctrl-C keeps what was saved, the same command goes on, and --open opens the address."""
 
 from __future__ import annotations
 
 import json
+import time
 import urllib.request
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
-from rate_process import read_rows, start_rate
+import pytest
+from rate_process import PATIENCE, read_rows, start_rate
 
 
 def rate(address: str, number: int) -> dict[str, Any]:
@@ -24,9 +26,13 @@ def rate(address: str, number: int) -> dict[str, Any]:
     return told
 
 
+@pytest.fixture(autouse=True)
+def rows(tmp_path: Path) -> None:
+    pairs = [{"id": f"p{n}", "question": f"q{n}", "answer": f"a{n}"} for n in range(2)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
+
+
 def test_ctrl_c_keeps_what_was_saved_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    rows = [{"id": f"p{n}", "question": f"q{n}", "answer": f"a{n}"} for n in range(2)]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with start_rate(tmp_path, "rows.jsonl", "--rater", "ana") as process:
         assert rate(process.wait_for_addresses(1)[0], 0)["done"] == [True, False]
         code, (head, pair) = process.interrupt()
@@ -40,3 +46,13 @@ def test_ctrl_c_keeps_what_was_saved_and_the_same_command_goes_on(tmp_path: Path
         code, (head, *_) = process.wait()
     assert (code, head["ratings"]) == (0, 2)
     assert [row["id"] for row in read_rows(tmp_path / "rows.ratings.jsonl")] == ["p0", "p1"]
+
+
+def test_the_first_address_is_opened_in_the_browser_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSER", 'sh -c "echo %s >> opened.txt"')
+    with start_rate(tmp_path, "rows.jsonl", "--raters", "2", "--open") as process:
+        first, _ = process.wait_for_addresses(2)
+        opened, end = tmp_path / "opened.txt", time.monotonic() + PATIENCE
+        while not (opened.exists() and opened.read_text()) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert opened.read_text().split() == [first]
