@@ -34,7 +34,10 @@ SHOWN = 3  # rows that were left out and are told one by one
 
 
 def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Judge the answers of a file, or tell what that would take; an InputError where there is nothing to judge."""
+    """Judge the answers of a file, or tell what that would take.
+
+    An InputError where there is nothing to judge, a UsageError for options that do not go together.
+    """
     options = JudgeOptions(kind, **{name: given.pop(name) for name in OPTION_NAMES if name in given})
     is_checked = given["is_checked"]
     if (given["human"] or given["tolerance"] is not None) and not is_checked:
@@ -104,7 +107,7 @@ def _read_human(path: Path) -> list[Rating]:
 
 def _read_lines(path: str) -> list[str]:
     if path == "-":
-        return read_text(path).split("\n")
+        return read_text(path).removeprefix("\ufeff").split("\n")
     try:
         return Path(path).read_bytes().decode("utf-8-sig", "replace").split("\n")
     except OSError as fault:

@@ -14,9 +14,9 @@ from typing import cast
 
 from pkg.evaluation.statistics.bootstrap import find_mean_interval
 from pkg.evaluation.statistics.bradley_terry import Ranked, rank_systems
-from pkg.evaluation.statistics.distributions import Spread, count_scores, describe_values
 from pkg.evaluation.statistics.proportions import Interval
 from pkg.evaluation.statistics.rating_shares import Extremes, Wins, count_extremes, count_wins, list_extremes
+from pkg.evaluation.statistics.spreads import Spread, count_scores, describe_values
 from pkg.evaluation.statistics.welch import Welch, compare_means
 from pkg.evaluation.statistics.win_rates import Outcome, WinRate, average_win_rates
 from pkg.judge.judgements import NO_VALUE, TIE_BAD, TIE_GOOD, Judgement, list_rated

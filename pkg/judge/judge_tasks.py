@@ -1,4 +1,7 @@
-"""What a judge is asked: each comparison in both orders or a drawn one, each answer by each preference, run by run."""
+"""What a judge is asked: each comparison in both orders or a drawn one, each answer by each preference, run by run.
+
+Correctness is judged with the tests before the judge, and without the reference (C-24, A-34).
+"""
 
 from __future__ import annotations
 

@@ -21,6 +21,9 @@ from pkg.judge.verdicts import ReadGrade, parse_grade, parse_levels, parse_verdi
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Usage
 
+OTHER_LINES = ("check", "summary")
+"""Types of the lines that stand behind judgements in a pipe."""
+
 TIE_GOOD, TIE_BAD, NO_VALUE = "tie good", "tie bad", "no value"
 
 
@@ -121,11 +124,12 @@ def read_judgements(path: Path) -> Iterator[Judgement]:
     except OSError as fault:
         raise PathError(f"cannot read {path}: {fault.strerror}; expected a file that pkg judge has written") from None
     for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n")[:-1], 1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
-            if not isinstance(row, dict) or row.get("type", "judgement") != "judgement":
-                continue  # the summary that stands behind them in a pipe
-            yield parse_judgement(row)
+            if not (isinstance(row, dict) and row.get("type") in OTHER_LINES):
+                yield parse_judgement(row)
         except ValueError as fault:
             raise InputError(f"{path}, line {number}: {fault}") from None
 
@@ -151,7 +155,10 @@ class JudgementFile:
         return self._texts.get(key)
 
     def add(self, judgement: Judgement) -> None:
-        """Keep a judgement; one that is there already is not written again, and one without a text never is."""
+        """Keep a judgement; one that is there already is not written again, and one without a text never is.
+
+        A PathError where the file cannot be written.
+        """
         if judgement.fault or self._has(judgement):
             return
         self._remember(judgement)

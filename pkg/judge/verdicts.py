@@ -65,17 +65,20 @@ def parse_levels(text: str, count: int) -> list[ReadGrade]:
     Without headings the ratings count in their order, if there are as many as answers.
     """
     headings = list(_SECTION.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
     parts: dict[int, str] = {}
-    for heading, end in zip(headings, ends, strict=True):
-        parts.setdefault(int(heading[1][:4]), text[heading.end() : end])
-    if not parts:
-        found = list(GRADE.finditer(text))
-        starts = [match.start() for match in found] if len(found) == count else []
-        bounds = zip(starts, [*starts[1:], len(text)], strict=True)
-        parts = {number: text[start:end] for number, (start, end) in enumerate(bounds, 1)}
+    for heading, part in zip(headings, _cut_at(text, headings), strict=True):
+        parts.setdefault(int(heading[1][:4]), part.removeprefix(heading[0]))
+    found = list(GRADE.finditer(text))
+    if not headings and len(found) == count:
+        parts = dict(enumerate(_cut_at(text, found), 1))
     missing = "" if not text.strip() else "-"  # of a part that is not there: the text says something, but not of it
     return [parse_grade(parts.get(number, missing), LEVELS) for number in range(1, count + 1)]
+
+
+def _cut_at(text: str, matches: list[re.Match[str]]) -> list[str]:
+    """Cut a text where each match begins; what stands before the first is left out."""
+    starts = [match.start() for match in matches]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=False)]
 
 
 def _list_oddities(text: str, found: list[re.Match[str]]) -> tuple[str, ...]:

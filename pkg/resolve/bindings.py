@@ -28,11 +28,11 @@ from pkg.resolve.abstract_values import (
 )
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.attributes import Fields
+from pkg.resolve.container_items import Items
 from pkg.resolve.dependency_record import Patch, hash_text
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.function_values import Caller, Parameters
 from pkg.resolve.imports import Exports, Imports
-from pkg.resolve.items import Items
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
 from pkg.resolve.resolution_context import Context

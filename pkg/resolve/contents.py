@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from pkg.resolve.abstract_values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
+from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers, Rest, Written, is_pair
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.function_values import Parameters
-from pkg.resolve.items import Items
 from pkg.resolve.resolution_context import Context
 
 _FIRST: Value = (CONSTANT, 0)

@@ -24,13 +24,13 @@ from __future__ import annotations
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.attributes import Attributes, Fields
 from pkg.resolve.bindings import Bindings, Decorators
+from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers
 from pkg.resolve.contents import Contents
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
 from pkg.resolve.function_values import Parameters, Results
 from pkg.resolve.imports import Exports, Imports
-from pkg.resolve.items import Items
 from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names

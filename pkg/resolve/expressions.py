@@ -25,8 +25,8 @@ from pkg.resolve.abstract_values import (
 )
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.attributes import Attributes
+from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers, Written
-from pkg.resolve.items import Items
 from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names

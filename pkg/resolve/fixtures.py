@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pkg.model import CERTAIN
 from pkg.resolve.abstract_values import EMPTY, FUNCTION, Value, Values, join, library
+from pkg.resolve.container_items import Items
 from pkg.resolve.imports import Exports, Imports
-from pkg.resolve.items import Items
 from pkg.resolve.methods import Methods
 from pkg.resolve.modules import Found
 from pkg.resolve.name_lookup import Names

@@ -23,10 +23,10 @@ from pkg.resolve.abstract_values import (
 )
 from pkg.resolve.annotations import Annotations, is_open
 from pkg.resolve.arguments import Arguments
+from pkg.resolve.container_items import Items
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
-from pkg.resolve.items import Items
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.signatures import Parameter

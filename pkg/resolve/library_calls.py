@@ -31,8 +31,8 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.attributes import Attributes
+from pkg.resolve.container_items import Items
 from pkg.resolve.containers import PAIR, Containers
-from pkg.resolve.items import Items
 from pkg.resolve.methods import Methods
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope

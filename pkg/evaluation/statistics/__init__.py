@@ -2,7 +2,6 @@
 
 from pkg.evaluation.statistics.bootstrap import find_mean_interval
 from pkg.evaluation.statistics.bradley_terry import rank_systems
-from pkg.evaluation.statistics.distributions import count_scores, describe_values
 from pkg.evaluation.statistics.proportions import (
     NORMAL_95,
     Interval,
@@ -12,6 +11,7 @@ from pkg.evaluation.statistics.proportions import (
     pass_at_k,
 )
 from pkg.evaluation.statistics.rating_shares import count_extremes, count_wins, list_extremes
+from pkg.evaluation.statistics.spreads import count_scores, describe_values
 from pkg.evaluation.statistics.welch import compare_means
 from pkg.evaluation.statistics.win_rates import average_win_rates, weight_shares
 
