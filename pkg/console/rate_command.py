@@ -29,7 +29,10 @@ SHOWN = 20  # pairs in the table that are not kept; the JSON form has all
 
 
 def run_rate(path: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Let people rate a file, or sum up what they have rated; a PkgError for what cannot be read or served."""
+    """Let people rate a file, or sum up what they have rated.
+
+    Raises UsageError for options that exclude each other, another PkgError for what cannot be read, written or served.
+    """
     if given["judgements"] is not None and given["page"] is None:
         raise UsageError("--judgements is for the page of --html; add it, or leave this out")
     mode: Mode | None = "create" if given["is_created"] else given["mode"]
