@@ -56,7 +56,7 @@ test-models: $(VENV)/models.stamp ## run the tests of real models (fetches 0.5 G
 test-docker: $(VENV)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
 	checks/with_docker.sh $(BIN)/python -m pytest $(TESTS) -m docker
 
-test-browser: $(VENV)/dev.stamp ## open the page of an evaluation in Chromium (which must be installed)
+test-browser: $(VENV)/dev.stamp ## use the pages for people in Chromium (which must be installed)
 	$(BIN)/python -m pytest $(TESTS) -m browser
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs

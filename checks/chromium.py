@@ -32,6 +32,14 @@ orders, answers = (fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.arg
 os.dup2(orders, 3), os.dup2(answers, 4)
 os.execv(sys.argv[3], sys.argv[3:])"""
 
+_KEYS = {
+    "Enter": ("Enter", 13, "\r"), "Tab": ("Tab", 9, ""), "Escape": ("Escape", 27, ""), "End": ("End", 35, ""),
+    "Home": ("Home", 36, ""), "ArrowLeft": ("ArrowLeft", 37, ""), "ArrowUp": ("ArrowUp", 38, ""),
+    "ArrowRight": ("ArrowRight", 39, ""), "ArrowDown": ("ArrowDown", 40, ""), " ": ("Space", 32, " "),
+}  # fmt: skip
+"""Keys that are no letters: the code, the number and the text of each."""
+_CONTROL = 2  # the bit of the key in the modifiers of an event
+
 
 class Page:
     """One page: go to an address, run scripts, take pictures."""
@@ -76,6 +84,36 @@ class Page:
         self.await_true(f"document.querySelector({json.dumps(selector)})")
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
 
+    def point(self, selector: str, at: float = 0.5) -> None:
+        """Move the mouse to what a selector finds first, at a share of its width, and press its left button there."""
+        self.await_true(f"document.querySelector({json.dumps(selector)})?.checkVisibility()")
+        x, y = self.run(
+            f"""(() => {{
+                const place = document.querySelector({json.dumps(selector)});
+                place.scrollIntoView({{block: 'center', behavior: 'instant'}});
+                const box = place.getBoundingClientRect();
+                return [box.left + box.width * {at}, box.top + box.height / 2];
+            }})()"""
+        )
+        for kind, buttons in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)):
+            button = "none" if kind == "mouseMoved" else "left"
+            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1)
+
+    def press(self, key: str, control: bool = False) -> None:
+        """Press a key and let it go, such as 7, n, Enter or ArrowLeft, where the focus is."""
+        code, number, text = _KEYS.get(key, ("", ord(key.upper()[0]), key))
+        pressed = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": _CONTROL * control}
+        self._call("Input.dispatchKeyEvent", type="keyDown", text="" if control else text, **pressed)
+        self._call("Input.dispatchKeyEvent", type="keyUp", **pressed)
+
+    def type(self, text: str) -> None:
+        """Write a text where the focus is."""
+        self._call("Input.insertText", text=text)
+
+    def reload(self) -> None:
+        """Load the page again."""
+        self._call("Page.reload")
+
     def fill(self, selector: str, text: str) -> None:
         """Write a text into the field that a selector finds first, in the place of what it holds."""
         self.await_true(f"document.querySelector({json.dumps(selector)})")
@@ -115,8 +153,9 @@ class Page:
         self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def save_picture(self, path: Path) -> None:
-        """Write what the page shows as a PNG."""
-        path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
+        """Write what the page shows, as the kind of picture that the name says: .png or .webp."""
+        kind = path.suffix.removeprefix(".")
+        path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format=kind)["data"]))
 
     def _call(self, method: str, **parameters: object) -> dict[str, Any]:
         self._number += 1

@@ -45,6 +45,7 @@ from pkg.console.options import (
     open_output,
     outline_options,
     query_options,
+    rate_options,
     repository_evaluation_options,
     rerank_options,
     retrieval_options,
@@ -87,6 +88,7 @@ _KEPT = {
     "data": "; what a model has written is kept, and the same command goes on where it stopped",
     "enhance": "; what was written is kept, and the same command goes on where it stopped",
     "judge": "; every judgement that was made is kept in --out, and the same command goes on where it stopped",
+    "rate": "; what was saved is kept, and the same command goes on where it stopped",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
 """What is left of a command that was interrupted."""
@@ -606,6 +608,22 @@ def corpus(paths: tuple[str, ...], output: str, as_json: bool, **options: Any) -
     from pkg.console.corpus_command import run_corpus
 
     run_corpus(paths, output, as_json, options)
+
+
+@main.command(epilog="Example:  pkg rate questions.jsonl --open   or   pkg rate answers.jsonl --raters 3 --overlap 2")
+@click.argument("path", metavar="FILE", callback=decode_option)
+@rate_options
+@json_option
+def rate(path: str, as_json: bool, **options: Any) -> None:
+    """Let people rate questions and answers on a page of this machine, or write them.
+
+    FILE holds JSON lines: pairs with question and answer get two sliders, answers of one system or of several a slider,
+    answers of two systems a choice without names. The page is served on this machine alone, at an address that lets
+    one browser in. Each rating is on the disk when the page says so; ends when all is rated, or with Ctrl-C.
+    """
+    from pkg.console.rate_command import run_rate
+
+    run_rate(path, as_json, options)
 
 
 @main.command(

@@ -808,6 +808,69 @@ corpus_options = combine(
 )
 """The options of `pkg corpus`."""
 
+rate_options = combine(
+    click.option(
+        "--create",
+        "is_created",
+        is_flag=True,
+        help="Write a question and its answer about the code of each row, instead of rating.",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(("rate", "grade", "pairwise")),
+        help="Rate pairs, grade each answer, or compare every two; default: by what each row holds.",
+    ),
+    click.option(
+        "--rater",
+        multiple=True,
+        callback=decode_options,
+        metavar="NAME",
+        help="Who rates; may be given several times, and each gets an address. Default: the page asks.",
+    ),
+    click.option("--raters", type=click.IntRange(1), metavar="N", help="Raters named rater-1 to rater-N."),
+    click.option(
+        "--overlap", type=click.IntRange(1), metavar="M", help="Raters of each item, loads alike; default: all of them."
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Draws who rates what, and the sides."),
+    click.option(
+        "--output",
+        "-o",
+        callback=decode_option,
+        metavar="OUT.jsonl",
+        help="File that ratings are appended to. Default: FILE's name with .ratings.jsonl (--create: .created.jsonl),"
+        " in the current folder.",
+    ),
+    click.option(
+        "--participants",
+        callback=decode_option,
+        metavar="FILE",
+        help="Ask raters for degree, semesters, skill and field, all optional, and keep that apart in this file.",
+    ),
+    click.option(
+        "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Serve to others, at this address."
+    ),
+    click.option(
+        "--port", type=click.IntRange(0, 65_535), default=8719, show_default=True, help="0 takes one that is free."
+    ),
+    click.option("--open", "is_opened", is_flag=True, help="Open the first address in the system's browser."),
+    click.option("--stay", is_flag=True, help="Go on when all is rated, until Ctrl-C."),
+    click.option("--summary", "is_summary", is_flag=True, help="Serve nothing; sum up what was rated so far."),
+    click.option(
+        "--html",
+        "page",
+        callback=decode_option,
+        metavar="PAGE",
+        help="Write a page in the end: each question, its answers side by side, and what was said of them.",
+    ),
+    click.option(
+        "--judgements",
+        callback=decode_option,
+        metavar="FILE",
+        help="With --html: show beside what people said what pkg judge --out has written.",
+    ),
+)
+"""The options of `pkg rate`."""
+
 out_option = click.option(
     "--out", required=True, callback=decode_option, metavar="FOLDER",
     help="Folder of the run; the same command goes on there where it stopped.",

@@ -1,1 +1,1 @@
-"""Serve the graph over HTTP and MCP. Nothing lives here yet."""
+"""Serve what PKG does to programs and people over HTTP: for now the page on which people rate."""

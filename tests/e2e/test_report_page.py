@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from chromium import Page, start_page
 from code_runs import alternate, write_run
+from page_contrast import find_contrast
 
 import pkg
 
@@ -27,27 +28,6 @@ CUT_TEXTS = """[...document.querySelectorAll('figure svg')].flatMap((svg) => {
             || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
     }).map((each) => each.textContent);
 })"""
-CONTRAST = """(() => {
-    const light = (colour) => {
-        const canvas = document.createElement('canvas').getContext('2d');
-        canvas.fillStyle = colour;
-        canvas.fillRect(0, 0, 1, 1);
-        const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((each) => each / 255)
-            .map((each) => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
-    };
-    const behind = (node) => {
-        for (let each = node; each; each = each.parentElement) {
-            const colour = getComputedStyle(each).backgroundColor;
-            if (colour !== 'rgba(0, 0, 0, 0)') return colour;
-        }
-    };
-    const ratios = [...document.querySelectorAll('td, th, p, h1, h2, h3, a, figcaption, summary')].map((node) => {
-        const [low, high] = [light(getComputedStyle(node).color), light(behind(node))].sort((a, b) => a - b);
-        return (high + 0.05) / (low + 0.05);
-    });
-    return Math.min(...ratios);
-})()"""
 
 
 @pytest.fixture(name="address", scope="module")
@@ -87,7 +67,7 @@ def test_all_is_drawn_and_nothing_is_cut(page: Page) -> None:
 def test_every_text_stands_out_by_day_and_by_night(page: Page, scheme: str) -> None:
     page.prefer_scheme(scheme)
     assert page.run(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
-    assert page.run(CONTRAST) >= 4.5
+    assert find_contrast(page, "td, th, p, h1, h2, h3, a, figcaption, summary") >= 4.5
 
 
 def test_a_name_in_the_contents_leads_to_its_section(page: Page) -> None:

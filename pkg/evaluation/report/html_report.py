@@ -66,7 +66,7 @@ def _write_contents(sections: Sequence[Section]) -> str:
 
 def _write_section(number: int, section: Section) -> Iterator[str]:
     """Write one section; what lies deep is folded up until a reader opens it."""
-    tables = list(map(_write_table, section.tables))
+    tables = list(map(write_table, section.tables))
     if section.level > 3:
         yield f'<details id="s{number}"><summary>{escape(section.title)}</summary>'
         yield f"<p>{escape(section.text)}</p>"
@@ -82,7 +82,8 @@ def _write_section(number: int, section: Section) -> Iterator[str]:
     yield "</section>"
 
 
-def _write_table(table: Table) -> str:
+def write_table(table: Table) -> str:
+    """Write a table, which is moved sideways where it is wider than the page."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.names)
     marks = table.marks or ((),) * len(table.rows)
     rows = "\n".join(_write_row(row, each) for row, each in zip(table.rows, marks, strict=True))

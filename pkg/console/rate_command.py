@@ -1,0 +1,171 @@
+"""What `pkg rate` does: serve the page, tell each rating as it comes, and sum up at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkg.console.progress import say
+from pkg.console.streams import emit, style_words
+from pkg.console.tables import make_table
+from pkg.errors import PathError, UsageError, count_things
+from pkg.evaluation.report.answers_page import write_answers_page
+from pkg.judge.items import read_items
+from pkg.judge.judgements import read_judgements
+from pkg.judge.ratings import parse_rating
+from pkg.service.rating.rated_items import Mode, RatedFile, read_rated_file
+from pkg.service.rating.rating_form import read_name
+from pkg.service.rating.rating_server import LOOPBACK, ServeOptions, serve_ratings
+from pkg.service.rating.rating_summary import summarise_ratings
+from pkg.service.rating.rating_task import RatingOptions, RatingTask
+from pkg.service.rating.ratings_file import WRITTEN, RatingsFile, Row
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+NAMED = 5  # rows left out that are named; the others are counted
+SHOWN = 20  # pairs in the table that are not kept; the JSON form has all
+
+
+def run_rate(path: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Let people rate a file, or sum up what they have rated.
+
+    Raises UsageError for options that exclude each other, another PkgError for what cannot be read, written or served.
+    """
+    if given["judgements"] is not None and given["page"] is None:
+        raise UsageError("--judgements is for the page of --html; add it, or leave this out")
+    mode: Mode | None = "create" if given["is_created"] else given["mode"]
+    file = read_rated_file(Path(path), mode)
+    ratings = RatingsFile(_choose_output(file, mode, given["output"]))
+    task = RatingTask(file, ratings, _make_options(given))
+    _tell_left_out(file, ratings)
+    if not given["is_summary"]:
+        try:
+            _serve(task, given)
+        except KeyboardInterrupt:
+            _emit_summary(task, as_json)
+            raise
+    _emit_summary(task, as_json)
+    if given["page"] is not None:
+        _write_page(task, Path(given["page"]), given["judgements"])
+
+
+def _write_page(task: RatingTask, page: Path, judgements: str | None) -> None:
+    lines = task.file.path.read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    ratings = [parse_rating(row) for row in task.list_rows() if row["kind"] != WRITTEN]
+    judged = read_judgements(Path(judgements)) if judgements is not None else ()
+    text = write_answers_page(read_items(lines).items, judged, ratings)
+    try:
+        page.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as fault:
+        raise PathError(f"cannot write {page}: {fault.strerror}; expected a file in a folder that exists") from fault
+
+
+def _choose_output(file: RatedFile, mode: str | None, output: str | None) -> Path:
+    """Choose where ratings go: into the current folder, if nothing else is said, for a person who rates is there."""
+    kind = "created" if mode == "create" else "ratings"
+    path = Path(output) if output is not None else Path(f"{file.path.name.partition('.')[0]}.{kind}.jsonl")
+    if path.resolve() == file.path.resolve():
+        raise UsageError(f"--output {path} is the file that is rated; give another")
+    if not path.parent.is_dir():
+        raise PathError(f"cannot write {path}: no folder {path.parent}; expected a file in a folder that exists")
+    return path
+
+
+def _make_options(given: dict[str, Any]) -> RatingOptions:
+    named, count = tuple(map(read_name, given["rater"])), given["raters"]
+    if named and count is not None:
+        raise UsageError("--rater names the raters, --raters counts them; give one of both")
+    if len(set(named)) < len(named):
+        raise UsageError(f"--rater twice with one name: {', '.join(named)}")
+    raters = named or tuple(f"rater-{number}" for number in range(1, (count or 0) + 1))
+    if given["overlap"] is not None and not raters:
+        raise UsageError("--overlap shares work among known raters; give --raters N, or --rater NAME for each")
+    participants = given["participants"]
+    return RatingOptions(raters, given["overlap"], given["seed"], Path(participants) if participants else None)
+
+
+def _tell_left_out(file: RatedFile, ratings: RatingsFile) -> None:
+    for skip in file.skipped[:NAMED]:
+        say(f"left out {skip}")
+    if len(file.skipped) > NAMED:
+        say(f"left out {len(file.skipped) - NAMED:,} more rows of {file.name}")
+    if file.replaced:
+        say(f"{count_things(file.replaced, 'row')} replaced by a later one of the same id")
+    ratings.read_latest()
+    for reason in ratings.unreadable[:NAMED]:
+        say(f"not read: {ratings.path}, {reason}")
+
+
+def _serve(task: RatingTask, given: dict[str, Any]) -> None:
+    options = ServeOptions(given["host"], given["port"], given["stay"])
+    if task.is_done() and not options.stay:
+        say("all is rated; --stay serves the page nevertheless, to change ratings")
+        return
+    if options.host not in (LOOPBACK, "localhost", "::1"):
+        say(
+            "warning: the page is served to other machines without encryption; names and ratings can be read on the way"
+        )
+    opened = list[str]()
+
+    def tell(rater: str | None, address: str) -> None:
+        say(f"{'open' if rater is None else f'{rater}, open'} {address}")
+        if given["is_opened"] and not opened:
+            _open_page(address)
+        opened.append(address)
+
+    task.listen = lambda row: say(_tell_progress(task, row))
+    say(f"{count_things(len(task.file.items), 'item')} of {task.file.name}; what is rated goes to {task.ratings.path}")
+    serve_ratings(task, options, tell)
+    say("all is rated")
+
+
+def _tell_progress(task: RatingTask, row: Row) -> str:
+    rater = str(row["rater"])
+    done = task.list_done(rater)
+    return f"{rater}: {sum(done):,} of {len(done):,}, {row['id']}"
+
+
+def _open_page(address: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(address):
+        say("no browser was found on this machine; open the address yourself")
+
+
+def _emit_summary(task: RatingTask, as_json: bool) -> None:
+    lines = list(summarise_ratings(task.list_rows()))
+    emit(as_json, lines, lambda: view_summary(lines, task.ratings.path))
+
+
+def view_summary(lines: list[dict[str, Any]], path: Path) -> Iterator[RenderableType]:
+    """Show what was rated, by system and by pair."""
+    head = lines[0]
+    raters = ", ".join(f"{name} {count:,}" for name, count in head["raters"].items())
+    yield style_words(f"{count_things(head['ratings'], 'rating')} in {path}, {head['minutes']} minutes", "bold")
+    if raters:
+        yield style_words(f"raters: {raters}")
+    if head["decisions"]:
+        decided = ", ".join(f"{name} {count:,}" for name, count in sorted(head["decisions"].items()))
+        means = ", ".join(f"{name} {value}" for name, value in head["means"].items())
+        yield style_words(f"pairs: {decided}; means: {means or 'none'}")
+    systems = [
+        (each["system"], f"{each['ratings']:,}", str(each.get("overall", ""))) for each in _pick(lines, "system")
+    ]
+    if systems:
+        yield make_table(("system", "ratings", "mean"), systems, right=("ratings", "mean"))
+    for each in _pick(lines, "pairwise"):
+        chosen = ", ".join(f"{system} {count:,}" for system, count in each["chosen"].items())
+        rest = f"ties {each['ties']:,}, both wrong {each['both_wrong']:,}; left side {each['left']:,}"
+        yield style_words(f"chosen of {each['ratings']:,}: {chosen}, {rest}")
+    lost = [each for each in _pick(lines, "pair") if each["decision"] != "keep"]
+    if lost:
+        rows = [(each["id"], str(each["score"]), each["decision"]) for each in lost[:SHOWN]]
+        yield make_table(("pair", "score", "decision"), rows, right=("score",))
+    if len(lost) > SHOWN:
+        yield style_words(f"and {len(lost) - SHOWN:,} more; --json lists all", "dim")
+
+
+def _pick(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [line for line in lines if line["type"] == kind]

@@ -1,0 +1,119 @@
+"""Keep ratings in a file of JSON lines that only grows: what was saved is never changed, and the last one counts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pkg.errors import InputError, PathError
+from pkg.judge.ratings import parse_rating
+from pkg.model import Skip
+
+Row = Mapping[str, object]
+Key = tuple[str, ...]
+State = tuple[int, int, int]
+
+WRITTEN = "create"
+"""The kind of a row that is a pair of question and answer itself, with who wrote it."""
+
+
+def make_key(row: Row) -> Key:
+    """Say what a row is about: who rated what, in which way; a later row of the same key replaces an earlier one."""
+    systems = row.get("systems")
+    compared = sorted(map(str, systems)) if isinstance(systems, list) else [str(row.get("system") or "")]
+    return (str(row["rater"]), str(row["kind"]), str(row["id"]), *compared)
+
+
+class RatingsFile:
+    """A file of rows, which other processes may append to as well."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.unreadable: list[Skip] = []
+        self._read: State | None = None  # which state of the file the rows are of
+        self._rows: dict[Key, Row] = {}
+
+    def read_latest(self) -> dict[Key, Row]:
+        """Give the last row of each key, in the order in which they were first written.
+
+        Lines that hold no row are left out and named in `unreadable`. A PathError where the file cannot be read.
+        """
+        try:
+            now = _read_state(self.path)
+            if now != self._read:
+                self._take(self.path.read_bytes().splitlines())
+                self._read = now
+        except FileNotFoundError:
+            self._take([])
+            self._read = None
+        except OSError as fault:
+            raise PathError(f"cannot read {self.path}: {fault.strerror}; expected a file of ratings") from fault
+        return self._rows
+
+    def _keep(self, row: Row, size: int) -> None:
+        """Take over what was appended, unless somebody else has written as well: then the file is read again."""
+        now = _read_state(self.path)
+        if self._read is not None and now[:2] == (self._read[0], self._read[1] + size):
+            self._rows[make_key(row)] = row
+            self._read = now
+
+    def _take(self, lines: Iterable[bytes]) -> None:
+        self._rows, self.unreadable = {}, []
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = _read_row(line)
+                self._rows[make_key(row)] = row
+            except (ValueError, RecursionError) as fault:
+                self.unreadable.append(Skip(f"line {number}", str(fault)))
+
+    def append(self, row: Row) -> None:
+        """Write a row behind the others, on the disk when this returns; an InputError where it cannot be written."""
+        line = json.dumps(dict(row), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        try:
+            append_line(self.path, line)
+            self._keep(row, len(line))
+        except OSError as fault:
+            raise InputError(
+                f"not saved: cannot write {self.path}: {fault.strerror}; free some space or allow it, then save again"
+            ) from fault
+
+
+def _read_state(path: Path) -> State:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _read_row(line: bytes) -> Row:
+    """Read a rating, or a pair that was written; a ValueError for anything else."""
+    row: Any = json.loads(line)
+    is_written = isinstance(row, dict) and row.get("kind") == WRITTEN and {"id", "rater"} <= row.keys()
+    return row if is_written else parse_rating(row).to_json()
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append a whole line to a file and wait for the disk; what a crash has left of a line before it is ended first."""
+    is_new = not path.exists()
+    with path.open("a+b", buffering=0) as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else b"\n" + line
+        while line:
+            line = line[file.write(line) :]
+        os.fsync(file.fileno())
+    if is_new:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # where folders cannot be opened, as on Windows
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

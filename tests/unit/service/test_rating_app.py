@@ -1,0 +1,231 @@
+"""The page over HTTP: one browser for each address, nothing for other hosts and pages, and every text as it is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from pkg.errors import MissingExtraError
+from pkg.service.rating.page_access import PageAccess
+from pkg.service.rating.rated_items import read_rated_file
+from pkg.service.rating.rating_app import LARGEST_POST, make_app
+from pkg.service.rating.rating_task import RatingOptions, RatingTask
+from pkg.service.rating.ratings_file import RatingsFile
+
+HOST = "127.0.0.1:8719"
+ORIGIN = {"origin": f"http://{HOST}"}
+HOSTILE = "<script>alert(1)</script>\0\x1b]0;x\x07\u202e" + "A" * 3_000_000
+RATED = {"ratings": {"question": 3, "answer": 8}, "seconds": 2}
+
+
+class Desk:
+    """A page with two pairs to rate, and browsers that come to it."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        path = folder / "rows.jsonl"
+        rows = [{"id": "p0", "question": HOSTILE, "answer": "a0"}, {"id": "p1", "question": "q1", "answer": "a1"}]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        self.out = folder / "out.jsonl"
+        self.task = RatingTask(read_rated_file(path), RatingsFile(self.out), RatingOptions(**options))
+        self.access = PageAccess((HOST, "localhost:8719"))
+        self.let_in: list[str | None] = []
+        self.ends = 0
+        self._app = make_app(self.task, self.access, self.let_in.append, self._end)
+
+    def _end(self) -> bool:
+        self.ends += 1
+        return True
+
+    def open_browser(self) -> TestClient:
+        return TestClient(self._app, base_url=f"http://{HOST}")
+
+    def come_in(self, rater: str | None = "ana") -> TestClient:
+        browser = self.open_browser()
+        assert browser.get(self.access.make_address(rater)).status_code == 200
+        return browser
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_an_address_lets_one_browser_in(desk: Desk) -> None:
+    address = desk.access.make_address("ana")
+    browser, other = desk.open_browser(), desk.open_browser()
+    cookie = browser.get(address).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert browser.get("/api/state").json()["rater"] == "ana"
+    refused = other.get(address)
+    assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
+    assert other.get("/api/state").status_code == 401
+    assert browser.get(address).status_code == 200  # its own, once more
+    assert desk.let_in == ["ana"]
+
+
+@pytest.mark.parametrize("token", ["", "x", "\u00e9", "a" * 5_000])
+def test_a_token_that_is_none_lets_nobody_in(desk: Desk, token: str) -> None:
+    desk.access.make_address(None)
+    assert desk.open_browser().get("/", params={"token": token}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/api/state", "/api/items/0"])
+def test_nothing_is_told_without_the_cookie(desk: Desk, path: str) -> None:
+    browser = desk.open_browser()
+    browser.cookies.set(desk.access.cookie, "forged")
+    refused = browser.get(path)
+    assert refused.status_code == 401
+    assert "q1" not in refused.text
+
+
+@pytest.mark.parametrize("path", ["/api/rater", "/api/participant", "/api/items/0"])
+def test_nothing_is_taken_without_the_cookie(desk: Desk, path: str) -> None:
+    assert desk.open_browser().post(path, json=RATED, headers=ORIGIN).status_code == 401
+    assert not desk.out.exists()
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8719", "127.0.0.1", "127.0.0.1:80", "", "127.0.0.1.evil.example:8719"]
+)
+def test_another_name_that_leads_here_is_refused(desk: Desk, host: str) -> None:
+    browser = desk.come_in()
+    for path in ("/", "/rate.js", "/api/state", "/api/items/0"):
+        assert browser.get(path, headers={"host": host}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "origin", [None, "null", "http://evil.example", "https://127.0.0.1:8719", "http://127.0.0.1:9999"]
+)
+def test_another_page_may_change_nothing(desk: Desk, origin: str | None) -> None:
+    browser = desk.come_in()
+    headers = {} if origin is None else {"origin": origin}
+    assert browser.post("/api/items/0", json=RATED, headers=headers).status_code == 403
+    assert not desk.out.exists()
+
+
+@pytest.mark.parametrize("path", ["/", "/rate.css", "/rate.js", "/api/state", "/nothing", "/?token=x"])
+def test_every_answer_forbids_what_comes_from_elsewhere(desk: Desk, path: str) -> None:
+    headers = desk.come_in().get(path).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in headers
+
+
+def test_the_page_asks_nothing_of_other_machines(desk: Desk) -> None:
+    browser = desk.come_in()
+    for path in ("/", "/rate.css", "/rate.js"):
+        assert "://" not in browser.get(path).text
+    assert "innerHTML" not in browser.get("/rate.js").text
+
+
+@pytest.mark.parametrize(
+    "path", ["/rate.html", "/../pyproject.toml", "/%2e%2e/rating_app.py", "/docs", "/page/rate.js"]
+)
+def test_no_other_file_is_given(desk: Desk, path: str) -> None:
+    assert desk.come_in().get(path).status_code == 404
+
+
+def test_hostile_texts_of_megabytes_come_as_data(desk: Desk) -> None:
+    answer = desk.come_in().get("/api/items/0")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["question"] == HOSTILE
+
+
+def test_a_rating_is_on_the_disk_when_the_page_is_told(desk: Desk) -> None:
+    browser = desk.come_in()
+    answer = browser.post("/api/items/1", json=RATED, headers=ORIGIN).json()
+    assert (answer["done"], answer["over"], desk.ends) == ([False, True], False, 0)
+    assert json.loads(desk.out.read_text())["rater"] == "ana"
+    assert browser.get("/api/items/1").json()["rated"] == answer["row"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no JSON"), (b"{", "no JSON"), (b"[1]", "no object"), (b"\xff", "no JSON"), (b"[" * 100_000, "no JSON"),
+        (b'{"x": "' + b"a" * LARGEST_POST + b'"}', "more than 2,000,000 bytes"), (b"{}", "not set yet"),
+        (b'{"ratings": {"question": 1, "answer": 1}}', "seconds None"),
+        (b'{"ratings": {"question": 1, "answer": 1}, "seconds": NaN}', "seconds nan"),
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_what_is_no_rating_is_refused_and_told(desk: Desk, content: bytes, message: str) -> None:
+    refused = desk.come_in().post("/api/items/1", content=content, headers=ORIGIN)
+    assert refused.status_code == 400
+    assert message in refused.json()["error"]
+    assert not desk.out.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/api/items/2", 400), ("/api/items/-1", 404), ("/api/items/9" + "9" * 50, 400)]
+)
+def test_an_item_that_is_none_is_told(desk: Desk, path: str, status: int) -> None:
+    assert desk.come_in().get(path).status_code == status
+
+
+def test_what_another_tab_has_saved_meanwhile_is_shown_before_it_is_replaced(desk: Desk) -> None:
+    browser = desk.come_in()
+    first = browser.post("/api/items/1", json=RATED, headers=ORIGIN).json()["row"]
+    other = {**RATED, "ratings": {"question": 1, "answer": 1}}
+    refused = browser.post("/api/items/1", json=other, headers=ORIGIN)
+    assert (refused.status_code, refused.json()["rated"]) == (409, first)
+    again = browser.post("/api/items/1", json={**other, "seen": first["when"]}, headers=ORIGIN)
+    assert again.status_code == 200
+    assert len(desk.out.read_text().splitlines()) == 2
+
+
+def test_who_was_not_named_gives_a_name_first_and_keeps_it(desk: Desk) -> None:
+    browser = desk.come_in(None)
+    assert browser.get("/api/items/0").status_code == 409
+    assert browser.post("/api/rater", json={"name": " "}, headers=ORIGIN).status_code == 400
+    assert browser.post("/api/rater", json={"name": "Ana"}, headers=ORIGIN).json()["done"] == [False, False]
+    assert browser.post("/api/rater", json={"name": "Ben"}, headers=ORIGIN).json()["rater"] == "Ana"
+
+
+def test_the_last_rating_of_the_last_rater_ends_it(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, raters=("ana", "ben"))
+    for rater in ("ana", "ben"):
+        browser = desk.come_in(rater)
+        for number in range(2):
+            assert desk.ends == 0
+            answer = browser.post(f"/api/items/{number}", json=RATED, headers=ORIGIN).json()
+    assert answer["over"]
+    assert desk.ends == 1
+
+
+def test_a_participant_is_asked_once_and_may_skip(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, participants=tmp_path / "people.jsonl")
+    skipping, telling = desk.come_in("ana"), desk.come_in("ben")
+    assert skipping.get("/api/state").json()["asks_participant"]
+    skipping.post("/api/participant", json={"skipped": True}, headers=ORIGIN)
+    assert not skipping.get("/api/state").json()["asks_participant"]
+    assert not (tmp_path / "people.jsonl").exists()
+    told = telling.post("/api/participant", json={"degree": "doctorate"}, headers=ORIGIN)
+    assert told.status_code == 200
+    assert not desk.come_in("ben").get("/api/state").json()["asks_participant"]
+    assert telling.post("/api/participant", json={"degree": "pope"}, headers=ORIGIN).status_code == 400
+
+
+def test_a_changed_file_is_told_on_the_page(desk: Desk) -> None:
+    browser = desk.come_in()
+    assert not browser.get("/api/state").json()["changed"]
+    desk.task.file.path.write_text("{}\n")
+    assert browser.get("/api/state").json()["changed"]
+    assert browser.get("/api/items/1").json()["question"] == "q1"
+
+
+def test_without_starlette_the_command_that_installs_it_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[service\]'"):
+        make_app(desk.task, desk.access, desk.let_in.append, lambda: True)
