@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from pkg.evaluation.code.code_report import CodeReport
     from pkg.evaluation.code.gate_calibration import Calibration
     from pkg.evaluation.code.solver_options import SolverOptions
+    from pkg.evaluation.questions.qa_items import QaItem
+    from pkg.evaluation.questions.qa_options import QaOptions
+    from pkg.evaluation.questions.qa_records import QaFolder
     from pkg.evaluation.repository.item_search import FoundItems
     from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
     from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
@@ -875,6 +878,24 @@ class Graph:
         asked = read_judged_questions(os.fspath(queries), os.fspath(qrels), limit)
         options = EvaluationOptions(modes, rankings or RANKING_NAMES, source)
         return evaluate_retrieval(self.store, self._load_encoder(), asked, options, listen)
+
+    def evaluate_questions(
+        self,
+        items: Sequence[QaItem],
+        folder: QaFolder,
+        options: QaOptions,
+        model: TextModel | None = None,
+        *,
+        listen: Callable[[str, int, int], None] = lambda system, done, total: None,
+    ) -> None:
+        """Ask questions with known answers, and keep in the folder what each system finds and, with a model, answers.
+
+        listen: told the system, and how many of how many questions are done. Raises QueryError for an unknown source,
+        and ModelError.
+        """
+        from pkg.evaluation.questions.question_evaluation import QuestionEvaluation
+
+        QuestionEvaluation(self.store, self._load_encoder(), items, options, model).run(folder, listen)
 
     def bench(
         self,

@@ -44,6 +44,7 @@ from pkg.console.options import (
     name_side,
     open_output,
     outline_options,
+    qa_options,
     query_options,
     rate_options,
     repository_evaluation_options,
@@ -681,6 +682,25 @@ def evaluate(ctx: click.Context) -> None:
     ctx.default_map = dict(spread_settings(evaluate.commands, ctx.default_map or {}))
 
 
+@evaluate.command(
+    "qa", epilog="Example:  pkg eval qa spydercodeqa.jsonl   or with answers:  --model gguf:coder.gguf --judge none"
+)
+@click.argument("path", metavar="FILE", callback=decode_option)
+@store_options
+@qa_options
+@json_option
+def evaluate_qa(path: str, store: str, as_json: bool, **options: Any) -> None:
+    """Ask the questions of FILE about the graph, in the form of SpyderCodeQA, and compare systems.
+
+    Tells how often the right file is among the first of the evidence, by kind of question; with --model what the
+    answers cite; with --judge whose answer is better, over several runs.
+    """
+    from pkg.console.qa_command import run_questions
+
+    options["is_by_file"] = is_by_file(click.get_current_context(), "model")
+    run_questions(path, store, as_json, options)
+
+
 @evaluate.command("retrieval", epilog="Example:  pkg eval retrieval --queries queries.jsonl --qrels qrels.tsv")
 @store_options
 @retrieval_options
@@ -809,6 +829,8 @@ def evaluate_report(
 
 
 main.add_command(data)
+
+
 @main.group()
 @click.pass_context
 def judge(ctx: click.Context) -> None:

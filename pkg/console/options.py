@@ -33,6 +33,7 @@ from pkg.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
 from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
 from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
+from pkg.judge.judge_tasks import Orders
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import (
@@ -461,6 +462,70 @@ ask_options = combine(
     click.option("--exit-code", is_flag=True, help="End with exit code 3 when a question is not answered."),
 )
 """The options of `pkg ask`, but for the store."""
+
+qa_options = combine(
+    click.option(
+        "--systems",
+        multiple=True,
+        callback=split_names,
+        metavar="NAME,...",
+        help="What is compared: graph, chunks, both, and with --model none, which answers from memory; all without it.",
+    ),
+    model_setting(
+        help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without it, the search alone is measured."
+    ),
+    click.option(
+        "--judge",
+        metavar="MODEL",
+        callback=decode_option,
+        help="Who compares the answers: a model as for --model, or none, for what can be counted.",
+    ),
+    click.option(
+        "--baseline",
+        default="",
+        callback=decode_option,
+        metavar="SYSTEM",
+        help="The system that the others are compared with; none where it is asked, else every two.",
+    ),
+    click.option(
+        "--runs", type=click.IntRange(1), default=3, show_default=True, help="Times that the judge compares everything."
+    ),
+    click.option(
+        "--orders",
+        type=click.Choice(get_args(Orders)),
+        default="random",
+        show_default=True,
+        help="Show the judge each two answers in an order that is drawn, as the paper does, or in both.",
+    ),
+    source_setting(help="Ask about one source only."),
+    click.option(
+        "--budget",
+        type=click.IntRange(0),
+        default=ASK.evidence.budget,
+        show_default=True,
+        help="Tokens of the evidence for one question; 0 for no limit.",
+    ),
+    click.option(
+        "--oracle-file",
+        is_flag=True,
+        help="Search the right file alone, as the paper's evaluation does; all output says so.",
+    ),
+    click.option("--limit", type=click.IntRange(1), help="Questions to ask, drawn by --seed."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Draws questions and orders."),
+    click.option(
+        "--max-tokens", type=click.IntRange(1), default=ASK.max_tokens, show_default=True, help="Tokens of an answer."
+    ),
+    click.option(
+        "--batch", type=click.IntRange(0), default=0, help="Answers between two writes; 0 lets the model say."
+    ),
+    click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Keep answers, judgements and a page of both in FOLDER; the same command goes on behind them.",
+    ),
+)
+"""The options of `pkg eval qa`, but for the store."""
 
 show_options = combine(
     source_setting(help="Look in one source only."),

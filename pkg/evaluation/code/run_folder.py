@@ -75,8 +75,8 @@ class RunFolder:
         else:
             (path / RUN).write_text(json.dumps(self.head, indent=1) + "\n", encoding="utf-8")
         self.records = {record.key: record for record in read_records(path)}
-        self.contexts = {(row["finder"], row["item"]): row["context"] for row in _read_lines(path / CONTEXTS)}
-        self.generations = {row["key"]: row for row in _read_lines(path / GENERATIONS)}
+        self.contexts = {(row["finder"], row["item"]): row["context"] for row in read_lines(path / CONTEXTS)}
+        self.generations = {row["key"]: row for row in read_lines(path / GENERATIONS)}
 
     def _check(self, known: dict[str, Any]) -> None:
         differing = [name for name in self.head if known.get(name) != self.head[name]]
@@ -87,17 +87,17 @@ class RunFolder:
     def add_record(self, record: Record) -> None:
         """Keep the verdict of an answer."""
         self.records[record.key] = record
-        _append(self.path / RECORDS, asdict(record))
+        append_line(self.path / RECORDS, asdict(record))
 
     def add_context(self, finder: str, item: str, context: dict[str, Any]) -> None:
         """Keep what was found for an item; columns of one finder share it."""
         self.contexts[finder, item] = context
-        _append(self.path / CONTEXTS, {"finder": finder, "item": item, "context": context})
+        append_line(self.path / CONTEXTS, {"finder": finder, "item": item, "context": context})
 
     def add_generation(self, key: str, row: dict[str, Any]) -> None:
         """Keep a text of the model."""
         self.generations[key] = row = {"key": key, **row}
-        _append(self.path / GENERATIONS, row)
+        append_line(self.path / GENERATIONS, row)
 
 
 def write_tasks(path: Path, describe: Callable[[], Iterable[TaskFacts]]) -> None:
@@ -111,8 +111,7 @@ def read_tasks(path: Path) -> dict[str, TaskFacts]:
     """Read what the tasks of a run are about, by their ids; nothing where none tells, an InputError for other lines."""
     try:
         found = [
-            TaskFacts(row["item"], row["topic"], (row["place"][0], row["place"][1]))
-            for row in _read_lines(path / TASKS)
+            TaskFacts(row["item"], row["topic"], (row["place"][0], row["place"][1])) for row in read_lines(path / TASKS)
         ]
     except (TypeError, KeyError, IndexError) as fault:
         raise InputError(
@@ -149,7 +148,7 @@ def read_head(path: Path) -> dict[str, Any]:
 
 def read_records(path: Path) -> Iterator[Record]:
     """Read the records of a run, of which the last of a key counts; an InputError for a line that is none."""
-    for row in _read_lines(path / RECORDS):
+    for row in read_lines(path / RECORDS):
         try:
             leaks = None if row.get("leaks") is None else tuple(row["leaks"])
             places = {name: tuple(row.get(name, ())) for name in ("shown", "linked")}
@@ -160,12 +159,13 @@ def read_records(path: Path) -> Iterator[Record]:
             ) from None
 
 
-def _append(path: Path, row: dict[str, Any]) -> None:
+def append_line(path: Path, row: dict[str, Any]) -> None:
+    """Write a row behind the others of a file."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Read whole lines; the end of a file behind the last of them was cut off, and is taken away."""
     if not path.exists():
         return

@@ -98,11 +98,11 @@ class QuestionAnswerer:
             return Gathered(question, ())
         try:
             text, options = self._complete(question), self.options.evidence
-            return gather_evidence(self.store, self.encoder, text, options, self._read_windows())
+            return gather_evidence(self.store, self.encoder, text, options, self.read_windows())
         except UnknownWordsError as fault:
             return Gathered(question, (), False, notes=(str(fault),))
 
-    def _read_windows(self) -> WindowIndex | None:
+    def read_windows(self) -> WindowIndex | None:
         """Cut the chunks of characters once for all questions to one generation of the graph."""
         if self.options.evidence.retriever == "graph":
             return None

@@ -13,7 +13,7 @@ from pkg.model import Source
 from pkg.retrieval.deps.paths import list_sources, name_unit
 from pkg.retrieval.evidence.code_evidence import list_code
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
-from pkg.retrieval.evidence.evidence_options import DEFAULT_EVIDENCE, EvidenceOptions
+from pkg.retrieval.evidence.evidence_options import DEFAULT_EVIDENCE, EvidenceOptions, node_filter
 from pkg.retrieval.evidence.file_evidence import summarise_files
 from pkg.retrieval.evidence.linked_evidence import list_importers, list_links
 from pkg.retrieval.evidence.question_subjects import Subjects, find_subjects
@@ -110,7 +110,7 @@ class _Gatherer:
 def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> Found:
     """Take what the question names, then the code that it finds with chunks in turn, then the files above."""
     options = gatherer.options
-    subjects = find_subjects(gatherer.store, gatherer.text, gatherer.sources)
+    subjects = find_subjects(gatherer.store, gatherer.text, gatherer.sources).narrow(node_filter(options))
     pack.take(gatherer.list_named(subjects), NAMED_SHARE)
     limits = options.source, options.path, options.tests
     explored = explore(gatherer.store, gatherer.encoder, gatherer.text, ExploreOptions(pack.room, *limits))

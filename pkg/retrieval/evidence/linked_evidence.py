@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pkg.errors import QueryError
+from pkg.graph.path_filter import is_test as is_test_path
 from pkg.model import Label, Node, RelationType
 from pkg.retrieval.deps.answer import Dependencies, DepsOptions, is_test
 from pkg.retrieval.deps.questions import run_deps
@@ -95,7 +96,7 @@ def list_importers(store: GraphStore, libraries: Sequence[Node]) -> Iterator[Evi
     for library in libraries:
         edges = store.neighbours([library.id], (RelationType.RESOLVES_TO,), "in")
         nodes = [node for node in store.get(sorted({edge.start for edge in edges})) if node.label is Label.IMPORT]
-        nodes.sort(key=lambda node: (_is_test_path(node.path), node.path, node.start_line))
+        nodes.sort(key=lambda node: (is_test_path(node.path), node.path, node.start_line))
         lines = [
             PlacedLine(node.path, node.start_line, f"{node.path} imports {library.name}: {node.content.strip()}")
             for node in nodes
@@ -108,9 +109,3 @@ def list_importers(store: GraphStore, libraries: Sequence[Node]) -> Iterator[Evi
                 "links", first.source, first.path, first.start_line, first.start_line,
                 f"imports of the library {library.name}", "\n".join(written), 1.0, tuple(lines[:MOST_LINES]),
             )  # fmt: skip
-
-
-def _is_test_path(path: str) -> bool:
-    from pkg.graph.path_filter import is_test
-
-    return is_test(path)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pkg.model import Label, Node, RelationType, Source
+from pkg.graph.path_filter import is_test, make_path_pattern
+from pkg.model import Label, Node, NodeFilter, RelationType, Source
 from pkg.retrieval.deps.paths import SUFFIXES, derive_module, name_unit
 from pkg.retrieval.long.question_mentions import PathIndex
 from pkg.terms.words import split_terms
@@ -38,6 +39,16 @@ class Subjects:
     definitions: tuple[Node, ...] = ()
     libraries: tuple[Node, ...] = ()
     others: int = 0  # files of the same names that were left out
+
+    def narrow(self, where: NodeFilter) -> Subjects:
+        """Leave out what stands in files that do not pass."""
+        if not where.narrows_paths:
+            return self
+        passes = re.compile(make_path_pattern(where)).fullmatch
+        files, definitions = (
+            tuple(node for node in nodes if passes(node.path)) for nodes in (self.files, self.definitions)
+        )
+        return Subjects(files, definitions)
 
     def __bool__(self) -> bool:
         return bool(self.files or self.definitions or self.libraries)
@@ -139,16 +150,10 @@ def _find_definitions(
 
         def rank(node: Node) -> tuple[bool, bool, int, str]:
             is_elsewhere = bool(files) and (node.source, node.path) not in files
-            return is_elsewhere, _is_test(node), node.qualname.count("."), node.path
+            return is_elsewhere, is_test(node.path), node.qualname.count("."), node.path
 
         found += sorted(tops, key=rank)[:MOST_DEFINITIONS]
     return list({node.id: node for node in found}.values())
-
-
-def _is_test(node: Node) -> bool:
-    from pkg.graph.path_filter import is_test
-
-    return is_test(node.path)
 
 
 def _find_libraries(store: GraphStore, names: set[str], text: str, sources: Sequence[Source]) -> list[Node]:

@@ -1,0 +1,177 @@
+"""What `pkg eval qa` does: ask the questions with a bar, have the answers judged, and write what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkg.api import open_graph
+from pkg.console import judge_tables
+from pkg.console.progress import ProgressBar, say
+from pkg.console.settings import check_settings
+from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.tables import make_table
+from pkg.errors import InputError, PathError, UsageError
+from pkg.evaluation.questions.qa_items import QaItem, draw_items, read_questions
+from pkg.evaluation.questions.qa_options import QaOptions
+from pkg.evaluation.questions.qa_records import QaFolder, make_judged
+from pkg.evaluation.questions.qa_report import DEPTHS, QaFigures, QaReport, report_questions
+from pkg.judge.judge_tasks import JudgeOptions
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.evaluation.judgement_report import JudgementReport
+    from pkg.judge.items import JudgedItem
+    from pkg.judge.judgements import Judgement
+
+SHOWN = 3  # bad rows that are told one by one
+ORACLE = "ORACLE FILE"  # said in all output of a run that searches the right file alone (A-21)
+_NAMES = ("systems", "budget", "source", "oracle_file", "max_tokens", "batch", "seed")
+
+
+def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Evaluate the questions of a file; an InputError where there is none, a UsageError for options that clash."""
+    from pkg.models.registry import open_model
+
+    options = QaOptions(**{name: given[name] for name in _NAMES})
+    model, out, judge = given["model"], given["out"], given["judge"]
+    systems = options.choose_systems(model is not None)
+    if judge is not None and (model is None or len(systems) < 2):
+        raise UsageError("--judge compares answers of a model by two systems or more; give --model, and the systems")
+    items = draw_items(_read_items(path), given["limit"], options.seed)
+    with open_graph(store, ask=choose_ask()) as graph:
+        if model is not None and given["is_by_file"]:
+            check_settings(model, [source.root for source in graph.store.sources()])
+        with nullcontext() if model is None else closing(open_model(model)) as opened:
+            head = {**asdict(options), "systems": list(systems), "model": opened.name if opened else ""}
+            head |= {"items": [each.item.id for each in items], "encoder": graph.store.encoder()[0]}
+            folder = QaFolder(out, {name: value for name, value in head.items() if name != "batch"})
+            with closing(ProgressBar()) as bar:
+                graph.evaluate_questions(items, folder, options, opened, listen=lambda s, d, t: bar.count(s, d, t))
+    judged = make_judged(items, folder.records, systems)
+    judgements, report, told = _judge(judged, judge, given) if judge is not None else ([], None, "")
+    found = report_questions(folder.records.values(), systems, options.oracle_file, report, told)
+    if out is not None and model is not None:
+        _write_page(out, judged, judgements)
+    emit(as_json, report_lines(found), lambda: view_report(found))
+
+
+def _read_items(path: str) -> tuple[QaItem, ...]:
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except OSError as fault:
+        raise PathError(f"cannot read {path}: {fault.strerror}; expected a file of JSON lines") from None
+    found = read_questions(lines)
+    for skip in found.bad[:SHOWN]:
+        say(f"left out: {skip}")
+    if len(found.bad) > SHOWN:
+        say(f"left out: {len(found.bad) - SHOWN:,} more rows")
+    if not found.items:
+        raise InputError(f"no question in {path}; expected JSON lines with question, answer, type and path")
+    return found.items
+
+
+def _judge(
+    items: list[JudgedItem], judge: str, given: dict[str, Any]
+) -> tuple[list[Judgement], JudgementReport | None, str]:
+    """Have the answers of all systems compared with those of the baseline, or all with each other."""
+    from pkg.evaluation.judgement_report import report_judgements
+    from pkg.evaluation.questions.qa_records import JUDGEMENTS
+    from pkg.judge.judge_check import describe_check
+    from pkg.judge.judge_tasks import make_tasks
+    from pkg.judge.judgements import JudgementFile
+    from pkg.judge.judging import find_check, judge_tasks, open_judge
+
+    systems = {system for item in items for system in item.answers}
+    baseline = given["baseline"] or ("none" if "none" in systems else "")
+    options = JudgeOptions(
+        "pairwise", runs=given["runs"], orders=given["orders"], baseline=baseline, seed=given["seed"]
+    )
+    tasks, left_out = make_tasks(items, options)
+    if left_out:
+        say(f"not judged: {len(left_out):,} questions, the first: {left_out[0]}")
+    if not tasks:
+        return [], None, ""
+    path = None if given["out"] is None else given["out"] / JUDGEMENTS
+    with open_judge(judge, options, JudgementFile(path), False) as opened, closing(ProgressBar()) as bar:
+        judgements = list(judge_tasks(opened, tasks, lambda done, total: bar.count("judging", done, total)))
+        told = describe_check(find_check(opened.name, "pairwise", path))
+    return judgements, report_judgements(judgements, baseline), told
+
+
+def _write_page(out: Path, judged: list[JudgedItem], judgements: list[Judgement]) -> None:
+    from pkg.evaluation.questions.qa_records import PAGE
+    from pkg.evaluation.report.answers_page import write_answers_page
+
+    (out / PAGE).write_text(write_answers_page(judged, judgements), encoding="utf-8", errors="replace")
+    say(f"answers side by side: {out / PAGE}")
+
+
+def report_lines(report: QaReport) -> Iterator[dict[str, Any]]:
+    """Give a line for each system and kind of question, then what the judge says."""
+    oracle = {"oracle_file": ORACLE} if report.oracle_file else {}
+    for each in report.figures:
+        row = asdict(each)
+        row["hits"] = {str(depth): count for depth, count in each.hits.items()}
+        row["intervals"] = {str(depth): interval._asdict() for depth, interval in each.intervals.items()}
+        yield {"type": "questions", **oracle, "kind": row.pop("type"), **row}
+    if report.judged is not None:
+        yield judge_tables.report_line(report.judged, None, report.judge_check)
+
+
+def view_report(report: QaReport) -> Iterator[RenderableType]:
+    """Show how often the right file is found, what the answers are like, and what the judge says."""
+    if report.oracle_file:
+        yield style_words(f"{ORACLE}: the right file alone was searched; this measures no retrieval", "red")
+    hits = tuple(f"hit@{depth}" for depth in DEPTHS)
+    names = ("system", "questions", "count", "in the graph", *hits)
+    rows = [
+        (
+            each.system,
+            each.type,
+            str(each.questions),
+            str(each.with_gold),
+            *(_say_hits(each, depth) for depth in DEPTHS),
+        )
+        for each in report.figures
+    ]
+    yield make_table(names, rows, right=names[2:])
+    if report.has_answers:
+        names = (
+            "system",
+            "questions",
+            "answered",
+            "refused",
+            "supported",
+            "wrong citations",
+            "right file cited",
+            "tokens",
+        )
+        yield make_table(names, [_make_row(each) for each in report.figures], right=names[2:])
+        yield style_words(
+            "supported: of the statements, those that evidence says; wrong: of the model's citations", "dim"
+        )
+    if report.judged is not None:
+        yield from judge_tables.view_report(report.judged)
+        yield style_words(f"judged by {report.judged.judge}: {report.judge_check}", "dim")
+
+
+def _say_hits(each: QaFigures, depth: int) -> str:
+    interval = each.intervals[depth]
+    share = each.hits[depth] / each.questions if each.questions else 0.0
+    return f"{share:.3f} ({interval.low:.2f}-{interval.high:.2f})"
+
+
+def _make_row(each: QaFigures) -> tuple[str, ...]:
+    return (
+        each.system, each.type, str(each.answered), str(each.refused), _share(each.supported, each.statements),
+        f"{each.wrong} of {each.citations}", _share(each.cites_gold, each.questions), f"{each.tokens:,}",
+    )  # fmt: skip
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count / total:.3f}" if total else "-"

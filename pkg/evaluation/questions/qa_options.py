@@ -1,0 +1,43 @@
+"""How questions about a repository are evaluated, and what is refused; light, for the command line reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pkg.errors import UsageError
+from pkg.generation.ask.ask_options import ANSWER_TOKENS
+from pkg.retrieval.evidence.evidence_options import EVIDENCE_BUDGET
+from pkg.retrieval.query_options import check_choice, check_least
+
+System = Literal["graph", "chunks", "both", "none"]
+SYSTEMS: tuple[System, ...] = get_args(System)
+"""Where evidence comes from; none: the model answers from memory."""
+RETRIEVERS_ALONE: tuple[System, ...] = ("graph", "chunks", "both")
+
+
+@dataclass(frozen=True, slots=True)
+class QaOptions:
+    """How the questions are answered."""
+
+    systems: tuple[System, ...] = ()  # () for all that can be asked
+    budget: int = EVIDENCE_BUDGET  # tokens of evidence
+    source: str | None = None
+    oracle_file: bool = False  # search the right file alone, as the paper does (A-21)
+    max_tokens: int = ANSWER_TOKENS
+    batch: int = 0  # answers between two writes; 0 for as many as the model writes at once
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant, with a UsageError."""
+        for system in self.systems:
+            check_choice("system", system, SYSTEMS)
+        check_least("budget", self.budget, 0)
+        check_least("max_tokens", self.max_tokens, 1)
+        check_least("batch", self.batch, 0)
+
+    def choose_systems(self, has_model: bool) -> tuple[System, ...]:
+        """Give the systems that are compared; a UsageError for one that needs a model where there is none."""
+        if "none" in self.systems and not has_model:
+            raise UsageError("the system 'none' is a model that answers from memory; give --model, or other systems")
+        return self.systems or (SYSTEMS if has_model else RETRIEVERS_ALONE)
