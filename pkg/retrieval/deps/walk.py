@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pkg.model import Label, RelationType
 from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Entry, Link, cut_limit
@@ -23,7 +24,25 @@ _UNITS = (Label.FILE, Label.ROW)
 
 
 def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) -> Dependencies:
-    """List each relation of the target level by level; every node is visited once, hubs are cut and counted."""
+    """List each relation of the target level by level, with how much of the calls on the way is bound."""
+    found, left_out, visited = walk_relations(reader, target, options)
+    edges = [edge for node_id in sorted(visited) for edge in reader.read_edges(node_id) if edge.start == node_id]
+    scope = f"of the definitions and files looked into ({len(visited):,})"
+    coverage = count_calls(edges, scope, count_same_name(reader.unbound_names(target.place.source), [target]))
+    entries = () if options.direction == "out" else _list_entries(reader, target)
+    return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage, entries)
+
+
+class Walked(NamedTuple):
+    """What a walk along several relations has found, what it left out by relation, and which nodes it has seen."""
+
+    found: list[Dependency]
+    left_out: list[tuple[str, int]]
+    visited: set[str]
+
+
+def walk_relations(reader: LinkReader, target: Target, options: DepsOptions) -> Walked:
+    """Walk each relation of the target level by level; every node is visited once, hubs are cut and counted."""
     reader.nodes(target.ids)
     found: list[Dependency] = []
     left_out: list[tuple[str, int]] = []
@@ -36,11 +55,7 @@ def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) 
             found += walk.found
             visited |= walk.visited
             left_out += [(relation.name, walk.left_out)] if walk.left_out else []
-    edges = [edge for node_id in sorted(visited) for edge in reader.read_edges(node_id) if edge.start == node_id]
-    scope = f"of the definitions and files looked into ({len(visited):,})"
-    coverage = count_calls(edges, scope, count_same_name(reader.unbound_names(target.place.source), [target]))
-    entries = () if options.direction == "out" else _list_entries(reader, target)
-    return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage, entries)
+    return Walked(found, left_out, visited)
 
 
 def _list_entries(reader: LinkReader, target: Target) -> tuple[Entry, ...]:

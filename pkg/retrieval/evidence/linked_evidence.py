@@ -7,11 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pkg.errors import QueryError
 from pkg.graph.path_filter import is_test as is_test_path
 from pkg.model import Label, Node, RelationType
-from pkg.retrieval.deps.answer import Dependencies, DepsOptions, is_test
-from pkg.retrieval.deps.questions import run_deps
+from pkg.retrieval.deps.answer import Dependency, DepsOptions, is_test
+from pkg.retrieval.deps.names import DEFINITIONS, Target
+from pkg.retrieval.deps.neighbours import LinkReader
+from pkg.retrieval.deps.readers import find_readers
+from pkg.retrieval.deps.walk import walk_relations
 from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
 
 if TYPE_CHECKING:
@@ -50,22 +52,18 @@ FEW = 4  # lines of a kind that was not asked for
 def list_links(store: GraphStore, text: str, subjects: Sequence[Node]) -> Iterator[Evidence]:
     """Give the links of some definitions, those that the question asks for first."""
     asked = [kind for pattern, kinds in _ASKED if pattern.search(text.lower()) for kind in kinds]
+    reader, options = LinkReader(store), DepsOptions()
     for node in subjects:
-        name = f"{node.path}::{node.qualname}"
-        try:
-            found = run_deps(store, name, DepsOptions(source=node.source))
-        except QueryError:  # several of the same path and name
-            continue
-        if isinstance(found, Dependencies):
-            yield from _list_kinds(node, found, asked)
+        inside = tuple(each for each in store.subtree(node.id) if each.label in DEFINITIONS)
+        target = Target((node,), inside)
+        walk = find_readers if target.is_constant else walk_relations
+        yield from _list_kinds(node, walk(reader, target, options).found, asked)
 
 
-def _list_kinds(node: Node, found: Dependencies, asked: Sequence[str]) -> Iterator[Evidence]:
+def _list_kinds(node: Node, found: Sequence[Dependency], asked: Sequence[str]) -> Iterator[Evidence]:
     kinds: dict[str, list[PlacedLine]] = defaultdict(list)
     tests: dict[str, list[PlacedLine]] = defaultdict(list)
-    for each in found.found:
-        if each.depth > 1:
-            continue
+    for each in found:
         link = each.link
         far = link.end if link.start.id == each.of else link.start
         is_site = bool(link.lines) and link.type != RelationType.INHERITS.value  # whose lines count base classes
