@@ -16,6 +16,7 @@ from typing import Any
 
 from pkg.errors import InputError, PathError, shorten
 from pkg.judge.judge_tasks import JudgeTask
+from pkg.judge.ratings import VERDICTS
 from pkg.judge.templates import KINDS, Kind
 from pkg.judge.verdicts import ReadGrade, parse_grade, parse_levels, parse_verdict
 from pkg.models.prompt_batch import Conversation
@@ -23,6 +24,8 @@ from pkg.models.text_model import Decoding, Usage
 
 OTHER_LINES = ("check", "summary")
 """Types of the lines that stand behind judgements in a pipe."""
+
+SHOWN = 60  # characters of what is no judgement
 
 TIE_GOOD, TIE_BAD, NO_VALUE = "tie good", "tie bad", "no value"
 
@@ -106,15 +109,22 @@ def make_key(prompt: Conversation, identity: str, decoding: Decoding) -> str:
 
 def parse_judgement(row: Any) -> Judgement:
     """Make a judgement of its row; a ValueError for what is none."""
-    if not isinstance(row, dict) or row.get("kind") not in KINDS or not isinstance(row.get("systems"), list):
-        raise ValueError(f"no judgement in {shorten(json.dumps(row, ensure_ascii=False), 60)}; expected what pkg judge"
-                         " has written")  # fmt: skip
+    if not (isinstance(row, dict) and row.get("kind") in KINDS and _holds(row.get("systems"), str) and row["systems"]):
+        seen = shorten(json.dumps(row, ensure_ascii=False), SHOWN)
+        raise ValueError(f"no judgement in {seen}; expected what pkg judge has written")
+    if row.get("verdict", "") not in ("", *VERDICTS) or not _holds(row.get("ratings", []), int | None):
+        raise ValueError(f"the verdict is {row.get('verdict')!r}, the ratings are {row.get('ratings')!r}; expected one"
+                         f" of {', '.join(VERDICTS)}, or numbers")  # fmt: skip
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
     known = {each.name for each in fields(Judgement)}
     try:
         return Judgement(**{name: value for name, value in values.items() if name in known})
     except TypeError as fault:
         raise ValueError(f"no judgement: {fault}; expected what pkg judge has written") from None
+
+
+def _holds(value: object, kind: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, kind) for each in value)
 
 
 def read_judgements(path: Path) -> Iterator[Judgement]:
@@ -140,11 +150,13 @@ class JudgementFile:
     def __init__(self, path: Path | None = None) -> None:
         """Open a file and read what it holds; what was cut off at its end is taken away.
 
-        A PathError where it cannot be read, an InputError where it holds anything else.
+        A PathError where it cannot be read, or has no folder; an InputError where it holds anything else.
         """
         self.path = path
         self._texts: dict[str, Judgement] = {}
         self._places: set[tuple[str, object]] = set()
+        if path is not None and not path.parent.is_dir():
+            raise PathError(f"cannot write {path}: there is no folder {path.parent}; make it first")
         if path is not None and path.exists():
             for each in read_judgements(path):
                 self._remember(each)
