@@ -82,7 +82,7 @@ NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are those of faults
 _KEPT = {
     "build": "; the graph is whole, as it was before or as it is after this build",
     "enhance": "; what was written is kept, and the same command goes on where it stopped",
-    "judge": "; every judgement that was made is kept in --out, and the same command goes on where it stopped",
+    "judge": "; with --out every judgement that was made is kept, and the same command goes on where it stopped",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
 """What is left of a command that was interrupted."""
