@@ -18,7 +18,7 @@ from pkg.errors import InputError, PathError, shorten
 from pkg.judge.judge_tasks import JudgeTask
 from pkg.judge.ratings import VERDICTS
 from pkg.judge.templates import KINDS, Kind
-from pkg.judge.verdicts import ReadGrade, parse_grade, parse_levels, parse_verdict
+from pkg.judge.verdicts import BROKEN_OFF, ReadGrade, parse_grade, parse_levels, parse_verdict
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Usage
 
@@ -48,6 +48,7 @@ class Judgement:
     question_type: str = ""
     case: str = ""  # of a planted one; it counts for no system
     text: str = ""  # the judge's own words
+    is_cut: bool = False  # the judge's tokens ran out
     left_out: int = 0  # characters that the prompt lacks, to fit into the window
     fault: str = ""  # why there is no judgement at all
     key: str = ""  # what the text depends on
@@ -68,11 +69,15 @@ class Judgement:
 
     def to_json(self) -> dict[str, Any]:
         """Give the row of it; what is empty is left out."""
-        row = {name: value for name, value in asdict(self).items() if value not in ("", (), 0, 0.0) or name == "run"}
+        row = {
+            name: value for name, value in asdict(self).items() if value not in ("", (), 0, 0.0, False) or name == "run"
+        }
         return {"type": "judgement", **row}
 
 
-def make_judgement(task: JudgeTask, judge: str, text: str, key: str, usage: Usage, left_out: int = 0) -> Judgement:
+def make_judgement(
+    task: JudgeTask, judge: str, text: str, key: str, usage: Usage, left_out: int = 0, is_cut: bool = False
+) -> Judgement:
     """Make a judgement of what a judge has written."""
     verdict, oddities = parse_verdict(text) if task.kind == "pairwise" else ("", ())
     grades: list[ReadGrade] = []
@@ -81,8 +86,8 @@ def make_judgement(task: JudgeTask, judge: str, text: str, key: str, usage: Usag
     return Judgement(
         **describe_task(task), judge=judge, verdict=verdict, ratings=tuple(each.rating for each in grades),
         rationales=tuple(each.rationale for each in grades),
-        oddities=(*oddities, *(oddity for each in grades for oddity in each.oddities)),
-        text=text, left_out=left_out, key=key, prompt_tokens=usage.prompt_tokens,
+        oddities=(*oddities, *(oddity for each in grades for oddity in each.oddities), *(BROKEN_OFF,) * is_cut),
+        text=text, is_cut=is_cut, left_out=left_out, key=key, prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens, seconds=round(usage.seconds, 3),
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from pkg.judge.items import JudgedItem
 from pkg.judge.judge_tasks import JudgeOptions, make_tasks
 from pkg.judge.judgements import Judgement, JudgementFile
 from pkg.judge.model_judge import ModelJudge
-from pkg.judge.verdicts import EMPTY, INSIDE, OUTSIDE, SEVERAL
+from pkg.judge.verdicts import BROKEN_OFF, EMPTY, INSIDE, NONE, OUTSIDE, SEVERAL
 
 ITEMS = [
     JudgedItem("1", "Why?", {"a": "So.", "b": "Thus."}, "Because."),
@@ -106,6 +106,13 @@ def test_what_cannot_be_read_is_a_judgement_without_a_value() -> None:
     assert [each.oddities for each in found[:3]] == [(EMPTY,), (INSIDE,), (SEVERAL,)]
     graded = judge(ScriptedModel(["Rating: 12"]), replace(OPTIONS, kind="grade"), items=ITEMS[:1])
     assert [(each.ratings, each.oddities) for each in graded] == [((None,), (OUTSIDE,))] * 2
+
+
+def test_a_judge_whose_tokens_run_out_is_told_and_remembered(tmp_path: Path) -> None:
+    kept = JudgementFile(tmp_path / "judged.jsonl")
+    judge(ScriptedModel(["word " * 60 + "[[A]]"]), kept=kept, items=ITEMS[:1])
+    again = judge(ScriptedModel(["[[A]]"]), kept=JudgementFile(tmp_path / "judged.jsonl"), items=ITEMS[:1])
+    assert [(each.verdict, each.oddities) for each in again] == [("", (NONE, BROKEN_OFF))] * 2
 
 
 def echo(asked: Asked) -> str:
