@@ -88,7 +88,7 @@ _KEPT = {
     "build": "; the graph is whole, as it was before or as it is after this build",
     "data": "; what a model has written is kept, and the same command goes on where it stopped",
     "enhance": "; what was written is kept, and the same command goes on where it stopped",
-    "judge": "; every judgement that was made is kept in --out, and the same command goes on where it stopped",
+    "judge": "; with --out every judgement that was made is kept, and the same command goes on where it stopped",
     "rate": "; what was saved is kept, and the same command goes on where it stopped",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pkg.judge.judge_check import JudgeCheck
     from pkg.judge.model_judge import JudgeEstimate
 
+COLUMNS = ("items", "ours %", "base %", *OUTCOMES[2:])
 SHOWN = 5  # answers that order their judge; the JSON form has all
 
 
@@ -57,12 +58,11 @@ def view_report(report: JudgementReport) -> Iterator[RenderableType]:
 
 
 def _view_pairs(report: JudgementReport) -> Iterator[RenderableType]:
-    columns = ("items", *OUTCOMES)
     rows = [
-        (f"{each.ours} against {each.base}", each.type, str(each.items), *map(_say_rate, _order(each.outcomes)))
+        (each.ours, each.base, each.type, str(each.items), *map(_say_rate, _order(each.outcomes)))
         for each in report.pairs
     ]
-    yield make_table(("ours against base", "questions", *columns), rows, right=columns)
+    yield make_table(("ours", "base", "questions", *COLUMNS), rows, right=COLUMNS)
     yield style_words("% of all judgements, ± the deviation over runs", "dim")
     ranking = report.ranking
     if ranking is not None and len(ranking.strengths) + len(ranking.apart) > 2:

@@ -24,7 +24,10 @@ def measure_kappa(first: Sequence[float], second: Sequence[float], tolerance: fl
     if not a.size:
         return None
     observed = float(np.mean(np.abs(a - b) <= tolerance))
-    expected = float(np.mean(np.abs(a[:, None] - b[None, :]) <= tolerance))  # every rating against every other
+    values_a, counts_a = np.unique(a, return_counts=True)
+    values_b, counts_b = np.unique(b, return_counts=True)
+    agree = np.abs(values_a[:, None] - values_b[None, :]) <= tolerance  # every rating of one against every other's
+    expected = float(counts_a @ agree @ counts_b) / a.size**2
     if expected == 1.0:
         return 1.0 if observed == 1.0 else None
     return (observed - expected) / (1 - expected)

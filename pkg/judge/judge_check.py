@@ -174,12 +174,17 @@ def _pair_orders(judgements: Iterable[Judgement]) -> list[tuple[str, str]]:
 
 
 def _pair_runs(judgements: Iterable[Judgement]) -> list[tuple[object, object]]:
-    """Give what two runs say of the same thing, for each two runs that say anything."""
-    found: dict[tuple[str, tuple[str, ...], str], list[object]] = defaultdict(list)
+    """Give what two runs say of the same thing, for each two runs that say anything, each in a text of its own."""
+    found: dict[tuple[str, tuple[str, ...], str], list[Judgement]] = defaultdict(list)
     for each in judgements:
         if not lacks_value(each):
-            found[each.id, each.systems, each.preference].append(each.verdict or each.ratings)
-    return [pair for values in found.values() for pair in combinations(values, 2)]
+            found[each.id, each.systems, each.preference].append(each)
+    return [
+        (one.verdict or one.ratings, other.verdict or other.ratings)
+        for group in found.values()
+        for one, other in combinations(group, 2)
+        if one.key != other.key  # without chance the second run is the first one's text
+    ]
 
 
 def _correlate_length(judgements: Sequence[Judgement]) -> float | None:

@@ -16,13 +16,16 @@ from typing import Any
 
 from pkg.errors import InputError, PathError, shorten
 from pkg.judge.judge_tasks import JudgeTask
+from pkg.judge.ratings import VERDICTS
 from pkg.judge.templates import KINDS, Kind
-from pkg.judge.verdicts import ReadGrade, parse_grade, parse_levels, parse_verdict
+from pkg.judge.verdicts import BROKEN_OFF, ReadGrade, parse_grade, parse_levels, parse_verdict
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Usage
 
 OTHER_LINES = ("check", "summary")
 """Types of the lines that stand behind judgements in a pipe."""
+
+SHOWN = 60  # characters of what is no judgement
 
 TIE_GOOD, TIE_BAD, NO_VALUE = "tie good", "tie bad", "no value"
 
@@ -45,6 +48,7 @@ class Judgement:
     question_type: str = ""
     case: str = ""  # of a planted one; it counts for no system
     text: str = ""  # the judge's own words
+    is_cut: bool = False  # the judge's tokens ran out
     left_out: int = 0  # characters that the prompt lacks, to fit into the window
     fault: str = ""  # why there is no judgement at all
     key: str = ""  # what the text depends on
@@ -65,11 +69,15 @@ class Judgement:
 
     def to_json(self) -> dict[str, Any]:
         """Give the row of it; what is empty is left out."""
-        row = {name: value for name, value in asdict(self).items() if value not in ("", (), 0, 0.0) or name == "run"}
+        row = {
+            name: value for name, value in asdict(self).items() if value not in ("", (), 0, 0.0, False) or name == "run"
+        }
         return {"type": "judgement", **row}
 
 
-def make_judgement(task: JudgeTask, judge: str, text: str, key: str, usage: Usage, left_out: int = 0) -> Judgement:
+def make_judgement(
+    task: JudgeTask, judge: str, text: str, key: str, usage: Usage, left_out: int = 0, is_cut: bool = False
+) -> Judgement:
     """Make a judgement of what a judge has written."""
     verdict, oddities = parse_verdict(text) if task.kind == "pairwise" else ("", ())
     grades: list[ReadGrade] = []
@@ -78,8 +86,8 @@ def make_judgement(task: JudgeTask, judge: str, text: str, key: str, usage: Usag
     return Judgement(
         **describe_task(task), judge=judge, verdict=verdict, ratings=tuple(each.rating for each in grades),
         rationales=tuple(each.rationale for each in grades),
-        oddities=(*oddities, *(oddity for each in grades for oddity in each.oddities)),
-        text=text, left_out=left_out, key=key, prompt_tokens=usage.prompt_tokens,
+        oddities=(*oddities, *(oddity for each in grades for oddity in each.oddities), *(BROKEN_OFF,) * is_cut),
+        text=text, is_cut=is_cut, left_out=left_out, key=key, prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens, seconds=round(usage.seconds, 3),
     )  # fmt: skip
 
@@ -106,15 +114,22 @@ def make_key(prompt: Conversation, identity: str, decoding: Decoding) -> str:
 
 def parse_judgement(row: Any) -> Judgement:
     """Make a judgement of its row; a ValueError for what is none."""
-    if not isinstance(row, dict) or row.get("kind") not in KINDS or not isinstance(row.get("systems"), list):
-        raise ValueError(f"no judgement in {shorten(json.dumps(row, ensure_ascii=False), 60)}; expected what pkg judge"
-                         " has written")  # fmt: skip
+    if not (isinstance(row, dict) and row.get("kind") in KINDS and _holds(row.get("systems"), str) and row["systems"]):
+        seen = shorten(json.dumps(row, ensure_ascii=False), SHOWN)
+        raise ValueError(f"no judgement in {seen}; expected what pkg judge has written")
+    if row.get("verdict", "") not in ("", *VERDICTS) or not _holds(row.get("ratings", []), int | None):
+        raise ValueError(f"the verdict is {row.get('verdict')!r}, the ratings are {row.get('ratings')!r}; expected one"
+                         f" of {', '.join(VERDICTS)}, or numbers")  # fmt: skip
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
     known = {each.name for each in fields(Judgement)}
     try:
         return Judgement(**{name: value for name, value in values.items() if name in known})
     except TypeError as fault:
         raise ValueError(f"no judgement: {fault}; expected what pkg judge has written") from None
+
+
+def _holds(value: object, kind: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, kind) for each in value)
 
 
 def read_judgements(path: Path) -> Iterator[Judgement]:
@@ -140,11 +155,13 @@ class JudgementFile:
     def __init__(self, path: Path | None = None) -> None:
         """Open a file and read what it holds; what was cut off at its end is taken away.
 
-        A PathError where it cannot be read, an InputError where it holds anything else.
+        A PathError where it cannot be read, or has no folder; an InputError where it holds anything else.
         """
         self.path = path
         self._texts: dict[str, Judgement] = {}
         self._places: set[tuple[str, object]] = set()
+        if path is not None and not path.parent.is_dir():
+            raise PathError(f"cannot write {path}: there is no folder {path.parent}; make it first")
         if path is not None and path.exists():
             for each in read_judgements(path):
                 self._remember(each)

@@ -176,7 +176,8 @@ class ModelJudge:
         if isinstance(answer, ModelError):
             return Judgement(**describe_task(task), judge=self.name, fault=str(answer), key=key)
         if answer is not None:
-            return make_judgement(task, self.name, answer.text, key, answer.usage, asked.left_out)
+            is_cut = answer.finish == "length"
+            return make_judgement(task, self.name, answer.text, key, answer.usage, asked.left_out, is_cut)
         known = self.kept.find(key)
-        text = known.text if known is not None else ""
-        return make_judgement(task, self.name, text, key, Usage(), asked.left_out)
+        assert known is not None, "what was not asked is known"
+        return make_judgement(task, self.name, known.text, key, Usage(), asked.left_out, known.is_cut)

@@ -68,7 +68,7 @@ class OverlapJudge:
     def _score(self, item: JudgedItem, system: str) -> float | None:
         answer = item.answers[system]
         parts = [
-            measure_overlap(answer, item.reference) if item.reference else None,
+            measure_overlap(answer, item.reference, item.question) if item.reference else None,
             measure_citations(answer, item) if item.evidence else None,
             self._run_tests(item, answer) if item.tests and self._sandbox is not None else None,
         ]
@@ -93,11 +93,18 @@ def _compare(first: float, second: float) -> str:
     return "A" if first > second else "B"
 
 
-def measure_overlap(answer: str, reference: str) -> float:
-    """Give 1 for equal texts, else the harmonic mean of the shares of words that each has of the other."""
+def measure_overlap(answer: str, reference: str, question: str = "") -> float:
+    """Give 1 for equal texts, else the harmonic mean of the shares of words that each has of the other.
+
+    Words of the question count on neither side, so that to repeat it gains nothing; unless the reference has no others.
+    """
     if answer.strip() == reference.strip():
         return 1.0
-    said, wanted = (Counter(_WORD.findall(text.casefold())) for text in (answer, reference))
+    said, wanted, asked = (Counter(_WORD.findall(text.casefold())) for text in (answer, reference, question))
+    if wanted.keys() - asked.keys():
+        said, wanted = (
+            Counter({word: count for word, count in words.items() if word not in asked}) for words in (said, wanted)
+        )
     shared = (said & wanted).total()
     return 2 * shared / (said.total() + wanted.total()) if shared else 0.0
 

@@ -19,7 +19,8 @@ GRADES, LEVELS = (1, 10), (1, 5)
 
 EMPTY, NONE = "nothing said", "no value"
 SEVERAL, INSIDE, OUTSIDE = "two different values", "inside a sentence", "outside of the scale"
-ODDITIES = (EMPTY, NONE, SEVERAL, INSIDE, OUTSIDE)
+BROKEN_OFF = "broken off at --max-tokens"
+"""Of a judge whose tokens ran out, as a rule before its verdict."""
 
 
 class ReadVerdict(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 ROUNDS = 10_000
 CLOSE = 1e-10  # between two rounds; strengths are shares of 1
 UNBEATEN, BEATEN, UNCOMPARED = "never beaten by the others", "never wins against the others", "not compared with them"
+ONE_WAY = "never beaten by those that it beats"
 
 
 class Ranked(NamedTuple):
@@ -25,7 +26,7 @@ def rank_systems(wins: Mapping[tuple[str, str], float]) -> Ranked:
 
     A system that is never beaten, or never wins, has no finite strength: it is told apart instead.
     """
-    from networkx import DiGraph, descendants, strongly_connected_components
+    from networkx import DiGraph, ancestors, descendants, strongly_connected_components
 
     graph = DiGraph()
     for (winner, loser), count in wins.items():
@@ -33,17 +34,13 @@ def rank_systems(wins: Mapping[tuple[str, str], float]) -> Ranked:
         if count > 0:
             graph.add_edge(winner, loser)
     groups = sorted(strongly_connected_components(graph), key=lambda group: (-len(group), sorted(group)))
-    ranked = sorted(groups[0]) if groups and len(groups[0]) > 1 else []
+    ranked = groups[0] if groups and len(groups[0]) > 1 else set()
     apart = {}
-    for system in sorted(set(graph) - set(ranked)):
-        others = set(graph) - {system}
-        beats = not others.isdisjoint(descendants(graph, system))
-        loses = any(system in descendants(graph, other) for other in others)
-        if loses == beats:  # in a group of its own among others
-            beats = system in graph and any(each in descendants(graph, system) for each in ranked)
-            loses = not beats and loses
-        apart[system] = UNBEATEN if beats else BEATEN if loses else UNCOMPARED
-    return Ranked(_fit(ranked, wins), apart)
+    for system in sorted(set(graph) - ranked):
+        others = ranked or set(graph) - {system}
+        beats, loses = others & descendants(graph, system), others & ancestors(graph, system)
+        apart[system] = ONE_WAY if beats and loses else UNBEATEN if beats else BEATEN if loses else UNCOMPARED
+    return Ranked(_fit(sorted(ranked), wins), apart)
 
 
 def _fit(systems: list[str], wins: Mapping[tuple[str, str], float]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Compare systems by the ratings of samples that they share: wins, ties and losses (C-11), best and worst (C-09)."""
+"""Compare systems by ratings of samples that they share: wins, ties, losses (C-11, C-20), best and worst (C-09)."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def test_annotations_are_written_as_records(answers: str, model: ScriptedModel, 
 
 def test_rows_come_through_a_pipe() -> None:
     lines = read(run("grade", "-", stdin="\ufeff" + json.dumps(ROWS[0]) + "\n"))
-    assert [each["ratings"] for each in lines[:-1]] == [[4], [10]]
+    assert [each["ratings"] for each in lines[:-1]] == [[1], [10]]
 
 
 def test_the_page_shows_what_the_command_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

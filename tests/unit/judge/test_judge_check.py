@@ -23,8 +23,10 @@ ITEMS = [
 ]
 
 
-def check(model: ScriptedModel, kind: Kind = "pairwise", items: list[JudgedItem] = ITEMS) -> JudgeCheck:
-    options = plan_check(JudgeOptions(kind, max_tokens=50))
+def check(
+    model: ScriptedModel, kind: Kind = "pairwise", items: list[JudgedItem] = ITEMS, temperature: float = 0.7
+) -> JudgeCheck:
+    options = plan_check(JudgeOptions(kind, max_tokens=50, temperature=temperature))
     judge = ModelJudge(model, options)
     judgements = list(judge.judge_all(make_tasks(items, options).tasks))
     return run_check(judge, options, items, judgements)
@@ -63,6 +65,11 @@ def test_a_judge_that_draws_lots_does_not_agree_with_itself() -> None:
     found = check(ScriptedModel(verdicts))
     assert found.self_agreement is not None
     assert found.self_agreement < 0.6
+
+
+def test_a_judge_without_chance_is_not_said_to_agree_with_itself() -> None:
+    found = check(ScriptedModel(["[[A]]"]), temperature=0.0)
+    assert (found.self_agreement, found.repeated, found.flip_rate) == (None, 0, 1.0)
 
 
 def test_a_judge_that_says_nothing_has_no_figures_and_counts_as_wrong_nowhere() -> None:

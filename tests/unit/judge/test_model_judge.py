@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from scripted_model import Asked, ScriptedModel
 
-from pkg.errors import ContextLengthError, InputError, ModelAnswerError, ModelBusyError, UsageError
+from pkg.errors import ContextLengthError, InputError, ModelAnswerError, ModelBusyError, PathError, UsageError
 from pkg.judge.items import JudgedItem
 from pkg.judge.judge_tasks import JudgeOptions, make_tasks
 from pkg.judge.judgements import Judgement, JudgementFile
 from pkg.judge.model_judge import ModelJudge
-from pkg.judge.verdicts import EMPTY, INSIDE, OUTSIDE, SEVERAL
+from pkg.judge.verdicts import BROKEN_OFF, EMPTY, INSIDE, NONE, OUTSIDE, SEVERAL
 
 ITEMS = [
     JudgedItem("1", "Why?", {"a": "So.", "b": "Thus."}, "Because."),
@@ -108,6 +108,13 @@ def test_what_cannot_be_read_is_a_judgement_without_a_value() -> None:
     assert [(each.ratings, each.oddities) for each in graded] == [((None,), (OUTSIDE,))] * 2
 
 
+def test_a_judge_whose_tokens_run_out_is_told_and_remembered(tmp_path: Path) -> None:
+    kept = JudgementFile(tmp_path / "judged.jsonl")
+    judge(ScriptedModel(["word " * 60 + "[[A]]"]), kept=kept, items=ITEMS[:1])
+    again = judge(ScriptedModel(["[[A]]"]), kept=JudgementFile(tmp_path / "judged.jsonl"), items=ITEMS[:1])
+    assert [(each.verdict, each.oddities) for each in again] == [("", (NONE, BROKEN_OFF))] * 2
+
+
 def echo(asked: Asked) -> str:
     """Quote all that was shown, as weak models do, and only then decide."""
     return asked[1].content.partition("Answer A:")[2] + "\nMy verdict:\n[[D]]"
@@ -195,11 +202,28 @@ def test_another_model_decoding_seed_or_answer_is_asked_anew(tmp_path: Path) -> 
         assert len(model.asked) == 2
 
 
-def test_a_file_of_anything_else_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('{"question": "Why?"}', "no judgement in"),
+        ('{"kind": "grade", "systems": []}', "no judgement in"),
+        ('{"kind": "grade", "systems": ["a"], "ratings": ["7"]}', r"the ratings are \['7'\]"),
+        ('{"kind": "pairwise", "systems": ["a", "b"], "verdict": "E"}', "the verdict is 'E'"),
+        ('{"kind": "pairwise", "systems": ["a", "b"], "verdict": "A"}', "missing"),
+        ("half a li", "Expecting value"),
+    ],
+)
+def test_a_file_of_anything_else_is_refused(row: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
-    path.write_text('{"question": "Why?"}\n')
-    with pytest.raises(InputError, match="line 1: no judgement in"):
+    path.write_text(f"{row}\n")
+    with pytest.raises(InputError, match=f"line 1: .*{message}"):
         JudgementFile(path)
+    assert path.read_text() == f"{row}\n"
+
+
+def test_a_file_in_no_folder_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(PathError, match="there is no folder"):
+        JudgementFile(tmp_path / "missing" / "judged.jsonl")
 
 
 def test_an_estimate_asks_nothing_and_leaves_out_what_is_known(tmp_path: Path) -> None:

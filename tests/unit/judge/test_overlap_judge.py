@@ -26,6 +26,13 @@ def test_overlap_is_the_harmonic_mean_of_both_shares(answer: str, reference: str
     assert measure_overlap(reference, answer) == pytest.approx(score)
 
 
+def test_to_repeat_the_question_gains_nothing_unless_the_right_answer_does() -> None:
+    question, reference = "Which file imports json?", "The file store.py imports json."
+    assert measure_overlap(question, reference, question) == 0.0
+    assert measure_overlap("It is store.py.", reference, question) == pytest.approx(2 * 2 / (4 + 3))
+    assert measure_overlap("json", "imports json", question) == pytest.approx(2 / 3)
+
+
 def test_citations_are_right_that_lead_to_the_evidence() -> None:
     item = JudgedItem("1", "Q", evidence=(Evidence("shop/cart.py", 3, 9), Evidence("README.md", 1, 4)))
     assert measure_citations("It adds [1], as shop/cart.py:5 says.", item) == 1.0

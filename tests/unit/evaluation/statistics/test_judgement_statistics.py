@@ -24,7 +24,7 @@ from pkg.evaluation.statistics import (
     rank_systems,
     weight_shares,
 )
-from pkg.evaluation.statistics.bradley_terry import BEATEN, UNBEATEN, UNCOMPARED
+from pkg.evaluation.statistics.bradley_terry import BEATEN, ONE_WAY, UNBEATEN, UNCOMPARED
 from pkg.evaluation.statistics.win_rates import OUTCOMES, Outcome
 
 COUNTS = {"syntax": 140, "dependencies": 135, "meta": 50}
@@ -151,3 +151,6 @@ def test_a_system_that_is_never_beaten_is_told_apart() -> None:
     assert found.apart == {"top": UNBEATEN, "low": BEATEN, "p": UNCOMPARED, "q": UNCOMPARED}
     assert set(found.strengths) == {"a", "b", "c"}
     assert rank_systems({("a", "b"): 4.0}) == ({}, {"a": UNBEATEN, "b": BEATEN})
+    chain = {("a", "b"): 4.0, ("b", "c"): 1.0}
+    assert rank_systems(chain) == ({}, {"a": UNBEATEN, "b": ONE_WAY, "c": BEATEN})
+    assert rank_systems({}) == ({}, {})
