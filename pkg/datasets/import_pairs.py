@@ -9,7 +9,7 @@ from pkg.datasets.dataset_options import DatasetOptions
 from pkg.datasets.dataset_rows import Origin, Row, StepCounts, drop_twins, make_row
 from pkg.datasets.import_questions import STEP, TYPE, ImportingFile
 from pkg.datasets.pair_checks import Repositories, find_file_fault
-from pkg.datasets.pair_parsing import Malformed, parse_pairs
+from pkg.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pairs
 from pkg.datasets.prompts import name_prompt, render_prompt
 
 _HEAD = "category | file | library | name | kind"
@@ -46,7 +46,7 @@ def ask_tables(files: Iterable[ImportingFile], options: DatasetOptions) -> Itera
     """Ask about the table of each file."""
     for file in files:
         words = {"path": file.path, "table": render_table(file)}
-        yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), "Question:")
+        yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), QUESTION, ANSWER)
 
 
 def render_table(file: ImportingFile) -> str:
