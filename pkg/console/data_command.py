@@ -23,7 +23,7 @@ from pkg.console.settings import (
     setting,
     source_setting,
 )
-from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.streams import choose_ask, emit, read_text, style_words
 from pkg.errors import PathError, StoreMissingError, UsageError, count_things
 
 if TYPE_CHECKING:
@@ -258,10 +258,10 @@ def _read_file(name: str) -> list[Row]:
     from pkg.datasets.dataset_rows import read_rows
 
     try:
-        text = sys.stdin.read() if name == STDIN else Path(name).read_text(encoding="utf-8")
+        text = read_text(STDIN) if name == STDIN else Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise PathError(f"cannot read {name}: {fault}; expected the output of an earlier step of pkg data") from None
-    return list(read_rows(text.splitlines(), name))
+    return list(read_rows(text.split("\n"), name))  # a text in a row may hold what ends a line elsewhere
 
 
 @contextmanager
