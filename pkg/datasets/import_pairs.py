@@ -43,10 +43,11 @@ def write_pairs(
 
 
 def ask_tables(files: Iterable[ImportingFile], options: DatasetOptions) -> Iterator[Request]:
-    """Ask about the table of each file."""
+    """Ask about the table of each file, which is named already for models that can be begun for."""
     for file in files:
         words = {"path": file.path, "table": render_table(file)}
-        yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), QUESTION, ANSWER)
+        begun = f"{QUESTION} In the file `{file.path}`,"
+        yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)
 
 
 def render_table(file: ImportingFile) -> str:

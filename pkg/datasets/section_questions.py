@@ -130,8 +130,9 @@ def write_pairs(
 
 
 def ask_sections(sections: Iterable[Section], options: DatasetOptions) -> Iterator[Request]:
-    """Ask about each section."""
+    """Ask about each section, whose file is named already for models that can be begun for."""
     for section in sections:
         place = section.place
         words = {"path": place.path, "heading": section.heading, "content": place.content}
-        yield Request(place, {}, render_prompt(STEP, words), options.decode(), QUESTION, ANSWER)
+        begun = f"{QUESTION} By the file `{place.path}`,"
+        yield Request(place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)

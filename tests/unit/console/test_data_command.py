@@ -51,7 +51,7 @@ def answer(asked: Asked) -> str:
     if "You judge" in system:
         return "Right.\nScore: 4"
     if "table of its imports" in system:
-        return " Does shop/cart.py import json?\nAnswer: Yes."
+        return " is json imported?\nAnswer: Yes."
     name = "README.md" if "README.md" in shown else "cart.py"
     return f" what does {name} do?\nAnswer: `load_cart` sells things."
 
@@ -142,10 +142,10 @@ def test_rows_are_read_by_who_judges_and_rates(graph: str, model: ScriptedModel)
 def test_a_model_writes_about_imports_and_texts(graph: str, model: ScriptedModel) -> None:
     rows = read(run("dependencies", "--store", graph, "--model", "gguf:toy"))
     assert [(row["question"], row["answer"], row["model"]) for row in rows] == [
-        ("Does shop/cart.py import json?", "Yes.", "gguf:toy")
+        (f"In the file `{path}`, is json imported?", "Yes.", "gguf:toy") for path in ("shop/cart.py", "shop/prices.py")
     ]
     (row,) = read(run("meta", "--store", graph, "--model", "gguf:toy"))
-    assert (row["path"], row["question"]) == ("README.md", "what does README.md do?")
+    assert (row["path"], row["question"]) == ("README.md", "By the file `README.md`, what does README.md do?")
 
 
 def test_an_estimate_asks_nobody(graph: str, model: ScriptedModel) -> None:
