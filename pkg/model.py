@@ -180,6 +180,10 @@ class Import(NamedTuple):
         return f"from {'.' * self.level}{self.module} import {self.name}{alias}"
 
 
+HEADINGS = " > "
+"""What stands between the headings in the qualified name of a chunk."""
+
+
 class Chunk(NamedTuple):
     """One section of a text file, or a part of a long one, or several short ones."""
 

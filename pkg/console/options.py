@@ -172,7 +172,7 @@ query_options = combine(
         type=click.Choice(MODES),
         default=QUERY.mode,
         help="Look for blocks, whole functions, both, or classes, constants and modules; or list files with their best"
-        " functions.",
+        " functions; or look for sections of text files.",
     ),
     setting(
         "--top-k",

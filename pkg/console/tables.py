@@ -137,14 +137,16 @@ def _view_places(hit: Hit) -> Iterator[RenderableType]:
 
 
 def _view_code(hit: Hit) -> Text:
-    """Highlight the code of a hit, that of a class or module by its head."""
+    """Highlight the code of a hit, that of a class or module by its head; a text is shown as it is."""
+    if hit.label == "Chunk":
+        return _view_lines(hit.content, hit.start_line, (), has_folds=False, is_text=True)
     is_head = hit.label not in ("Function", "Block")
     return _view_lines(hit.pruned_content if is_head else hit.content, hit.start_line, hit.pruned, is_head)
 
 
-def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool) -> Text:
+def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool, is_text: bool = False) -> Text:
     """Highlight the first lines of code with their numbers, with a fold in the place of each cut."""
-    lines = _highlight(content)
+    lines = _highlight(content, "text" if is_text else "python")
     view = _join_numbered(_number_lines(lines[:SHOWN_LINES], first, cuts, has_folds))
     if len(lines) > SHOWN_LINES:
         view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
@@ -156,13 +158,13 @@ def number_code(content: str, first: int) -> Text:
     return _join_numbered(enumerate(_highlight(content), first))
 
 
-def _highlight(content: str) -> list[Text]:
+def _highlight(content: str, language: str = "python") -> list[Text]:
     from rich.syntax import Syntax
 
     from pkg.generation.aligned_code import align_code
 
     text = show_controls(align_code(content))
-    return list(Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text).split("\n"))
+    return list(Syntax("", language, theme="ansi_dark", background_color="default").highlight(text).split("\n"))
 
 
 def _join_numbered(lines: Iterable[tuple[int, Text]]) -> Text:

@@ -18,6 +18,15 @@ def make_heading(path: str, qualname: str) -> str:
     return heading if heading.isascii() else heading.encode("utf-8", "replace").decode()
 
 
+def head_text(path: str, qualname: str, text: bytes) -> bytes:
+    """Write what is encoded of a chunk: its file and headings on a line above its text.
+
+    They are no heading to the encoder: what that counts as the name and the place of a function was learned of these,
+    and the vectors of chunks that were encoded so are further from the questions that they answer.
+    """
+    return b"\n".join((make_heading(path, qualname).encode(), text))
+
+
 class Headings:
     """Give the stored nodes of a graph their headings; the name of a corpus row is no path, and heads nothing."""
 

@@ -216,11 +216,12 @@ class FieldSpans:
         self.nodes += 1
 
     def add_chunk(self, chunk: Chunk) -> None:
-        """Add the fields of a chunk: its heading, those above it, and its text."""
-        above = chunk.qualname.removesuffix(chunk.name)
-        self._add_written(Field.NAME, chunk.name)
-        self._add_written(Field.SCOPE, make_heading(self._path, above))
-        self._add(Field.BODY, chunk.span.start, chunk.span.end)
+        """Add the fields of a chunk: its headings count as the place of a function does, its text as a docstring.
+
+        To count a heading as a name, or the text as a body, was learned of functions, and finds fewer chunks.
+        """
+        self._add_written(Field.SCOPE, make_heading(self._path, chunk.qualname))
+        self._add(Field.DOCSTRING, chunk.span.start, chunk.span.end)
         self.nodes += 1
 
     def add_class(self, definition: Class, own: Iterable[Range], names: Iterable[str]) -> None:

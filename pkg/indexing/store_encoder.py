@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pkg.encode.headings import Headings
+from pkg.encode.headings import Headings, head_text
 from pkg.encode.registry import (
     DEFAULT_ENCODER,
     check_ready,
@@ -183,6 +183,8 @@ def make_text(node: Node, headings: Headings) -> Text:
         text, heading = node.name, ""
     elif node.label is Label.IMPORT:
         text, heading = parse_import(node.properties).statement, ""
+    elif node.label is Label.CHUNK:
+        return head_text(node.path, node.qualname, node.content.encode("utf-8", "replace")), ""
     else:
         text, heading = node.content, headings.of(node)
     encoded = text.encode("utf-8", "replace")

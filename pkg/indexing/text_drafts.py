@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.headings import make_heading
+from pkg.encode.headings import head_text
 from pkg.indexing.drafts import pack_of
 from pkg.indexing.fields import FieldSpans
 from pkg.model import Label, TextUnit
@@ -18,21 +18,26 @@ class TextDraft:
 
     def __init__(self, unit: TextUnit, source: str, path: str) -> None:
         """Make the rows of its chunks."""
-        self.encoded_text = unit.text  # chunks are encoded as they stand in it
-        self.fields = FieldSpans(unit.text, 0, path, (), ())
-        self.spans = [(chunk.span.start, chunk.span.end) for chunk in unit.chunks]
-        self.headings = [make_heading(path, chunk.qualname) for chunk in unit.chunks]
+        self._text = unit.text
         self._nodes: list[NodeRow] = []
-        names = PieceNames(source, path)
+        self.fields = FieldSpans(unit.text, 0, path, (), ())
+        self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
+        names, encoded, first = PieceNames(source, path), list[bytes](), 0
         for chunk in unit.chunks:
             self.fields.add_chunk(chunk)
-            start, end, first_line, last_line = chunk.span
-            identity, hashed = names.name(Label.CHUNK, chunk.qualname), hash_bytes(unit.text[start:end])
-            place = start, end, first_line, last_line
+            content = unit.text[chunk.span.start : chunk.span.end]
+            identity = names.name(Label.CHUNK, chunk.qualname)
             self._nodes.append(
-                NodeRow(identity, Label.CHUNK, -1, chunk.name, chunk.qualname, None, *place, hashed, None)
-            )
+                NodeRow(
+                    identity, Label.CHUNK, -1, chunk.name, chunk.qualname, None, *chunk.span, hash_bytes(content), None
+                )
+            )  # fmt: skip
+            encoded.append(head_text(path, chunk.qualname, content))
+            self.spans.append((first, first + len(encoded[-1])))
+            first += len(encoded[-1]) + 1
+        self.encoded_text = b"\n".join(encoded)
+        self.headings = [""] * len(encoded)  # of each span
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
         """Make the fragment with the vectors of its chunks, float16 [chunks, dimension], and their terms."""
-        return Fragment(key, self.encoded_text, tuple(self._nodes), vectors, pack_of(self._nodes, terms), ())
+        return Fragment(key, self._text, tuple(self._nodes), vectors, pack_of(self._nodes, terms), ())

@@ -29,6 +29,7 @@ from pkg.retrieval.outline_answer import (
 )
 from pkg.retrieval.outline_scope import Scope, find_scope
 from pkg.retrieval.query_options import OUTLINE_BUDGET, check_least
+from pkg.retrieval.text_outline import outline_text
 from pkg.retrieval.token_count import count_tokens
 
 if TYPE_CHECKING:
@@ -54,13 +55,17 @@ def run_outline(
     check_least("budget", budget, 0)
     with store.snapshot():
         scope = find_scope(store, path, source)
-        outliner = _Outliner(scope, _read_code(store, scope), budget)
-        outliner.choose()
-        outline = outliner.finish()
+        outline = outline_text(store, scope, budget) if scope.is_text else _outline_code(store, scope, budget)
         stale = find_stale(store, ((scope.source, each.path) for each in outline.files))
     marks = StaleMarks(stale)
     files = tuple(replace(each, is_stale=marks.holds(scope.source, each.path)) for each in outline.files)
     return replace(outline, files=files, stale=stale)
+
+
+def _outline_code(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
+    outliner = _Outliner(scope, _read_code(store, scope), budget)
+    outliner.choose()
+    return outliner.finish()
 
 
 @dataclass(slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pkg.model import Stale
+from pkg.model import HEADINGS, Label, Stale
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionOutline:
-    """A class or function by its header, in a file."""
+    """A class or function by its header, or a section of a text by its heading, in a file."""
 
     id: str
     label: str
@@ -83,8 +83,9 @@ def say_file(file: FileOutline) -> str:
 
 
 def say_definition(definition: DefinitionOutline) -> str:
-    """Write the line of a definition, further to the right the more classes are around it."""
-    indent = "  " * (1 + definition.qualname.count("."))
+    """Write the line of a definition, further to the right the more classes, or headings of a text, are around it."""
+    separator = HEADINGS if definition.label == Label.CHUNK.value else "."
+    indent = "  " * (1 + definition.qualname.count(separator))
     summary = f"  {definition.summary}" if definition.summary else ""
     return f"{indent}{definition.start_line}: {definition.signature}{summary}"
 

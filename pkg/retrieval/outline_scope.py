@@ -13,6 +13,7 @@ from pkg.model import Node, Source
 from pkg.retrieval.deps.paths import (
     find_files,
     find_modules,
+    holds_code,
     list_code_files,
     list_sources,
     looks_like_path,
@@ -34,6 +35,7 @@ class Scope:
     files: Sequence[str]
     all_files: Sequence[str]
     is_file: bool = False
+    is_text: bool = False  # a text file
 
 
 def find_scope(store: GraphStore, path: str | None, source: str | None) -> Scope:
@@ -81,7 +83,7 @@ def _find_files(store: GraphStore, path: str, sources: Sequence[Source]) -> list
 
 
 def _take_file(node: Node, files: dict[str, list[str]]) -> Scope:
-    return Scope(node.source, node.path, [node.path], files[node.source], is_file=True)
+    return Scope(node.source, node.path, [node.path], files[node.source], is_file=True, is_text=not holds_code(node))
 
 
 def _choose(found: Sequence[Scope], path: str | None) -> Scope:

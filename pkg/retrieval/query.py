@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.encode.encoder import knows_question
 from pkg.model import Coverage, Label, QueryResult
+from pkg.retrieval.chunk_search import run_chunk_query
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.deps.paths import list_sources
 from pkg.retrieval.file_ranking import find_files
@@ -47,6 +48,8 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
 
 
 def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, left_out: LeftOut) -> QueryResult:
+    if options.mode == "text":
+        return run_chunk_query(store, encoder, text, options)
     (query, find), read = open_search(store, encoder, text, options), _note_reading(text)
     if options.mode == "file":
         return _list_files(store, text, find, (*read, *left_out.notes), options)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from pkg.errors import UsageError
 from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 
-Mode = Literal["block", "function", "both", "declaration", "file"]
+Mode = Literal["block", "function", "both", "declaration", "file", "text"]
 BlockChoice = Literal["all", "inner", "body"]
 RankingMethod = Literal["linear", "rrf", "dense"]
 PruneChoice = Literal["safe", "paper", "none"]
@@ -30,7 +30,7 @@ OUTLINE_BUDGET = 2000  # tokens: two pages or three, beside which there is room 
 class QueryOptions:
     """The settings of one query; the defaults are the papers' but for the number of hits: they take one."""
 
-    mode: Mode = "block"  # what is looked for (P-15, P-16); file lists files with their best functions, and no code
+    mode: Mode = "block"  # what is looked for (P-15, P-16); file lists files without code, text sections of text files
     top_k: int = 3  # P-17, A-10; the papers take one, a person looks at some
     blocks: BlockChoice = "all"  # which blocks count (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
@@ -74,7 +74,7 @@ def check_options(options: QueryOptions) -> None:
         check_least(name, value, least)
     if any(not glob.removeprefix("!") for glob in list_paths(options)):
         raise UsageError("a path is empty; expected a glob such as 'shop/*', or '!tests/*' to leave files out")
-    if options.mode in ("function", "file") and (options.kind is not None or options.blocks != "all"):
+    if options.mode in ("function", "file", "text") and (options.kind is not None or options.blocks != "all"):
         raise UsageError(f"kind and blocks narrow blocks, and mode is '{options.mode}'; use mode 'block' or 'both'")
     if block_kinds(options) == frozenset():
         raise UsageError(f"no block is both '{options.blocks}' and '{options.kind}'; give one of the two alone")
@@ -82,8 +82,9 @@ def check_options(options: QueryOptions) -> None:
 
 def check_shows_code(mode: str) -> None:
     """Refuse to write a prompt of hits that have no code, with a UsageError."""
-    if mode == "file":
-        raise UsageError("mode is 'file', which lists places and shows no code; use mode 'block', 'function' or 'both'")
+    shown = {"file": "lists places", "text": "finds text files"}.get(mode)
+    if shown is not None:
+        raise UsageError(f"mode is '{mode}', which {shown} and shows no code; use mode 'block', 'function' or 'both'")
 
 
 def block_kinds(options: QueryOptions) -> frozenset[str] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pkg.errors import QueryError, UnknownWordsError, shorten
 from pkg.model import Label
-from pkg.retrieval.deps.paths import list_code_files
+from pkg.retrieval.deps.paths import list_code_files, list_text_files
 from pkg.retrieval.query_options import QueryOptions, list_paths
 from pkg.retrieval.question import Question
 from pkg.retrieval.search import LABELS_OF_MODE, Found
@@ -62,7 +62,7 @@ def check_paths(store: GraphStore, options: QueryOptions, found: Found) -> None:
     globs = [glob for glob in list_paths(options) if not glob.startswith("!")]
     if not globs or (found.ranked and len(globs) == 1):
         return
-    paths = _list_paths(store, options.source)
+    paths = _list_paths(store, options.source, of_text=options.mode == "text")
     unmatched = [glob for glob in globs if not any(fnmatchcase(path, glob) for path in paths)]
     if unmatched and paths:
         near = _suggest_globs(unmatched[0], paths)
@@ -74,13 +74,14 @@ def check_paths(store: GraphStore, options: QueryOptions, found: Found) -> None:
         )
 
 
-def _list_paths(store: GraphStore, source: str | None) -> list[str]:
+def _list_paths(store: GraphStore, source: str | None, of_text: bool = False) -> list[str]:
+    """List the paths of the files and rows of code, or of the text files."""
     paths: set[str] = set()
     for each in store.sources():
         if source in (None, each.name) and each.kind == "corpus":
-            paths.update(path for path, _, _ in store.fingerprints(each.name))
+            paths.update(path for path, _, _ in store.fingerprints(each.name) if not of_text)
         elif source in (None, each.name):
-            paths.update(list_code_files(store, each.name))
+            paths.update(list_text_files(store, each.name) if of_text else list_code_files(store, each.name))
     return sorted(paths)
 
 

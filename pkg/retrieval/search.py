@@ -24,6 +24,7 @@ LABELS_OF_MODE = {
     "both": (Label.BLOCK, Label.FUNCTION),
     "declaration": DECLARATION_LABELS,
     "file": (Label.FUNCTION,),  # a file is as good as its best functions
+    "text": (Label.CHUNK,),
 }
 DEEPER = 4  # times as many candidates where blocks of too few functions are among them
 SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most

@@ -47,7 +47,7 @@ def test_a_file_contains_its_chunks_and_nothing_else_does(told: GraphStore) -> N
 
 def test_chunks_are_found_by_their_vector_equal_ones_folded(told: GraphStore) -> None:
     (chunk, *_) = [each for each in told.nodes([Label.CHUNK]) if each.name == "Retries" and each.path == "README.md"]
-    vector = encode(chunk.content, "README Settings > Usage > Retries")
+    vector = encode(f"README Settings > Usage > Retries\n{chunk.content}")
     found = told.vector_search(Label.CHUNK, vector, 9)
     assert (found.searched, found.folded, len(found.matches)) == (7, 3, 4)
     assert found.matches[0].score == pytest.approx(1, abs=0.01)

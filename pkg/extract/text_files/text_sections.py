@@ -19,7 +19,7 @@ from pkg.extract.text_files.markup_headings import (
 )
 from pkg.extract.text_files.settings_headings import find_keys, find_tables
 from pkg.extract.text_files.text_kinds import TextKind
-from pkg.model import Chunk, Span
+from pkg.model import HEADINGS, Chunk, Span
 
 MOST_OF_A_CHUNK = 1_500  # bytes
 """As much as the papers' chunks have; the vector of a longer one is of no one thing any more, and models with a window
@@ -31,7 +31,7 @@ _FINDERS: dict[TextKind, Callable[[Lines], Iterable[Heading]]] = {
     "toml": find_tables, "ini": find_tables, "yaml": find_keys,
 }  # fmt: skip
 _BOM = b"\xef\xbb\xbf"
-_BETWEEN, _BESIDE = " > ", " / "  # headings one below the other, and those of sections that were joined
+_BESIDE = " / "  # between headings of sections that were joined
 
 
 def cut_sections(text: bytes, kind: TextKind, name: str) -> tuple[Chunk, ...]:
@@ -176,7 +176,7 @@ class _Cutter:
         """Leave out the blank lines before a piece and the white space after it."""
         piece = self.text[start:end]
         kept = piece.rstrip()
-        if kept:
+        if kept.decode("utf-8", "replace").strip():  # there are more kinds of white space than bytes know
             blank = len(kept) - len(kept.lstrip())
             yield start + kept.rfind(b"\n", 0, blank) + 1, start + len(kept)
 
@@ -188,4 +188,4 @@ def _place(newlines: Sequence[int], start: int, end: int) -> Span:
 def _make_chunk(section: _Section, span: Span, name: str) -> Chunk:
     title = _BESIDE.join(section.titles) or name
     title = title if len(title) <= MOST_OF_A_TITLE else f"{title[:MOST_OF_A_TITLE]}..."
-    return Chunk(title, _BETWEEN.join((*section.above, title)), span)
+    return Chunk(title, HEADINGS.join((*section.above, title)), span)

@@ -79,6 +79,11 @@ def list_code_files(store: GraphStore, source: str) -> list[str]:
     return sorted(path for path, _, _ in store.fingerprints(source) if find_text_kind(path) is None)
 
 
+def list_text_files(store: GraphStore, source: str) -> list[str]:
+    """List the paths of the text files of a repository in their order."""
+    return sorted(path for path, _, _ in store.fingerprints(source) if find_text_kind(path) is not None)
+
+
 def relate_path(path: str, root: str) -> str:
     """Write a path as one below a root, where it lies there; else as it is, with slashes.
 

@@ -23,6 +23,7 @@ from pkg.indexing.refresh import refresh
 from pkg.indexing.watch_filter import WatchFilter
 from pkg.model import Label
 from pkg.retrieval.freshness import find_stale
+from pkg.retrieval.outline_answer import say_definition
 
 PROSE = "The cart holds what a customer wants to buy, and it adds up what that costs in the end. " * 4
 README = f"# Shop\n\n{PROSE}\n\n## Usage\n\n{PROSE}\n\n## Usage\n\nThe same heading again.\n\n{PROSE}\n"
@@ -243,6 +244,20 @@ def test_a_changed_text_is_told_as_stale(told: Path, store: EmbeddedStore) -> No
     write_tree(told, {"README.md": "# Other\n"})
     (stale,) = find_stale(store, [("repo", "README.md"), ("repo", "LICENSE")])
     assert (stale.path, stale.state) == ("README.md", "changed")
+
+
+def test_the_outline_of_a_text_lists_its_headings(told: Path, store: EmbeddedStore) -> None:
+    build(str(told), store)
+    graph = Graph(store)
+    (file,) = graph.outline("README.md").files
+    assert [(each.qualname, each.start_line, each.end_line) for each in file.definitions] == [
+        ("Shop", 1, 3),
+        ("Shop > Usage", 5, 13),
+    ]
+    assert [say_definition(each) for each in file.definitions] == ["  1: Shop", "    5: Usage"]
+    assert graph.outline("README.md", budget=7).left_out_definitions > 0
+    assert graph.show("README.md").definitions[0].content == README
+    assert "README.md" not in str(graph.outline())
 
 
 def test_names_in_texts_are_no_uses_of_code(tmp_path: Path, store: EmbeddedStore) -> None:

@@ -37,7 +37,7 @@ def test_chunks_hold_all_of_a_text_in_its_order_and_say_where(text: str, kind: T
     chunks = cut_sections(raw, kind, "doc")
     ends = [len(mark.encode())] + [each.span.end for each in chunks]
     starts = [each.span.start for each in chunks] + [len(raw)]
-    assert all(end <= start and not raw[end:start].strip() for end, start in zip(ends, starts, strict=True))
+    assert all(end <= start and not raw[end:start].decode().strip() for end, start in zip(ends, starts, strict=True))
     for chunk in chunks:
         content = raw[chunk.span.start : chunk.span.end]
         assert 0 < len(content) <= MOST_OF_A_CHUNK

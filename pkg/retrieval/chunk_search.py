@@ -1,0 +1,136 @@
+"""Find the sections of text files that answer a question, by words and by cosine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pkg.encode.encoder import knows_question
+from pkg.errors import QueryError
+from pkg.model import Coverage, Hit, Label, Matches, Node, NodeFilter, QueryResult
+from pkg.retrieval.query_options import QueryOptions, RankingMethod, node_filter
+from pkg.retrieval.question import Question, parse_question
+from pkg.retrieval.ranking import RANK_OFFSET, RERANK_DEPTH, Ranked, rerank_hits
+from pkg.retrieval.refusals import check_paths, check_text, explain_nothing, refuse_unknown
+from pkg.retrieval.search import Found
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder, Vectors
+    from pkg.graph.store import GraphStore
+
+LOOKED_AT = 100  # chunks of each search that are ranked, or three for each that is asked for
+
+
+def find_chunks(
+    store: GraphStore,
+    query: Vectors,
+    terms: Mapping[str, float],
+    k: int,
+    where: NodeFilter | None = None,
+    ranking: RankingMethod = "linear",
+) -> Found:
+    """Find the k best chunks for a question, best first, ties by id, equal content folded.
+
+    query: float32 [dimension]; terms: as pkg.terms.term_weights.weigh_terms gives them. ranking: the mean of cosine and
+    share of the best lexical score, or reciprocal ranks, or the cosine alone.
+    """
+    look = max(LOOKED_AT, 3 * k)
+    with store.snapshot():
+        near = store.vector_search(Label.CHUNK, query, look, where)
+        worded = store.text_search(Label.CHUNK, terms, look, where) if terms else Matches((), 0, 0, 0)
+        cosines = {match.id: match.score for match in near.matches}
+        scores = _SCORES[ranking](cosines, {match.id: match.score for match in worded.matches})
+        best = sorted(scores, key=lambda each: (-scores[each], each))[: 2 * k]  # each search folds for itself
+        hashes = [node.content_hash for node in store.get(best)]
+    counts = {match.id: match.same_content for match in (*worded.matches, *near.matches)}
+    firsts: dict[str, Ranked] = {}
+    for each, hashed in zip(best, hashes, strict=True):
+        firsts.setdefault(hashed, Ranked(each, scores[each], cosines.get(each, 0.0), hashed, counts[each]))
+    ranked = tuple(firsts.values())[:k]
+    folded = sum(each.same_content for each in ranked)
+    return Found(ranked, near.searched, near.filtered, folded, near.is_approximate)
+
+
+Scores = Mapping[str, float]
+
+
+def _average(cosines: Scores, worded: Scores) -> dict[str, float]:
+    """Let words and cosine count the same: of two sets of questions on texts, this finds most in the one, and in the
+    other as much as words alone; reciprocal ranks find less, for the cosine of prose is the weaker of the two."""
+    lowest, highest = min(cosines.values(), default=0.0), max(worded.values(), default=1.0)
+    ids = cosines.keys() | worded.keys()
+    return {each: (cosines.get(each, lowest) + worded.get(each, 0.0) / highest) / 2 for each in ids}
+
+
+def _add_ranks(cosines: Scores, worded: Scores) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for found in (cosines, worded):
+        for rank, each in enumerate(found, start=1):
+            scores[each] = scores.get(each, 0.0) + 1 / (RANK_OFFSET + rank)
+    return scores
+
+
+def _take_cosines(cosines: Scores, worded: Scores) -> dict[str, float]:
+    return dict(cosines)
+
+
+_SCORES = {"linear": _average, "rrf": _add_ranks, "dense": _take_cosines}
+
+
+def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult:
+    """Answer a question by chunks; a QueryError where nothing can be asked, as of a graph without text files.
+
+    An UnknownWordsError where no word of the question is known.
+    """
+    check_text(text)
+    question = parse_question(text)
+    query = encoder.encode_query(question.text.encode("utf-8", "replace").decode())
+    found = _find(store, query, question, options)
+    if not found.searched:
+        raise QueryError(f"the graph {store.address} holds no text files; read those of a repository: pkg build PATH")
+    if not knows_question(encoder, question.text, query) and not _is_in_texts(store, question, options):
+        refuse_unknown(question.text, encoder.name, "stands in the texts or is known to the encoder")
+    check_paths(store, options, found)
+    nodes = store.get([each.id for each in found.ranked])
+    hits = [_make_hit(rank, each, node) for rank, (each, node) in enumerate(zip(found.ranked, nodes, strict=True), 1)]
+    notes = explain_nothing(store, found, options)
+    coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
+    return QueryResult(text, options.mode, tuple(hits), coverage)
+
+
+def _is_in_texts(store: GraphStore, question: Question, options: QueryOptions) -> bool:
+    return options.ranking != "dense" and bool(store.text_search(Label.CHUNK, question.weights, 1).matches)
+
+
+def _find(store: GraphStore, query: Vectors, question: Question, options: QueryOptions) -> Found:
+    where = replace(node_filter(options), kinds=None)
+    find = partial(find_chunks, store, query, question.weights, where=where, ranking=options.ranking)
+    if options.rerank_hits is None:
+        return find(options.top_k)
+    from pkg.encode.cross_encoder import load_pair_model
+
+    found = find(max(options.top_k, RERANK_DEPTH))
+    model = load_pair_model(options.rerank_hits)
+    return replace(found, ranked=rerank_hits(store, model, question.text, found.ranked, options.top_k))
+
+
+def _make_hit(rank: int, match: Ranked, node: Node) -> Hit:
+    return Hit(
+        rank=rank,
+        label=node.label.value,
+        id=node.id,
+        source=node.source,
+        path=node.path,
+        qualname=node.qualname,
+        kind=None,
+        start_line=node.start_line,
+        end_line=node.end_line,
+        score=match.score,
+        score_pruned=match.score,
+        content=node.content,
+        pruned_content=node.content,
+        same_content=match.same_content,
+        cosine=match.cosine,
+    )

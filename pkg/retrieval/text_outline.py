@@ -1,0 +1,40 @@
+"""Outline a text file: its headings, each with its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pkg.model import Label, Node
+from pkg.retrieval.deps.paths import name_unit
+from pkg.retrieval.outline_answer import CodeOutline, DefinitionOutline, FileOutline, say_definition, say_file
+from pkg.retrieval.outline_scope import Scope
+from pkg.retrieval.token_count import count_tokens
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+
+def outline_text(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
+    """Outline the text file of a scope by the sections that it is cut into, the first ones where not all have room."""
+    chunks = [node for node in store.subtree(name_unit(scope.source, scope.path)) if node.label is Label.CHUNK]
+    sections = list(_join_parts(chunks))
+    file = FileOutline(scope.path, 0.0, 0, 0, len(sections), None)
+    tokens, shown = count_tokens(say_file(file)), list[DefinitionOutline]()
+    for section in sections:
+        cost = count_tokens(say_definition(section))
+        if budget and tokens + cost > budget:
+            break
+        tokens += cost
+        shown.append(section)
+    file = FileOutline(scope.path, 0.0, 0, 0, len(sections), None, tuple(shown))
+    return CodeOutline(scope.source, scope.path, (), (file,), 1, len(sections), tokens, budget)
+
+
+def _join_parts(chunks: Iterable[Node]) -> Iterator[DefinitionOutline]:
+    """Give each section once: a long one is several chunks."""
+    for qualname, group in groupby(chunks, key=lambda chunk: chunk.qualname):
+        first, *rest = group
+        end = rest[-1].end_line if rest else first.end_line
+        yield DefinitionOutline(first.id, first.label.value, qualname, first.start_line, end, first.name, None, 0)
