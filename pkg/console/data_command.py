@@ -15,6 +15,7 @@ import click
 from pkg.console.options import fresh_option, json_option, store_options
 from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.settings import (
+    Decorator,
     check_settings,
     combine,
     decode_option,
@@ -23,7 +24,8 @@ from pkg.console.settings import (
     setting,
     source_setting,
 )
-from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.streams import choose_ask, emit, read_text, style_words
+from pkg.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
 from pkg.errors import PathError, StoreMissingError, UsageError, count_things
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
     from pkg.models.usage import Price
 
+DEFAULTS = DatasetOptions()
 ROW_FILES = (".jsonl", ".json")
 STDIN = "-"
 
@@ -45,31 +48,38 @@ _output = click.option(
 _seed = click.option("--seed", type=int, default=0, show_default=True, help="Draws all that is drawn.")
 
 
-def _limit(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _limit(help: str) -> Decorator:
     return click.option("--limit", type=click.IntRange(0), metavar="N", help=help)
 
 
 _input = combine(
     _given, store_options, source_setting(help="Take one source only."), fresh_option, _output, _seed
 )  # fmt: skip
-_asking = combine(
-    click.option("--max-tokens", "longest", type=click.IntRange(1), default=512, show_default=True,
-                 help="Tokens that a text may have."),
-    click.option("--temperature", type=click.FloatRange(0), default=0.7, show_default=True,
-                 help="How freely words are chosen; the paper's for dependencies is 1.5."),
-    setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
-    click.option("--estimate", is_flag=True, help="Tell requests and tokens, and with --price the cost; ask nobody."),
-    click.option("--yes", is_flag=True, help="Agree beforehand that code is sent to another machine."),
-    json_option,
-)  # fmt: skip
+
+
+def _asking(tokens: int) -> Decorator:
+    """Add the options of a step that a model is asked in; its texts have so many tokens by default."""
+    return combine(
+        click.option("--max-tokens", "longest", type=click.IntRange(1), default=tokens, show_default=True,
+                     help="Tokens that a text may have."),
+        click.option("--temperature", type=click.FloatRange(0), default=DEFAULTS.temperature, show_default=True,
+                     help="How freely words are chosen; the paper's for dependencies is 1.5."),
+        setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
+        click.option("--estimate", is_flag=True, help="Tell requests, tokens, and with --price the cost; ask nobody."),
+        click.option("--yes", is_flag=True, help="Agree beforehand that code is sent to another machine."),
+        json_option,
+    )  # fmt: skip
+
+
 _writer = click.option(
     "--model", "writer", callback=decode_option, metavar="MODEL",
     help="Let a model write: openai:NAME@URL, gguf:FILE or hf:FOLDER. Without it rows are made without a model.",
 )  # fmt: skip
 _needed_model = model_setting(help="Who writes: openai:NAME@URL, gguf:FILE or hf:FOLDER.")
 _repeat = click.option(
-    "--repeat", type=click.IntRange(1), default=2, show_default=True, help="Times that each piece is explained."
-)
+    "--repeat", type=click.IntRange(1), default=DEFAULTS.repeat, show_default=True,
+    help="Times that each piece is explained.",
+)  # fmt: skip
 
 
 @click.group("data")
@@ -129,7 +139,7 @@ def _cut_chunks(graph: GraphStore, source: str | None, size: int, overlap: int, 
 @_input
 @_limit("Rows to write, or with --model files to ask about, drawn by --seed.")
 @_writer
-@_asking
+@_asking(PAIR_TOKENS)
 def dependencies(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
     """Ask what files import, in seven kinds of questions; the graph answers, or a model that is shown its table."""
     from pkg.datasets import import_pairs, import_questions
@@ -157,7 +167,7 @@ def dependencies(given: str | None, store: str, source: str | None, fresh: bool,
 @_input
 @_limit("Rows to write, or with --model sections to ask about, drawn by --seed.")
 @_writer
-@_asking
+@_asking(DEFAULTS.max_tokens)
 def meta(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
     """Ask about README, changelog, documentation and settings, section by section."""
     from pkg.datasets import section_questions
@@ -170,7 +180,9 @@ def meta(given: str | None, store: str, source: str | None, fresh: bool, **optio
         if run.model is None:
             run.write_drawn(section_questions.write_questions(sections, run.tally.step(step)))
             return
-        kept = section_questions.keep_askable(sections, run.tally.step("sections"))
+        counts = run.tally.step("sections")
+        kept = section_questions.keep_askable(sections, counts)
+        counts.taken, counts.written = len(sections), len(kept)
         kept = draw(kept, options["limit"], options["seed"])
         run.ask(
             lambda: [run.estimate_step(section_questions.ask_sections(kept, run.options))],
@@ -185,7 +197,7 @@ def meta(given: str | None, store: str, source: str | None, fresh: bool, **optio
 @_limit("Chunks to explain, drawn by --seed.")
 @_needed_model
 @_repeat
-@_asking
+@_asking(DEFAULTS.max_tokens)
 def explain(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
     """Have a model explain chunks as to a beginner, each with one of 39 questions about it.
 
@@ -199,7 +211,7 @@ def explain(given: str | None, store: str, source: str | None, fresh: bool, **op
 @_limit("Rows of the input to take, drawn by --seed.")
 @_needed_model
 @_repeat
-@_asking
+@_asking(DEFAULTS.max_tokens)
 def questions(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
     """Have a model write a question with its answer from each explanation.
 
@@ -214,8 +226,9 @@ def questions(given: str | None, store: str, source: str | None, fresh: bool, **
 @_limit("Rows of the input to take, drawn by --seed.")
 @_needed_model
 @_repeat
-@click.option("--threshold", type=click.IntRange(1, 5), default=4, show_default=True, help="Least score that is kept.")
-@_asking
+@click.option("--threshold", type=click.IntRange(1, 5), default=DEFAULTS.threshold, show_default=True,
+              help="Least score that is kept.")  # fmt: skip
+@_asking(DEFAULTS.max_tokens)
 def curate(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
     """Have a model score each pair from 1 to 5, and keep the good ones.
 
@@ -258,10 +271,10 @@ def _read_file(name: str) -> list[Row]:
     from pkg.datasets.dataset_rows import read_rows
 
     try:
-        text = sys.stdin.read() if name == STDIN else Path(name).read_text(encoding="utf-8")
+        text = read_text(STDIN) if name == STDIN else Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise PathError(f"cannot read {name}: {fault}; expected the output of an earlier step of pkg data") from None
-    return list(read_rows(text.splitlines(), name))
+    return list(read_rows(text.split("\n"), name))  # a text in a row may hold what ends a line elsewhere
 
 
 @contextmanager
@@ -307,7 +320,6 @@ class _Run:
     """One run of a step: what was asked for, and what becomes of its rows."""
 
     def __init__(self, step: str, graph: GraphStore | None, given: dict[str, Any]) -> None:
-        from pkg.datasets.dataset_options import DatasetOptions
         from pkg.datasets.dataset_rows import Tally
         from pkg.models.usage import parse_price
 
@@ -315,9 +327,13 @@ class _Run:
         self.model: str | None = given.get("model", given.get("writer"))
         self.price: Price | None = None if given["price"] is None else parse_price(given["price"])
         self.options = DatasetOptions(
-            given["seed"], given["limit"], given.get("repeat", 1), given.get("threshold", 4), given["longest"],
-            given["temperature"],
-        )  # fmt: skip
+            seed=given["seed"],
+            limit=given["limit"],
+            repeat=given.get("repeat", 1),
+            threshold=given.get("threshold", DEFAULTS.threshold),
+            max_tokens=given["longest"],
+            temperature=given["temperature"],
+        )
         self._graph, self._given = graph, given
 
     def write_drawn(self, rows: Iterable[Row]) -> None:

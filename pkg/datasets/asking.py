@@ -25,6 +25,7 @@ class Request:
     asked: Conversation
     decoding: Decoding
     begun: str = ""  # how the answer begins, for models that can be begun for
+    then: str = ""  # what stands further on in it; such a model that stops before it is begun for once more from there
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,25 @@ class Asker:
         with self._lock:
             turn = self._turns.setdefault(key, Lock())
         with turn:  # whoever asks the same meanwhile waits for the text
-            found = self._find(key)
-            if found is not None:
-                return _reply(request, found)
-            try:
-                written = write(self.model, self._begin(request), request.decoding)
-            except (ContextLengthError, ModelAnswerError) as fault:
-                return Reply(request, "", fault=_name_fault(fault))
-            return _reply(request, self._keep(key, request, written))
+            written = self._find(key)
+            if written is None:
+                try:
+                    written = write(self.model, self._begin(request), request.decoding)
+                except (ContextLengthError, ModelAnswerError) as fault:
+                    return Reply(request, "", fault=_name_fault(fault))
+                written = self._keep(key, request, written)
+        return self._go_on(request, written)
+
+    def _go_on(self, request: Request, written: Generation) -> Reply:
+        """Have a text gone on with that ends before what has to stand in it; small models stop behind a question."""
+        left = request.decoding.max_tokens - written.usage.completion_tokens
+        is_whole = not request.then or request.then in written.text or written.finish == "length" or left < 1
+        if is_whole or not self._can_begin(request):
+            return Reply(request, written.text, written.finish == "length")
+        begun = f"{written.text.rstrip()}\n{request.then}"
+        return self._ask_one(
+            replace(request, begun=begun, then="", decoding=replace(request.decoding, max_tokens=left))
+        )
 
     def _ask_batches(self, model: BatchingModel, requests: Iterable[Request]) -> Iterator[Reply]:
         """Ask for as many at a time as are worth it, each batch of one decoding."""
@@ -103,7 +115,7 @@ class Asker:
             return [self._ask_one(request) for request in batch]
         for (key, request), each in zip(missing.items(), written, strict=True):
             found[key] = self._keep(key, request, each)
-        return [_reply(request, found[key]) for key, request in keyed]
+        return [self._go_on(request, found[key]) for key, request in keyed]
 
     def _make_key(self, request: Request) -> bytes:
         """Hash what is asked; whether this model can be begun for is not asked: a service would have to be."""
@@ -135,10 +147,6 @@ class Asker:
 
 def _begin(asked: Conversation, begun: str) -> Conversation:
     return Conversation((*asked.messages, Message("assistant", begun))) if begun else asked
-
-
-def _reply(request: Request, written: Generation) -> Reply:
-    return Reply(request, written.text, written.finish == "length")
 
 
 def _name_fault(fault: ContextLengthError | ModelAnswerError) -> str:

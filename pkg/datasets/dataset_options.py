@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pkg.models.text_model import Decoding
 
 REPEAT = 2  # times that all pieces are explained
-THRESHOLD = 4  # the least score of what is kept
-PAIR_TOKENS = 256  # of the questions about one table
+THRESHOLD = 4  # the least score of what is kept
+PAIR_TOKENS = 256  # that the questions about one table may have
 SCORE_TOKENS = 200  # one to three sentences and a number
 
 

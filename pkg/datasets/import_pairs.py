@@ -9,7 +9,7 @@ from pkg.datasets.dataset_options import DatasetOptions
 from pkg.datasets.dataset_rows import Origin, Row, StepCounts, drop_twins, make_row
 from pkg.datasets.import_questions import STEP, TYPE, ImportingFile
 from pkg.datasets.pair_checks import Repositories, find_file_fault
-from pkg.datasets.pair_parsing import Malformed, parse_pairs
+from pkg.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pairs
 from pkg.datasets.prompts import name_prompt, render_prompt
 
 _HEAD = "category | file | library | name | kind"
@@ -43,10 +43,11 @@ def write_pairs(
 
 
 def ask_tables(files: Iterable[ImportingFile], options: DatasetOptions) -> Iterator[Request]:
-    """Ask about the table of each file."""
+    """Ask about the table of each file, which is named already for models that can be begun for."""
     for file in files:
         words = {"path": file.path, "table": render_table(file)}
-        yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), "Question:")
+        begun = f"{QUESTION} In the file `{file.path}`,"
+        yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)
 
 
 def render_table(file: ImportingFile) -> str:

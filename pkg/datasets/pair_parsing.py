@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 LEAST_SCORE, BEST_SCORE = 1, 5  # Q-12
 
+QUESTION, ANSWER = "Question:", "Answer:"
+"""What stands before each; whoever is begun for is begun for with these."""
+
 _MARK = re.compile(r"^[ \t]*(Question|Answer):", re.MULTILINE)
 _SCORE = re.compile(r"^[\s*_`#]*score[*_`]*:[\s*_`\[(]*(-?\d+)[\s*_`\])]*\.?[*_`]*$", re.IGNORECASE)
 
@@ -38,6 +41,8 @@ def parse_pairs(text: str, is_cut: bool = False) -> list[Pair] | Malformed:
         return Malformed("no question and no answer")
     if text[: marks[0].start()].strip():
         return Malformed("words before the first question")
+    if [mark[1] for mark in marks] == ["Question"]:
+        return Malformed("a question without an answer")
     if [mark[1] for mark in marks] != ["Question", "Answer"] * (len(marks) // 2):
         return Malformed("questions and answers not in turn")
     if is_cut:

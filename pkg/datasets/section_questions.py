@@ -11,7 +11,7 @@ from pkg.datasets.asking import Asker, Reply, Request, run_step
 from pkg.datasets.dataset_options import DatasetOptions
 from pkg.datasets.dataset_rows import Origin, Place, Row, StepCounts, drop_twins, hash_words, make_row, show_evidence
 from pkg.datasets.pair_checks import Repositories, find_file_fault
-from pkg.datasets.pair_parsing import Malformed, parse_pair
+from pkg.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pair
 from pkg.datasets.prompts import name_prompt, render_prompt
 from pkg.datasets.repository_texts import list_repositories
 from pkg.extract.text_files.text_kinds import find_text_kind
@@ -130,8 +130,9 @@ def write_pairs(
 
 
 def ask_sections(sections: Iterable[Section], options: DatasetOptions) -> Iterator[Request]:
-    """Ask about each section."""
+    """Ask about each section, whose file is named already for models that can be begun for."""
     for section in sections:
         place = section.place
         words = {"path": place.path, "heading": section.heading, "content": place.content}
-        yield Request(place, {}, render_prompt(STEP, words), options.decode(), "Question:")
+        begun = f"{QUESTION} By the file `{place.path}`,"
+        yield Request(place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)

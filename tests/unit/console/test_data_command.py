@@ -41,7 +41,7 @@ def run(*words: str, stdin: str | None = None) -> Result:
 
 def read(result: Result) -> list[dict[str, Any]]:
     assert result.exit_code == 0, result.output
-    return [json.loads(line) for line in result.stdout.splitlines()]
+    return [json.loads(line) for line in result.stdout.split("\n") if line]
 
 
 def answer(asked: Asked) -> str:
@@ -51,7 +51,7 @@ def answer(asked: Asked) -> str:
     if "You judge" in system:
         return "Right.\nScore: 4"
     if "table of its imports" in system:
-        return " Does shop/cart.py import json?\nAnswer: Yes."
+        return " is json imported?\nAnswer: Yes."
     name = "README.md" if "README.md" in shown else "cart.py"
     return f" what does {name} do?\nAnswer: `load_cart` sells things."
 
@@ -115,6 +115,22 @@ def test_the_chain_runs_from_a_file_a_pipe_or_the_graph(graph: str, tmp_path: Pa
     assert "gguf:toy: 6 requests" in result.stderr
 
 
+def test_letters_that_end_lines_elsewhere_and_broken_ones_are_kept(
+    folder: Path, tmp_path: Path, model: ScriptedModel
+) -> None:
+    text = "def end(text):\n    return text + '\u2028\x85\x0b'  # \U0001f600 ü\n"
+    (folder / "ends.py").write_text(text, encoding="utf-8")
+    (folder / "latin.py").write_bytes(b"# caf\xe9\nx = 1\ny = 2\n")
+    assert run("chunks", str(folder), "-o", str(tmp_path / "chunks.jsonl")).exit_code == 0
+    words = ("--model", "gguf:toy", "--repeat", "1", "--store", f"sqlite:///{tmp_path / 'none.db'}")
+    rows = read(run("explain", str(tmp_path / "chunks.jsonl"), *words))
+    contents = {row["path"]: row["content"] for row in rows}
+    assert contents["ends.py"] == text.rstrip()
+    assert contents["latin.py"].startswith("# caf")
+    again = read(run("explain", "-", *words, stdin=(tmp_path / "chunks.jsonl").read_text(encoding="utf-8")))
+    assert rows == again
+
+
 def test_rows_are_read_by_who_judges_and_rates(graph: str, model: ScriptedModel) -> None:
     rows = read(run("curate", "--store", graph, "--model", "gguf:toy", "--repeat", "1"))
     for row in rows:
@@ -126,10 +142,10 @@ def test_rows_are_read_by_who_judges_and_rates(graph: str, model: ScriptedModel)
 def test_a_model_writes_about_imports_and_texts(graph: str, model: ScriptedModel) -> None:
     rows = read(run("dependencies", "--store", graph, "--model", "gguf:toy"))
     assert [(row["question"], row["answer"], row["model"]) for row in rows] == [
-        ("Does shop/cart.py import json?", "Yes.", "gguf:toy")
+        (f"In the file `{path}`, is json imported?", "Yes.", "gguf:toy") for path in ("shop/cart.py", "shop/prices.py")
     ]
     (row,) = read(run("meta", "--store", graph, "--model", "gguf:toy"))
-    assert (row["path"], row["question"]) == ("README.md", "what does README.md do?")
+    assert (row["path"], row["question"]) == ("README.md", "By the file `README.md`, what does README.md do?")
 
 
 def test_an_estimate_asks_nobody(graph: str, model: ScriptedModel) -> None:

@@ -23,7 +23,7 @@ def test_pairs_are_read_in_turn() -> None:
         ("", "no question and no answer"),
         ("I cannot do that.", "no question and no answer"),
         ("Sure! Here you are:\nQuestion: a?\nAnswer: b", "words before the first question"),
-        ("Question: a?", "questions and answers not in turn"),
+        ("Question: a?", "a question without an answer"),
         ("Answer: b\nQuestion: a?", "questions and answers not in turn"),
         ("Question: a?\nQuestion: b?\nAnswer: c\nAnswer: d", "questions and answers not in turn"),
         ("Question: a?\nAnswer: b\nQuestion: c?", "questions and answers not in turn"),

@@ -228,6 +228,25 @@ def test_a_model_that_can_be_begun_for_begins_with_the_place(chunks: list[Row], 
     assert rows[0]["question"] == "In the file `cart.py` of the module `shop.shop`, lines 1 to 5, what is done?"
 
 
+def test_a_small_model_that_stops_behind_its_question_is_begun_for_once_more(
+    chunks: list[Row], cache: TextCache
+) -> None:
+    def stop_early(asked: Asked) -> str:
+        if asked[-1].role != "assistant":
+            return write_well(asked)
+        return " `json.loads` of `other.cents`." if asked[-1].content.endswith("\nAnswer:") else " what is done?"
+
+    options = DatasetOptions(repeat=1)
+    rows, tally, model = run(chunks, stop_early, cache, options, can_prime=True)
+    assert rows[0]["question"].endswith("lines 1 to 5, what is done?")
+    assert rows[0]["answer"] == "`json.loads` of `other.cents`."
+    assert count(tally)["questions"] == (2, 2, {})
+    assert len(model.asked) == 2 * (1 + 2 + 1)
+    assert sorted({each.max_tokens for each in model.decodings}) == [200, 509, 512]  # the rest of the answer's
+    _, _, again = run(chunks, stop_early, cache, options, can_prime=True)
+    assert again.asked == []
+
+
 def test_estimates_ask_nobody_and_are_never_too_low(chunks: list[Row], cache: TextCache) -> None:
     options = DatasetOptions(repeat=2, max_tokens=100)
     told = list(estimate_steps(chunks, CHAIN, options, Price(1.0, 2.0)))

@@ -1,0 +1,45 @@
+"""A real small coder explains, asks and judges: each text is accounted for and written once (Q-08 to Q-12)."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from pkg.datasets.asking import Asker
+from pkg.datasets.dataset_options import DatasetOptions
+from pkg.datasets.dataset_rows import Row, StepCounts, Tally
+from pkg.datasets.file_pieces import write_chunks
+from pkg.datasets.pair_checks import Repositories
+from pkg.datasets.repository_texts import RepositoryText
+from pkg.datasets.step_chain import plan_steps, run_steps
+from pkg.models.text_cache import TextCache
+from pkg.models.text_model import TextModel
+
+pytestmark = pytest.mark.model
+
+CART = "import json\n\n\ndef load_cart(path):\n    with open(path) as file:\n        return json.load(file)\n"
+OPTIONS = DatasetOptions(repeat=1, max_tokens=100)
+
+
+def run(coder: TextModel, rows: list[Row], cache: TextCache, step: str) -> tuple[list[Row], Tally, Asker]:
+    tally, known = Tally(), Repositories({"shop": ["shop/cart.py"]})
+    with closing(Asker(coder, cache)) as asker:
+        made = list(run_steps(rows, plan_steps(rows, step), asker, OPTIONS, tally, known))
+    return made, tally, asker
+
+
+def test_each_text_becomes_a_row_or_is_counted_and_is_written_once(coder: TextModel) -> None:
+    chunks = list(write_chunks([RepositoryText("shop", None, "shop/cart.py", CART)], 1500, 200, StepCounts("chunks")))
+    with closing(TextCache()) as cache:
+        explained, _, _ = run(coder, chunks, cache, "explain")
+        assert "json" in explained[0]["explanation"]
+        kept, tally, asker = run(coder, chunks, cache, "curate")
+        for counts in tally.steps.values():
+            assert counts.taken == counts.written + counts.dropped.total()
+        assert tally.steps["questions"].taken == 1
+        assert all("lines 1 to 6" in row["question"] and row["score"] >= OPTIONS.threshold for row in kept)
+        again, _, later = run(coder, chunks, cache, "curate")
+    assert again == kept
+    assert asker.usage.requests >= 1
+    assert later.usage.requests == 0
