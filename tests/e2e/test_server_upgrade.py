@@ -32,6 +32,15 @@ NO_DECLARATIONS = (
     "MATCH (n:Constant|Module) DETACH DELETE n",
     "MATCH (n:Class) REMOVE n.embedding",
 )
+NO_CHUNKS = (
+    "MATCH (s:PkgStore {id: 'store'}) SET s.version = 4 REMOVE s.stamp",
+    "MATCH (u:File {name: 'README.md'})-[:HOLDS]->(f) DETACH DELETE f",
+    "MATCH (u:File {name: 'README.md'}) DETACH DELETE u",
+    "MATCH (n:Chunk) DETACH DELETE n",
+    "MATCH (n:Source) SET n.fingerprint = 'of before' REMOVE n.count_Chunk",
+    "DROP INDEX pkg_chunk_vector IF EXISTS",
+    "DROP INDEX pkg_chunk_text IF EXISTS",
+)
 INDEXES = "SHOW FULLTEXT INDEXES YIELD name WHERE name STARTS WITH 'pkg_' RETURN name ORDER BY name"
 
 pytestmark = pytest.mark.server
@@ -39,8 +48,8 @@ pytestmark = pytest.mark.server
 
 @pytest.mark.parametrize(
     "older",
-    [FULL_TEXT, WHOLE_WORDS, NO_DECLARATIONS],
-    ids=["full text", "words that were not split", "no declarations"],
+    [FULL_TEXT, WHOLE_WORDS, NO_DECLARATIONS, NO_CHUNKS],
+    ids=["full text", "words that were not split", "no declarations", "no chunks"],
 )
 @pytest.mark.parametrize("version", SERVERS)
 def test_an_older_graph_gets_its_terms_with_the_next_build(
@@ -49,6 +58,7 @@ def test_an_older_graph_gets_its_terms_with_the_next_build(
     server = open_server(version)
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "cart.py").write_text("LIMIT = 3\n\n\ndef add_item(cart, item):\n    cart.append(item)\n")
+    (tmp_path / "shop" / "README.md").write_text("# Shop\n\nIt sells bread.\n")
     sources = [str(tmp_path / "shop"), str(write_rows(tmp_path / "rows.jsonl", AREA, AREA, GROW))]
     with closing(server.connect()) as driver:
         empty_database(driver)
@@ -60,12 +70,17 @@ def test_an_older_graph_gets_its_terms_with_the_next_build(
         for statement in older:
             ask(driver, statement)
         with closing(open_on(server)) as store:
-            if older is not NO_DECLARATIONS:
+            if older not in (NO_DECLARATIONS, NO_CHUNKS):
                 assert list(store.export(vectors=True)) == lines
-            assert store.text_search(Label.FUNCTION, weigh_terms("area"), 9).matches == ()
+            if older is not NO_CHUNKS:
+                assert store.text_search(Label.FUNCTION, weigh_terms("area"), 9).matches == ()
             for source in sources:
                 build(source, store)
             assert [store.text_search(Label.FUNCTION, weigh_terms(each), 9) for each in ("area", "items")] == before
             assert list(store.export(vectors=True)) == lines
             assert store.check() == []
-        assert [row["name"] for row in ask(driver, INDEXES)] == ["pkg_function_text", "pkg_import_text"]
+        assert [row["name"] for row in ask(driver, INDEXES)] == [
+            "pkg_chunk_text",
+            "pkg_function_text",
+            "pkg_import_text",
+        ]

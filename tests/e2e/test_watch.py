@@ -106,7 +106,7 @@ def test_each_edit_is_one_line_and_ignored_files_none(tree: Path, start: Start, 
     assert watcher.next_report()["written"] == 3
     put(tree, "shop/new.py", 1)
     assert watcher.next_report()["written"] == 1
-    write_tree(tree, {"ignored/a.py": "", "node_modules/b.py": "", "notes.txt": "", ".git/hooks/c.py": ""})
+    write_tree(tree, {"ignored/a.py": "", "node_modules/b.py": "", "notes.log": "", ".git/hooks/c.py": ""})
     put(tree, "shop/inner/new.py", 2)
     last = watcher.next_report()
     assert (last["written"], last["unchanged"], last["generation"]) == (1, 4, 3)
