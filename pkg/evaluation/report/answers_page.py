@@ -30,6 +30,7 @@ STYLE = """
 .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
 pre { font: inherit; white-space: pre-wrap; margin: 0; background: var(--soft); padding: .7rem; border-radius: 6px;
   border: 1px solid var(--line); max-height: 40rem; overflow-y: auto; }
+.text td { min-width: 4rem; } li summary { margin-top: 0; }
 mark { background: var(--down); color: inherit; }
 .filters { display: flex; flex-wrap: wrap; gap: .3rem 1.5rem; }
 .filters fieldset { border: 1px solid var(--line); border-radius: 6px; display: flex; flex-wrap: wrap; gap: 0 1rem; }
