@@ -24,6 +24,7 @@ TITLE = "Answers side by side"
 UNJUDGED, DISPUTED = "not compared", "not agreed"
 """What became of an item of which no comparison tells, and of one whose comparisons differ."""
 
+LONGEST = 100_000  # characters of one text: a browser takes minutes for a line of two million
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 COLUMNS = ("by", "kind", "run", "shown", "says", "why")
 STYLE = """
@@ -173,5 +174,7 @@ def _spell(text: str) -> str:
 
 
 def _show(text: str) -> str:
-    """Spell out what could not be seen."""
+    """Spell out what could not be seen, and say how much of a very long text is not shown."""
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}\n[{len(text) - LONGEST:,} more characters]"
     return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
