@@ -24,12 +24,14 @@ TITLE = "Answers side by side"
 UNJUDGED, DISPUTED = "not compared", "not agreed"
 """What became of an item of which no comparison tells, and of one whose comparisons differ."""
 
+LONGEST = 100_000  # characters of one text: a browser takes minutes for a line of two million
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 COLUMNS = ("by", "kind", "run", "shown", "says", "why")
 STYLE = """
 .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
 pre { font: inherit; white-space: pre-wrap; margin: 0; background: var(--soft); padding: .7rem; border-radius: 6px;
   border: 1px solid var(--line); max-height: 40rem; overflow-y: auto; }
+.text td { min-width: 4rem; } li summary { margin-top: 0; }
 mark { background: var(--down); color: inherit; }
 .filters { display: flex; flex-wrap: wrap; gap: .3rem 1.5rem; }
 .filters fieldset { border: 1px solid var(--line); border-radius: 6px; display: flex; flex-wrap: wrap; gap: 0 1rem; }
@@ -172,5 +174,7 @@ def _spell(text: str) -> str:
 
 
 def _show(text: str) -> str:
-    """Spell out what could not be seen."""
+    """Spell out what could not be seen, and say how much of a very long text is not shown."""
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}\n[{len(text) - LONGEST:,} more characters]"
     return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))

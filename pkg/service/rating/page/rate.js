@@ -1,7 +1,7 @@
 'use strict';
 // Texts of items come from anywhere: they are only ever put into text nodes, never read as HTML.
 
-const LONGEST_SHOWN = 100000; // characters; a browser takes seconds for more, so the rest is shown when asked for
+const LONGEST_SHOWN = 100000; // characters at a time: a browser takes minutes for a line of two million
 const NEXT_DIGIT = 1000; // milliseconds in which a 0 behind a 1 makes 10
 const SLIDERS = {
   pair: { question: 'Quality of the question', answer: 'Quality of the answer' },
@@ -138,15 +138,26 @@ function fillForm(held) {
 // The item: its texts, and going from one to another.
 
 function showText(title, text, className = '') {
-  const pre = make('pre', { className, tabIndex: 0, textContent: spell(text.slice(0, LONGEST_SHOWN)) });
-  const section = make('section', {}, make('h2', { textContent: title }), pre);
+  const pre = make('pre', { className, tabIndex: 0 });
+  const more = make('button', { type: 'button' });
+  const section = make('section', {}, make('h2', { textContent: title }), pre, more);
+  let shown = 0;
+  const showMore = () => {
+    const piece = cutPiece(text, shown);
+    shown += piece.length;
+    pre.append(make('span', { textContent: spell(piece) }));
+    more.textContent = `Show more: ${shown.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters are shown`;
+    more.hidden = shown >= text.length;
+  };
   pre.setAttribute('aria-label', title);
-  if (text.length > LONGEST_SHOWN) {
-    const more = make('button', { type: 'button', textContent: `Show all ${text.length.toLocaleString('en')} characters` });
-    more.addEventListener('click', () => { pre.textContent = spell(text); more.remove(); });
-    section.append(more);
-  }
+  more.addEventListener('click', showMore);
+  showMore();
   return section;
+}
+function cutPiece(text, from) {
+  const piece = text.slice(from, from + LONGEST_SHOWN);
+  const end = from + piece.length < text.length ? piece.lastIndexOf('\n') + 1 : 0;
+  return end ? piece.slice(0, end) : piece;
 }
 function* showTexts() {
   if (item.place) yield make('p', { className: 'dim', textContent: spell(item.place) });

@@ -94,3 +94,9 @@ def test_the_page_needs_nothing_else() -> None:
     assert "default-src 'none'" in page
     assert "://" not in page
     assert " src=" not in page
+
+
+def test_of_a_very_long_text_the_page_says_how_much_it_does_not_show() -> None:
+    page = write_answers_page([JudgedItem("q1", "Where?", {"graph": "A" * 2_000_000, "chunks": "b"})])
+    assert "A\n[1,900,000 more characters]" in page
+    assert len(page) < 200_000
