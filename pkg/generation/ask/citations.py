@@ -124,10 +124,9 @@ def _find_places(piece: Evidence, statement: str) -> tuple[str, ...]:
 
 
 def _is_meant(line: PlacedLine, words: set[str]) -> bool:
-    """Tell whether a statement speaks of a line: its last name, or its file."""
-    names = [each.rpartition(".")[2] for each in re.findall(r"\w[\w.]*", line.text)]
-    file = line.path.rpartition("/")[2].partition(".")[0]
-    return any(name in words for name in names if len(name) > 1) or file in words
+    """Tell whether a statement speaks of a line: by the last part of its name, or by its file where it has none."""
+    name = line.name.rpartition("/")[2].removesuffix(".py") if "/" in line.name else line.name.rpartition(".")[2]
+    return (name or line.path.rpartition("/")[2].partition(".")[0]) in words
 
 
 def _read(piece: Evidence) -> str:

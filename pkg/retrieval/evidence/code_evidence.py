@@ -39,7 +39,10 @@ def _list_ties(ties: Sequence[Tie]) -> Iterator[Evidence]:
     if not ties:
         return
     shown = ties[:MOST_TIES]
-    lines = tuple(PlacedLine(tie.start.path, tie.line, f"{tie.start.qualname} -> {tie.end.qualname}") for tie in shown)
+    lines = tuple(
+        PlacedLine(tie.start.path, tie.line, f"{tie.start.qualname} -> {tie.end.qualname}", tie.start.qualname)
+        for tie in shown
+    )
     first = shown[0]
     content = "\n".join(map(write_tie, shown))
     yield Evidence(

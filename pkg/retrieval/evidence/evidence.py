@@ -18,6 +18,7 @@ class PlacedLine(NamedTuple):
     path: str
     line: int
     text: str
+    name: str = ""  # of what is linked, by which a statement may speak of it; "" for the file itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def _list_kinds(node: Node, found: Sequence[Dependency], asked: Sequence[str]) -
         at, where = (link.start, link.lines[0]) if is_site else (far, far.line)
         unsure = "" if link.confidence == "certain" else f" ({link.confidence})"
         said = _SENTENCES.get(each.relation, "{far}").format(far=far.qualname or far.path, near=node.qualname)
-        line = PlacedLine(at.path or node.path, where, f"{said}{unsure}")
+        line = PlacedLine(at.path or node.path, where, f"{said}{unsure}", far.qualname)
         (tests if is_test(far) else kinds)[each.relation].append(line)
     for kind in dict.fromkeys((*asked, *(() if asked else _USUAL))):
         lines = [*kinds[kind], *tests[kind]]

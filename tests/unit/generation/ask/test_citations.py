@@ -1,0 +1,104 @@
+"""Whether what an answer cites is there, and says what the answer says."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.generation.ask.citations import check_statements, split_statements
+from pkg.generation.ask.repository_answer import Statement
+from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
+
+PRICES = Evidence(
+    "code", "shop", "shop/prices.py", 8, 10, "function find_price",
+    'def find_price(item):\n    """Find the price of an item."""\n    return add_tax(item.price)',
+)  # fmt: skip
+CALLERS = Evidence(
+    "links", "shop", "shop/prices.py", 8, 8, "callers of find_price",
+    "Order.total calls find_price (shop/orders.py:11)\nbill calls find_price (shop/bills.py:5)",
+    lines=(
+        PlacedLine("shop/orders.py", 11, "Order.total calls find_price", "Order.total"),
+        PlacedLine("shop/bills.py", 5, "bill calls find_price", "bill"),
+    ),
+)  # fmt: skip
+PIECES = {1: PRICES, 2: CALLERS}
+
+
+def check(text: str) -> tuple[Statement, ...]:
+    return check_statements(text, PIECES, "How is the price found?")
+
+
+def test_a_number_whose_piece_says_the_same_holds() -> None:
+    (statement,) = check("`find_price` finds the price of an item and calls add_tax [1].")
+    assert [(each.number, each.state, each.places) for each in statement.citations] == [
+        (1, "supported", ("shop/prices.py:8",))
+    ]
+
+
+def test_a_number_that_is_not_there_is_missing() -> None:
+    (statement,) = check("The price of an item is found [7].")
+    assert [each.state for each in statement.citations] == ["missing"]
+    assert statement.citations[0].is_wrong
+
+
+def test_a_piece_that_says_nothing_of_it_does_not_support() -> None:
+    (statement,) = check("Customers log in with a password that is hashed [1].")
+    assert [each.state for each in statement.citations] == ["unsupported"]
+    assert not statement.is_supported
+
+
+def test_a_piece_must_hold_the_names_that_the_statement_bears() -> None:
+    (statement,) = check("The price of an item is found by `look_up_price` in `PriceTable` [1].")
+    assert [each.state for each in statement.citations] == ["unsupported"]
+    assert statement.unknown_names == ("look_up_price", "PriceTable")
+
+
+def test_a_link_stands_for_the_places_that_the_statement_speaks_of() -> None:
+    (statement,) = check("`Order.total` calls `find_price` [2].")
+    assert statement.citations[0].places == ("shop/orders.py:11",)
+
+
+def test_a_statement_without_number_gets_the_piece_that_says_it_marked_as_added() -> None:
+    (statement,) = check("find_price returns add_tax of the price of the item.")
+    assert [(each.number, each.is_added, each.state) for each in statement.citations] == [(1, True, "supported")]
+
+
+def test_a_statement_that_nothing_says_gets_none() -> None:
+    (statement,) = check("Customers log in with a password.")
+    assert statement.citations == ()
+
+
+def test_several_numbers_are_read_in_all_their_forms() -> None:
+    for written in ("[1][2]", "[1, 2]", "[1-2]", "[1] [2]", "[1; 2]"):
+        (statement,) = check(f"Order.total calls find_price {written}.")
+        assert [each.number for each in statement.citations] == [1, 2], written
+
+
+def test_a_number_behind_the_full_stop_belongs_to_the_sentence_before() -> None:
+    assert split_statements("It finds the price. [1] It adds the tax. [2]") == [
+        "It finds the price. [1]",
+        "It adds the tax. [2]",
+    ]
+
+
+def test_list_items_and_fenced_code_are_statements() -> None:
+    text = "Callers:\n- `bill` [2]\n2. `Order.total` [2]\n```python\nfind_price(item)\nx = [1]\n```\nThat is all."
+    assert split_statements(text) == [
+        "Callers:",
+        "`bill` [2]",
+        "`Order.total` [2]",
+        "```python\nfind_price(item)\nx = [1]\n```",
+        "That is all.",
+    ]
+
+
+def test_an_endless_range_is_cut() -> None:
+    (statement,) = check("It finds the price of an item [1-999].")
+    assert len(statement.citations) <= 21
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_split_and_checked_without_losing_a_word(text: str) -> None:
+    joined = "".join("".join(split_statements(text)).split())
+    check(text)
+    assert set(joined) <= set("".join(text.split()))
