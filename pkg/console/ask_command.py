@@ -28,7 +28,10 @@ NO_MODEL = "for a written answer give --model gguf:FILE, openai:NAME@URL or hf:F
 
 
 def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) -> bool:
-    """Answer one question, or with chat each line of standard input; tell whether all were answered."""
+    """Answer one question, or with chat each line of standard input; tell whether all were answered.
+
+    A UsageError where neither or both are asked for.
+    """
     from pkg.console.freshness_notes import open_answering
 
     is_chat, model, by_file = asked.pop("chat"), asked.pop("model"), asked.pop("is_by_file")
@@ -55,13 +58,13 @@ def make_options(asked: dict[str, Any]) -> AskOptions:
     from pkg.generation.ask.ask_options import AskOptions
     from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 
-    names = ("retriever", "budget", "top_k", "source", "path", "tests")
-    evidence = EvidenceOptions(**{name: asked[name] for name in names})
+    where = {name: asked[name] for name in ("source", "path", "tests")}
+    evidence = EvidenceOptions(asked["retriever"], asked["tokens"], asked["pieces"], **where)
     return AskOptions(
         evidence,
         asked["evidence"],
         asked["refuse"],
-        asked["max_tokens"],
+        asked["answer_tokens"],
         asked["temperature"],
         asked["seed"],
     )

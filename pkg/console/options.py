@@ -426,6 +426,7 @@ ask_options = combine(
     ),
     click.option(
         "--budget",
+        "tokens",
         type=click.IntRange(0),
         default=ASK.evidence.budget,
         show_default=True,
@@ -434,6 +435,7 @@ ask_options = combine(
     click.option(
         "--top-k",
         "-k",
+        "pieces",
         type=click.IntRange(0),
         default=ASK.evidence.top_k,
         help="Pieces of evidence at most; without it, what fits into the budget.",
@@ -452,7 +454,12 @@ ask_options = combine(
         help="Say 'I do not know' where nothing fits, without asking the model (default), or ask it all the same.",
     ),
     click.option(
-        "--max-tokens", type=click.IntRange(1), default=ASK.max_tokens, show_default=True, help="Tokens of an answer."
+        "--max-tokens",
+        "answer_tokens",
+        type=click.IntRange(1),
+        default=ASK.max_tokens,
+        show_default=True,
+        help="Tokens of an answer.",
     ),
     click.option(
         "--temperature", type=click.FloatRange(0), default=ASK.temperature, help="0 takes the likeliest token."
@@ -500,6 +507,7 @@ qa_options = combine(
     source_setting(help="Ask about one source only."),
     click.option(
         "--budget",
+        "tokens",
         type=click.IntRange(0),
         default=ASK.evidence.budget,
         show_default=True,
@@ -513,7 +521,12 @@ qa_options = combine(
     click.option("--limit", type=click.IntRange(1), help="Questions to ask, drawn by --seed."),
     click.option("--seed", type=int, default=0, show_default=True, help="Draws questions and orders."),
     click.option(
-        "--max-tokens", type=click.IntRange(1), default=ASK.max_tokens, show_default=True, help="Tokens of an answer."
+        "--max-tokens",
+        "answer_tokens",
+        type=click.IntRange(1),
+        default=ASK.max_tokens,
+        show_default=True,
+        help="Tokens of an answer.",
     ),
     click.option(
         "--batch", type=click.IntRange(0), default=0, help="Answers between two writes; 0 lets the model say."

@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 
 SHOWN = 3  # bad rows that are told one by one
 ORACLE = "ORACLE FILE"  # said in all output of a run that searches the right file alone (A-21)
-_NAMES = ("systems", "budget", "source", "oracle_file", "max_tokens", "batch", "seed")
+_NAMES = ("systems", "source", "oracle_file", "batch", "seed")
 
 
 def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
     """Evaluate the questions of a file; an InputError where there is none, a UsageError for options that clash."""
     from pkg.models.registry import open_model
 
-    options = QaOptions(**{name: given[name] for name in _NAMES})
+    taken = {name: given[name] for name in _NAMES}
+    options = QaOptions(budget=given["tokens"], max_tokens=given["answer_tokens"], **taken)
     model, out, judge = given["model"], given["out"], given["judge"]
     systems = options.choose_systems(model is not None)
     if judge is not None and (model is None or len(systems) < 2):

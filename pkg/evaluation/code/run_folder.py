@@ -166,7 +166,10 @@ def append_line(path: Path, row: dict[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read whole lines; the end of a file behind the last of them was cut off, and is taken away."""
+    """Read whole lines; the end of a file behind the last of them was cut off, and is taken away.
+
+    An InputError for a line that is no JSON.
+    """
     if not path.exists():
         return
     raw = path.read_bytes()

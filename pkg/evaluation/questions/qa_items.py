@@ -37,11 +37,13 @@ def read_questions(lines: Iterable[str]) -> ReadQuestions:
         try:
             row = json.loads(line)
             item = parse_item(row)
-            if item.id in items:
-                raise ValueError(f"the id '{item.id}' is there twice; expected one row for each")
-            items[item.id] = QaItem(item, find_path(row))
         except (ValueError, RecursionError) as fault:
             bad.append(Skip(f"line {number}", str(fault)))
+            continue
+        if item.id in items:
+            bad.append(Skip(f"line {number}", f"the id '{item.id}' is there twice; expected one row for each"))
+        else:
+            items[item.id] = QaItem(item, find_path(row))
     return ReadQuestions(tuple(items.values()), tuple(bad))
 
 

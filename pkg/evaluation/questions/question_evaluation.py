@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from glob import escape
 from typing import TYPE_CHECKING
 
+from pkg.errors import QueryError
 from pkg.evaluation.questions.qa_items import QaItem
 from pkg.evaluation.questions.qa_options import QaOptions, System
 from pkg.evaluation.questions.qa_records import QaFolder, QaRecord
@@ -18,6 +19,7 @@ from pkg.generation.ask.question_answer import PreparedQuestion, QuestionAnswere
 from pkg.generation.ask.repository_answer import RepositoryAnswer
 from pkg.models.prompt_batch import BatchingModel, write_all
 from pkg.retrieval.deps.paths import find_files, list_sources
+from pkg.retrieval.evidence.evidence import Gathered
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class QuestionEvaluation:
     def _ask(self, system: System, items: Sequence[QaItem]) -> Iterator[QaRecord]:
         """Gather evidence for some questions, and have those that are not refused answered together."""
         asked = [(each, self._open(system, each)) for each in items]
-        prepared = [(each, answerer, answerer.prepare(each.item.question)) for each, answerer in asked]
+        prepared = [(each, answerer, _prepare(answerer, each)) for each, answerer in asked]
         waiting = [(answerer, each) for _, answerer, each in prepared if each.conversation is not None]
         prompts = [each.conversation for _, each in waiting if each.conversation is not None]
         written = iter(write_all(self.model, prompts, waiting[0][0].decoding) if self.model and waiting else ())
@@ -73,7 +75,8 @@ class QuestionEvaluation:
             yield self._make_record(system, item, each, answer)
 
     def _open(self, system: System, item: QaItem) -> QuestionAnswerer:
-        paths = escape(item.path) if self.options.oracle_file and item.path else None
+        gold = self._find_gold(item) if self.options.oracle_file else set()
+        paths = [escape(path) for _, path in sorted(gold)] or None
         retriever = "graph" if system == "none" else system
         evidence = EvidenceOptions(retriever, self.options.budget, source=self.options.source, path=paths)
         options = AskOptions(evidence, system != "none", max_tokens=self.options.max_tokens, seed=self.options.seed)
@@ -106,6 +109,15 @@ class QuestionEvaluation:
             return set()
         sources = list_sources(self.store, self.options.source)
         return {(node.source, node.path) for node in find_files(self.store, item.path, sources)}
+
+
+def _prepare(answerer: QuestionAnswerer, item: QaItem) -> PreparedQuestion:
+    """Gather evidence for a question; one that cannot be asked is refused, and stops no other."""
+    try:
+        return answerer.prepare(item.item.question)
+    except QueryError as fault:
+        gathered = Gathered(item.item.question, (), False, notes=(str(fault),))
+        return PreparedQuestion(RepositoryAnswer(item.item.question, gathered, is_refused=True, reason=str(fault)))
 
 
 _SHOWN = ("path", "start_line", "end_line", "title", "content")
