@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, get_args
 
 
 class Label(str, Enum):
-    """Name every kind of node that the graph holds."""
+    """Name every kind of node that the graph holds; an export has them in this order."""
 
     SOURCE = "Source"
     FILE = "File"
@@ -28,8 +28,8 @@ class Label(str, Enum):
     LIBRARY = "Library"
     CONSTANT = "Constant"
     MODULE = "Module"
-    CALL = "Call"
     CHUNK = "Chunk"
+    CALL = "Call"
 
 
 DECLARATION_LABELS = (Label.CLASS, Label.CONSTANT, Label.MODULE)

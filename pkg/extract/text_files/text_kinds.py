@@ -32,6 +32,8 @@ def find_text_kind(path: str) -> TextKind | None:
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
     kind = _KINDS.get(name[dot:].lower()) if dot > 0 else None
+    if name == "METADATA" and path.endswith(".dist-info/METADATA"):  # of a wheel, which has its README in there
+        return "markdown"
     if kind is None and name[:1].isupper():
         plain = name.upper() if _TITLE_CASE.fullmatch(name) else name
         kind = "text" if _PLAIN.fullmatch(plain) else None

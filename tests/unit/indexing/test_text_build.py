@@ -17,6 +17,7 @@ from pkg.errors import PathError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
+from pkg.graph.verify import compare_stores
 from pkg.indexing.build import build, build_export
 from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.refresh import refresh
@@ -189,6 +190,20 @@ def test_another_encoder_encodes_chunks_as_a_build_does(told: Path, store: Embed
     report = build(str(told), store, source="repo")
     assert (report.written, report.reencoded > 7) == (0, True)
     assert export_lines(store) == before
+
+
+def test_stores_with_texts_and_calls_compare_equal(told: Path, store: EmbeddedStore, tmp_path: Path) -> None:
+    build(str(told), store, source="repo")
+    labels = [line["label"] for line in store.export() if line["type"] == "node"]
+    assert {"Chunk", "Call"} <= set(labels)
+    assert labels == sorted(labels, key=[label.value for label in Label].index)
+    build_afresh(told, tmp_path / "other.db")
+    with closing(open_graph_at(tmp_path / "other.db")) as other:
+        assert compare_stores(store, other, vectors=True).is_equal
+        write_tree(told, {"README.md": README.replace("same", "very same")})
+        build(str(told), other, source="repo")
+        found = compare_stores(store, other)
+        assert {each.label for each in found.differences} == {"File", "Chunk"}
 
 
 def test_hostile_texts_are_counted_and_named_and_harm_nothing(tmp_path: Path, store: EmbeddedStore) -> None:

@@ -11,6 +11,7 @@ KINDS = {
     "pyproject.toml": "toml", "setup.cfg": "ini", "tox.ini": "ini", ".github/workflows/ci.yml": "yaml",
     ".pre-commit-config.yaml": "yaml", "README": "text", "LICENSE": "text", "Licence": "text", "COPYING.LESSER": "text",
     "LICENSE-MIT": "text", "CHANGES": "text", "a/b/CODE_OF_CONDUCT": "text",
+    "shop-1.0.dist-info/METADATA": "markdown",
 }  # fmt: skip
 OTHERS = (
     "cart.py",
@@ -21,6 +22,7 @@ OTHERS = (
     ".md",
     "LICENSE.html",
     "Makefile",
+    "METADATA",
     "md",
     "a.md/x",
 )
