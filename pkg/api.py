@@ -24,6 +24,8 @@ from pkg.indexing.report import BuildReport
 from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOptions
 
 if TYPE_CHECKING:
+    from pkg.datasets.dataset_options import DatasetOptions
+    from pkg.datasets.dataset_plan import Dataset, DatasetStep
     from pkg.encode.encoder import Encoder
     from pkg.evaluation.audit.leak_audit import AuditReport
     from pkg.evaluation.bench.bench_options import BenchOptions
@@ -913,6 +915,30 @@ class Graph:
         from pkg.evaluation.bench.graph_bench import run_bench
 
         return run_bench(self.store, self._load_encoder(), options, listen)
+
+    def make_dataset(
+        self,
+        step: DatasetStep,
+        model: str | TextModel | None = None,
+        options: DatasetOptions | None = None,
+        *,
+        source: str | None = None,
+        rows: Sequence[Mapping[str, Any]] | None = None,
+    ) -> Dataset:
+        """Make a set of questions with answers, or of pieces to ask about (`pkg data`), of one source or of all.
+
+        model: who writes, a name such as gguf:FILE or a model that stays open; steps that need none do without. Its
+        texts are kept: made again, they are not asked for. rows: those of an earlier step, in the place of the graph's.
+        Raises UsageError for a step that needs a model and has none, and what the model raises.
+        """
+        from pkg.datasets.dataset_options import DatasetOptions
+        from pkg.datasets.dataset_plan import make_dataset
+        from pkg.models.registry import open_model
+
+        given = None if rows is None else [dict(row) for row in rows]
+        with ExitStack() as stack:
+            opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+            return make_dataset(self.store, step, source, opened, options or DatasetOptions(), given)
 
     def prompt(self, result: QueryResult) -> str:
         """Write the augmented prompt of a result (P-19, P-20); where nothing fits, the one without code."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -29,9 +29,8 @@ from pkg.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
 from pkg.errors import PathError, StoreMissingError, UsageError, count_things
 
 if TYPE_CHECKING:
-    from pkg.datasets.asking import Asker
+    from pkg.datasets.dataset_plan import AskingPlan, DatasetStep, PlainStep
     from pkg.datasets.dataset_rows import Row, Tally
-    from pkg.datasets.pair_checks import Repositories
     from pkg.datasets.step_estimate import StepEstimate
     from pkg.graph.store import GraphStore
     from pkg.models.usage import Price
@@ -60,7 +59,7 @@ _input = combine(
 def _asking(tokens: int) -> Decorator:
     """Add the options of a step that a model is asked in; its texts have so many tokens by default."""
     return combine(
-        click.option("--max-tokens", "longest", type=click.IntRange(1), default=tokens, show_default=True,
+        click.option("--max-tokens", type=click.IntRange(1), default=tokens, show_default=True,
                      help="Tokens that a text may have."),
         click.option("--temperature", type=click.FloatRange(0), default=DEFAULTS.temperature, show_default=True,
                      help="How freely words are chosen; the paper's for dependencies is 1.5."),
@@ -97,42 +96,20 @@ def data(ctx: click.Context) -> None:
 @_input
 @_limit("Rows to write, drawn by --seed.")
 @click.option("--size", type=click.IntRange(1), default=2000, show_default=True, help="Characters of a snippet.")
-def snippets(given: str | None, store: str, source: str | None, fresh: bool, size: int, **options: Any) -> None:
+def snippets(size: int, **options: Any) -> None:
     """Cut the Python files into snippets to ask about, at classes and functions first, with their exact lines."""
-    from pkg.datasets.dataset_rows import Tally
-    from pkg.datasets.file_pieces import SNIPPETS, is_python, write_snippets
-    from pkg.datasets.repository_texts import read_texts
-
-    tally = Tally()
-    with _open_graph(given, store, fresh, source) as graph:
-        rows = write_snippets(read_texts(graph, source, is_python), size, tally.step(SNIPPETS))
-        _write_drawn(rows, tally, SNIPPETS, **options)
+    _run_plain("snippets", size=size, overlap=0, **options)
 
 
 @data.command("chunks", epilog="Example:  pkg data chunks ~/src/shop -o chunks.jsonl")
 @_input
 @_limit("Rows to write, drawn by --seed.")
 @click.option("--size", type=click.IntRange(1), default=1500, show_default=True, help="Characters of a chunk.")
-@click.option("--overlap", type=click.IntRange(0), default=200, show_default=True, help="Characters that two share.")
-def chunks(
-    given: str | None, store: str, source: str | None, fresh: bool, size: int, overlap: int, **options: Any
-) -> None:
+@click.option("--overlap", type=click.IntRange(0), default=DEFAULTS.overlap, show_default=True,
+              help="Characters that two share.")  # fmt: skip
+def chunks(**options: Any) -> None:
     """Cut all files into chunks that overlap, each with what it contains and what its file imports."""
-    from pkg.datasets.dataset_rows import Tally
-    from pkg.datasets.file_pieces import CHUNKS
-
-    if overlap >= size:
-        raise UsageError(f"--overlap {overlap} and --size {size}; expected an overlap below the size")
-    tally = Tally()
-    with _open_graph(given, store, fresh, source) as graph:
-        _write_drawn(_cut_chunks(graph, source, size, overlap, tally), tally, CHUNKS, **options)
-
-
-def _cut_chunks(graph: GraphStore, source: str | None, size: int, overlap: int, tally: Tally) -> Iterator[Row]:
-    from pkg.datasets.file_pieces import CHUNKS, write_chunks
-    from pkg.datasets.repository_texts import read_texts
-
-    return write_chunks(read_texts(graph, source), size, overlap, tally.step(CHUNKS))
+    _run_plain("chunks", **options)
 
 
 @data.command("dependencies", epilog="Example:  pkg data dependencies ~/src/shop --limit 135 -o dependencies.jsonl")
@@ -140,27 +117,9 @@ def _cut_chunks(graph: GraphStore, source: str | None, size: int, overlap: int, 
 @_limit("Rows to write, or with --model files to ask about, drawn by --seed.")
 @_writer
 @_asking(PAIR_TOKENS)
-def dependencies(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
+def dependencies(**options: Any) -> None:
     """Ask what files import, in seven kinds of questions; the graph answers, or a model that is shown its table."""
-    from pkg.datasets import import_pairs, import_questions
-    from pkg.datasets.dataset_rows import draw
-    from pkg.datasets.import_tables import read_importing_files
-
-    step = import_questions.STEP
-    with _open_graph(given, store, fresh, source) as graph:
-        files = read_importing_files(graph, source)
-        run = _Run(step, graph, options)
-        if run.model is None:
-            rows = import_questions.write_questions(files, options["seed"], run.tally.step(step))
-            run.write_drawn(rows)
-            return
-        files = draw(files, options["limit"], options["seed"])
-        run.ask(
-            lambda: [run.estimate_step(import_pairs.ask_tables(files, run.options))],
-            lambda asker: import_pairs.write_pairs(
-                files, asker, run.options, run.tally.step(step), run.find_repositories(())
-            ),
-        )
+    _run_either("dependencies", **options)
 
 
 @data.command("meta", epilog="Example:  pkg data meta ~/src/shop -o meta.jsonl")
@@ -168,28 +127,9 @@ def dependencies(given: str | None, store: str, source: str | None, fresh: bool,
 @_limit("Rows to write, or with --model sections to ask about, drawn by --seed.")
 @_writer
 @_asking(DEFAULTS.max_tokens)
-def meta(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
+def meta(**options: Any) -> None:
     """Ask about README, changelog, documentation and settings, section by section."""
-    from pkg.datasets import section_questions
-    from pkg.datasets.dataset_rows import draw
-
-    step = section_questions.STEP
-    with _open_graph(given, store, fresh, source) as graph:
-        sections = section_questions.read_sections(graph, source)
-        run = _Run(step, graph, options)
-        if run.model is None:
-            run.write_drawn(section_questions.write_questions(sections, run.tally.step(step)))
-            return
-        counts = run.tally.step("sections")
-        kept = section_questions.keep_askable(sections, counts)
-        counts.taken, counts.written = len(sections), len(kept)
-        kept = draw(kept, options["limit"], options["seed"])
-        run.ask(
-            lambda: [run.estimate_step(section_questions.ask_sections(kept, run.options))],
-            lambda asker: section_questions.write_pairs(
-                kept, asker, run.options, run.tally.step(step), run.find_repositories(())
-            ),
-        )
+    _run_either("meta", **options)
 
 
 @data.command("explain", epilog="Example:  pkg data explain chunks.jsonl --model gguf:coder.gguf -o explained.jsonl")
@@ -198,12 +138,12 @@ def meta(given: str | None, store: str, source: str | None, fresh: bool, **optio
 @_needed_model
 @_repeat
 @_asking(DEFAULTS.max_tokens)
-def explain(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
+def explain(**options: Any) -> None:
     """Have a model explain chunks as to a beginner, each with one of 39 questions about it.
 
     PATH may be the output of pkg data chunks as well; - reads it from standard input.
     """
-    _run_chain("explain", given, store, source, fresh, options)
+    _run_chain("explain", **options)
 
 
 @data.command("questions", epilog="Example:  pkg data questions explained.jsonl --model gguf:coder.gguf -o pairs.jsonl")
@@ -212,13 +152,13 @@ def explain(given: str | None, store: str, source: str | None, fresh: bool, **op
 @_needed_model
 @_repeat
 @_asking(DEFAULTS.max_tokens)
-def questions(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
+def questions(**options: Any) -> None:
     """Have a model write a question with its answer from each explanation.
 
     PATH may be the output of an earlier step as well, else all steps before are done first. A question that does not
     name file, module and lines, or a file that does not exist, and an answer without the code, are dropped.
     """
-    _run_chain("questions", given, store, source, fresh, options)
+    _run_chain("questions", **options)
 
 
 @data.command("curate", epilog="Example:  pkg data curate pairs.jsonl --model gguf:coder.gguf -o kept.jsonl")
@@ -229,41 +169,67 @@ def questions(given: str | None, store: str, source: str | None, fresh: bool, **
 @click.option("--threshold", type=click.IntRange(1, 5), default=DEFAULTS.threshold, show_default=True,
               help="Least score that is kept.")  # fmt: skip
 @_asking(DEFAULTS.max_tokens)
-def curate(given: str | None, store: str, source: str | None, fresh: bool, **options: Any) -> None:
+def curate(**options: Any) -> None:
     """Have a model score each pair from 1 to 5, and keep the good ones.
 
     PATH may be the output of an earlier step as well, else all steps before are done first.
     """
-    _run_chain("curate", given, store, source, fresh, options)
+    _run_chain("curate", **options)
 
 
-def _run_chain(
-    step: str, given: str | None, store: str, source: str | None, fresh: bool, options: dict[str, Any]
+def _run_plain(
+    step: PlainStep,
+    *,
+    given: str | None,
+    store: str,
+    source: str | None,
+    fresh: bool,
+    output: str | None,
+    **options: Any,
 ) -> None:
-    """Run the steps that lead from what was given to the one that was asked for."""
-    from pkg.datasets.dataset_rows import draw
-    from pkg.datasets.file_pieces import CHUNK_OVERLAP, CHUNK_SIZE
-    from pkg.datasets.step_chain import estimate_steps, plan_steps, run_steps
+    """Write the rows of a step that asks no model."""
+    from pkg.datasets.dataset_plan import make_plain
+    from pkg.datasets.dataset_rows import Tally
 
-    is_file = given is not None and (given == STDIN or given.endswith(ROW_FILES))
-    with _open_known(store) if is_file else _open_graph(given, store, fresh, source) as graph:
-        run = _Run(step, graph, options)
-        if run.model is None:
-            raise UsageError(
-                "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
-            )
-        if is_file:
-            rows = [row for row in _read_file(str(given)) if source in (None, row["source"])]
-        else:
-            assert graph is not None
-            rows = list(_cut_chunks(graph, source, CHUNK_SIZE, CHUNK_OVERLAP, run.tally))
-            run.tally.step("chunks").written = len(rows)
-        rows = draw(rows, options["limit"], options["seed"])
-        steps = plan_steps(rows, step)
-        run.ask(
-            lambda: list(estimate_steps(rows, steps, run.options, run.price)),
-            lambda asker: run_steps(rows, steps, asker, run.options, run.tally, run.find_repositories(rows)),
+    tally, wanted = Tally(), DatasetOptions(**options)
+    with _open_graph(given, store, fresh, source) as graph:
+        _write(make_plain(graph, step, source, wanted, tally), output)
+    _tell(tally)
+
+
+def _run_either(step: Literal["dependencies", "meta"], *, writer: str | None, **options: Any) -> None:
+    """Write the rows of a step that the graph answers, or have a model write them."""
+    if writer is not None:
+        _ask_graph(step, model=writer, **options)
+        return
+    if options["estimate"]:
+        raise UsageError("--estimate is about a model, and without --model none is asked")
+    names = ("given", "store", "source", "fresh", "output", "seed", "limit")
+    _run_plain(step, **{name: options[name] for name in names})
+
+
+def _run_chain(step: DatasetStep, *, model: str | None, **options: Any) -> None:
+    """Run the steps that lead from what was given to the one that was asked for."""
+    from pkg.datasets.dataset_rows import Tally
+
+    if model is None:
+        raise UsageError(
+            "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
         )
+    given = options["given"]
+    if given is None or not (given == STDIN or given.endswith(ROW_FILES)):
+        _ask_graph(step, model=model, **options)
+        return
+    rows = _read_file(given)
+    with _open_known(options["store"]) as graph:
+        _ask(graph, step, Tally(), rows, model=model, **options)
+
+
+def _ask_graph(step: DatasetStep, **options: Any) -> None:
+    from pkg.datasets.dataset_rows import Tally
+
+    with _open_graph(options["given"], options["store"], options["fresh"], options["source"]) as graph:
+        _ask(graph, step, Tally(), None, **options)
 
 
 def _read_file(name: str) -> list[Row]:
@@ -316,111 +282,70 @@ def _open_known(store: str) -> Iterator[GraphStore | None]:
         yield graph.store
 
 
-class _Run:
-    """One run of a step: what was asked for, and what becomes of its rows."""
-
-    def __init__(self, step: str, graph: GraphStore | None, given: dict[str, Any]) -> None:
-        from pkg.datasets.dataset_rows import Tally
-        from pkg.models.usage import parse_price
-
-        self.step, self.tally = step, Tally()
-        self.model: str | None = given.get("model", given.get("writer"))
-        self.price: Price | None = None if given["price"] is None else parse_price(given["price"])
-        self.options = DatasetOptions(
-            seed=given["seed"],
-            limit=given["limit"],
-            repeat=given.get("repeat", 1),
-            threshold=given.get("threshold", DEFAULTS.threshold),
-            max_tokens=given["longest"],
-            temperature=given["temperature"],
-        )
-        self._graph, self._given = graph, given
-
-    def write_drawn(self, rows: Iterable[Row]) -> None:
-        """Write rows that no model is asked for."""
-        if self._given["estimate"]:
-            raise UsageError("--estimate is about a model, and without --model none is asked")
-        _write_drawn(rows, self.tally, self.step, self._given["output"], self.options.seed, self.options.limit)
-
-    def estimate_step(self, requests: Iterable[Any]) -> StepEstimate:
-        """Add up the requests of a step."""
-        from pkg.datasets.step_estimate import estimate_requests
-
-        return estimate_requests(self.step, requests, self.price)
-
-    def find_repositories(self, rows: Sequence[Row]) -> Repositories:
-        """Tell which files there are: those of the graph, and of a source that it does not have those of the rows."""
-        from pkg.datasets.pair_checks import Repositories
-        from pkg.datasets.repository_texts import list_paths
-
-        paths: dict[str, set[str]] = {}
-        for row in rows:
-            paths.setdefault(row["source"], set()).add(row["path"])
-        for source in self._graph.sources() if self._graph is not None else ():
-            paths[source.name] = set(list_paths(self._graph, source.name)) if self._graph is not None else set()
-        return Repositories(paths)
-
-    def ask(self, estimate: Callable[[], list[StepEstimate]], make: Callable[[Asker], Iterable[Row]]) -> None:
-        """Tell what it takes; where that is not all that was asked for, let the model write."""
-        from pkg.datasets.asking import Asker
-        from pkg.models.registry import open_model
-        from pkg.models.text_cache import TextCache
-        from pkg.models.usage import render_usage
-
-        assert self.model is not None
-        estimates = estimate()
-        if self._given["estimate"]:
-            lines = [{"type": "estimate", "model": self.model, **asdict(each)} for each in estimates]
-            emit(self._given["as_json"], lines, lambda: (style_words(each.describe()) for each in estimates))
-            return
-        self._check_model(estimates)
-        total = sum(each.requests for each in estimates)
-        with closing(TextCache()) as cache, closing(open_model(self.model)) as model, closing(ProgressBar()) as bar:
-            listen = (lambda done: bar.count(self.step, done, total)) if sys.stderr.isatty() else None
-            asker = Asker(model, cache, listen)
-            try:
-                with closing(asker):
-                    _write(make(asker), self._given["output"])
-            finally:
-                bar.close()
-                say(f"{render_usage(asker.usage, model.name, self.price)}; {asker.known:,} texts were there already")
-                if cache.fault is not None:
-                    say(f"not all texts are kept for another run: {cache.fault}")
-        _tell(self.tally)
-
-    def _check_model(self, estimates: Sequence[StepEstimate]) -> None:
-        """Let no settings file of the code choose the model, and send nothing away that nobody agreed to."""
-        from pkg.indexing.enhancement_session import find_remote
-
-        assert self.model is not None
-        if is_by_file(click.get_current_context(), "model"):
-            check_settings(
-                self.model, [each.root for each in self._graph.sources()] if self._graph is not None else ["."]
-            )
-        for each in estimates:
-            say(f"{self.model}: {each.describe()}")
-        remote = find_remote(self.model)
-        if remote is not None and estimates and estimates[0].requests:
-            plain = "" if remote.startswith("https://") else ", not encrypted on the way"
-            message = f"model '{self.model}' gets code sent to {remote}{plain}; it leaves this machine, and the service"
-            message += " may charge for it"
-            if not Consent(self._given["yes"])(message):
-                raise UsageError(f"{message}; nothing was sent: agree with --yes, or choose a model of this machine")
-
-
-def _write_drawn(
-    rows: Iterable[Row], tally: Tally, step: str, output: str | None, seed: int, limit: int | None
+def _ask(
+    graph: GraphStore | None,
+    step: DatasetStep,
+    tally: Tally,
+    rows: list[Row] | None,
+    *,
+    model: str,
+    price: str | None,
+    **given: Any,
 ) -> None:
-    """Write rows that are made without a model, or as many of them as were asked for."""
-    from pkg.datasets.dataset_rows import draw, drop_twins
+    """Tell what it takes; where that is not all that was asked for, let the model write."""
+    from pkg.datasets.dataset_plan import plan_asking
+    from pkg.models.usage import parse_price
 
-    counts = tally.step(step)
-    found = list(drop_twins(rows, counts))
-    drawn = draw(found, limit, seed)
-    counts.written = len(drawn)
-    _write(drawn, output)
-    counts.drop("not drawn", len(found) - len(drawn))
+    cost = None if price is None else parse_price(price)
+    names = ("seed", "limit", "max_tokens", "temperature", "repeat", "threshold")
+    wanted = DatasetOptions(**{name: given[name] for name in names if name in given})
+    plan = plan_asking(graph, step, given["source"], wanted, tally, rows)
+    estimates = plan.estimate(cost)
+    if given["estimate"]:
+        lines = [{"type": "estimate", "model": model, **asdict(each)} for each in estimates]
+        emit(given["as_json"], lines, lambda: (style_words(each.describe()) for each in estimates))
+        return
+    _check_model(model, graph, estimates, given["yes"])
+    _let_write(step, model, plan, sum(each.requests for each in estimates), cost, given["output"])
     _tell(tally)
+
+
+def _check_model(model: str, graph: GraphStore | None, estimates: Sequence[StepEstimate], is_agreed: bool) -> None:
+    """Let no settings file of the code choose the model, and send nothing away that nobody agreed to."""
+    from pkg.indexing.enhancement_session import find_remote
+
+    if is_by_file(click.get_current_context(), "model"):
+        check_settings(model, [each.root for each in graph.sources()] if graph is not None else ["."])
+    for each in estimates:
+        say(f"{model}: {each.describe()}")
+    remote = find_remote(model)
+    if remote is None or not any(each.requests for each in estimates):
+        return
+    plain = "" if remote.startswith("https://") else ", not encrypted on the way"
+    message = f"model '{model}' gets code sent to {remote}{plain}; it leaves this machine, and the service may charge"
+    message += " for it"
+    if not Consent(is_agreed)(message):
+        raise UsageError(f"{message}; nothing was sent: agree with --yes, or choose a model of this machine")
+
+
+def _let_write(step: str, name: str, plan: AskingPlan, total: int, price: Price | None, output: str | None) -> None:
+    """Write the rows as the model makes them, with a bar, and say what it was asked for."""
+    from pkg.datasets.asking import Asker
+    from pkg.models.registry import open_model
+    from pkg.models.text_cache import TextCache
+    from pkg.models.usage import render_usage
+
+    with closing(TextCache()) as cache, closing(open_model(name)) as model, closing(ProgressBar()) as bar:
+        listen = (lambda done: bar.count(step, done, total)) if sys.stderr.isatty() else None
+        asker = Asker(model, cache, listen)
+        try:
+            with closing(asker):
+                _write(plan.make(asker), output)
+        finally:
+            bar.close()
+            say(f"{render_usage(asker.usage, model.name, price)}; {asker.known:,} texts were there already")
+            if cache.fault is not None:
+                say(f"not all texts are kept for another run: {cache.fault}")
 
 
 def _write(rows: Iterable[Row], output: str | None) -> None:

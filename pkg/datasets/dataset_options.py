@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pkg.errors import UsageError
 from pkg.models.text_model import Decoding
 
 REPEAT = 2  # times that all pieces are explained (Q-11)
@@ -26,6 +27,14 @@ class DatasetOptions:
     threshold: int = THRESHOLD
     max_tokens: int = 512
     temperature: float = 0.7
+    size: int | None = None  # characters of a snippet or chunk; None for the paper's (Q-02, Q-07)
+    overlap: int = 200  # characters that two chunks share
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.overlap >= self.size:
+            raise UsageError(
+                f"an overlap of {self.overlap} and a size of {self.size}; expected an overlap below the size"
+            )
 
     def decode(self, repetition: int = 0) -> Decoding:
         """Say how the texts of one repetition are written."""

@@ -49,5 +49,5 @@ def list_corpus() -> list[CorpusQuestion]:
 
 def draw_question(random: Random) -> CorpusQuestion:
     """Draw a type, each as likely as another, and then a question of it (Q-10)."""
-    kind = random.choice(list(TYPES))
-    return CorpusQuestion(TYPES[kind], random.choice(_read("question_corpus.json")[kind]))
+    kind = random.choice(list(TYPES.values()))
+    return random.choice([each for each in list_corpus() if each.type == kind])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from pkg.datasets.dataset_rows import Row
@@ -15,24 +15,20 @@ PART = ".part"
 of the texts that the cache has kept."""
 
 
-def write_rows(rows: Iterable[Row], path: Path, listen: Callable[[Row], None] = lambda row: None) -> int:
-    """Write rows as JSON lines, each on the disk before the next is waited for; give how many there are.
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """Write rows as JSON lines, each in the file before the next is waited for.
 
     Raises PathError where the file cannot be written.
     """
     if path.is_dir():
         raise PathError(f"cannot write {path}: it is a folder; expected a file")
     part = path.with_name(path.name + PART)
-    count = 0
     try:
         with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
             for row in rows:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 file.flush()
-                listen(row)
-                count += 1
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as fault:
         raise PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that exists") from fault
-    return count

@@ -164,7 +164,11 @@ def test_an_estimate_asks_nobody(graph: str, model: ScriptedModel) -> None:
         (("explain",), 2, "no model; expected --model"),
         (("explain", "none.jsonl", "--model", "gguf:x"), 1, "cannot read none.jsonl"),
         (("dependencies", "--estimate"), 2, "--estimate is about a model"),
-        (("chunks", "--size", "10", "--overlap", "10"), 2, "--overlap 10 and --size 10; expected an overlap below"),
+        (
+            ("chunks", "--size", "10", "--overlap", "10"),
+            2,
+            "an overlap of 10 and a size of 10; expected an overlap below the size",
+        ),
         (("snippets", "--source", "other"), 2, "no repository 'other' in"),
         (("snippets", "nowhere"), 1, "nowhere"),
         (("meta", "-o", "missing/meta.jsonl"), 1, "cannot write missing/meta.jsonl"),
