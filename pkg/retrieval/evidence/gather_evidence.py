@@ -137,8 +137,7 @@ def _put_between(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Itera
 def _merge(code: Sequence[Evidence], sections: Sequence[Evidence]) -> list[Evidence]:
     """Put sections between pieces of code, each list in its own order: what has the higher score comes first.
 
-    The score of code is the rate of right answers, that of a section its cosine. They are measured in different ways
-    and still compare: of 88 questions about spyder, those about documents have the higher one there.
+    The score of code is the rate of right answers, that of a section the mean of its cosine and its words.
     """
     merged: list[Evidence] = []
     waiting = deque(sections)
