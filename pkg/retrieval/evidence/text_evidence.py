@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 LOOKED_AT = 30  # best chunks that are ordered anew
 MOST_SECTIONS, MOST_OF_FILE = 6, 2
 DEPTH_COST = 0.04
-"""Of the score, for each folder: what stands nearer to the root is about the whole. Of 26 questions about the documents of
-spyder 20 have the right file first with it, and 15 without."""
+"""Of the score, for each folder: what stands nearer to the root is about the whole. Of 26 questions about the documents
+of spyder 20 have the right file first with it, and 15 without."""
 ABOVE_CODE = 0.15
-"""What the score of a section is higher than that of code that answers as well: the best one has half of it for its words
+"""How much higher the score of a section is than that of code that answers as well: the best has half of it for its words
 alone. Of the questions about spyder most have the right file first with .1 to .2."""
 ALIKE = 0.55  # at least, of a word that is looked for in the place of one of the question
 LEAST_COSINE, LEAST_HELD = 0.4, 0.25
