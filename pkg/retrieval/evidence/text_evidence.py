@@ -23,8 +23,8 @@ DEPTH_COST = 0.04
 """Of the score, for each folder: what stands nearer to the root is about the whole. Of 26 questions about the documents
 of spyder 20 have the right file first with it, and 15 without."""
 ABOVE_CODE = 0.15
-"""How much higher the score of a section is than that of code that answers as well: the best has half of it for its words
-alone. Of the questions about spyder most have the right file first with .1 to .2."""
+"""How much higher the score of a section is than that of code that answers as well: the best has half of it for its
+words alone. Of the questions about spyder most have the right file first with .1 to .2."""
 ALIKE = 0.55  # at least, of a word that is looked for in the place of one of the question
 LEAST_COSINE, LEAST_HELD = 0.4, 0.25
 """Of a section that fits: its cosine, and the share of the question's words that it holds, by their rarity."""
