@@ -33,6 +33,7 @@ from pkg.api import (
 from pkg.errors import PkgError
 from pkg.evaluation.bench.bench_options import BenchOptions
 from pkg.evaluation.code.solver_options import SolverOptions
+from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
 from pkg.graph.verify import Difference, Verification
@@ -40,12 +41,14 @@ from pkg.indexing.report import BuildReport
 from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip, Stale
 from pkg.rerank.candidates import Candidate, Ranked, Ranking, RerankOptions, Task, Verdict
 from pkg.retrieval.deps.answer import Answer, DepsOptions, Link, Place
+from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 from pkg.retrieval.query_options import QueryOptions
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "AskOptions",
     "BenchOptions",
     "BuildReport",
     "Candidate",
@@ -53,6 +56,7 @@ __all__ = [
     "Cut",
     "DepsOptions",
     "Difference",
+    "EvidenceOptions",
     "GenerateOptions",
     "Graph",
     "Helper",
