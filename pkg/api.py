@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, Impact, QuestionKind, RelationKind
+    from pkg.retrieval.evidence.evidence import Gathered
     from pkg.retrieval.explore import Exploration
     from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.query_options import (
@@ -1001,8 +1002,16 @@ class Graph:
         """Open a conversation: later questions may go on with earlier ones, and evidence keeps its numbers."""
         from pkg.generation.ask.ask_options import DEFAULT_ASK
         from pkg.generation.ask.question_answer import QuestionAnswerer
+        from pkg.retrieval.evidence.evidence_reader import EvidenceReader
 
-        return QuestionAnswerer(self.store, self._load_encoder(), model, options or DEFAULT_ASK)
+        options = options or DEFAULT_ASK
+        source, reader = options.evidence.source, EvidenceReader(self.store, options.evidence)
+
+        def gather(text: str) -> Gathered:
+            return self._answer_encoded(lambda encoder: reader.read(encoder, text), False, source)
+
+        repository = source or ", ".join(each.name for each in self.store.sources())
+        return QuestionAnswerer(gather, repository, model, options)
 
     def _find_context(self, text: str, query: QueryOptions | None, judge: bool = True) -> tuple[QueryResult, Context]:
         """Search twice, for code and for functions, and read what the answer may use of both.

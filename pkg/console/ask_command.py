@@ -132,7 +132,7 @@ def _say_usage(answer: RepositoryAnswer) -> None:
 
 def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
     """Give the evidence, one line a piece, and then the answer with its citations, as docs/ask.md describes them."""
-    for number, piece in enumerate(answer.gathered.pieces, 1):
+    for number, piece in zip(answer.numbers, answer.gathered.pieces, strict=True):
         yield {"type": "evidence", "number": number, **asdict(piece)}
     yield {
         "type": "answer",
@@ -168,7 +168,7 @@ def _describe(statement: Statement) -> dict[str, Any]:
 def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
     """Show an answer with its places; without a model, and where it was refused, the evidence."""
     if not answer.model:
-        yield from _view_evidence(answer.gathered.pieces)
+        yield from _view_evidence(answer)
     elif answer.is_refused:
         yield style_words(f"{answer.text} ({answer.reason})", "yellow")
         yield from _view_places("looked at", answer.gathered.pieces)
@@ -184,8 +184,8 @@ def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
         yield style_words("the answer was cut at its most tokens; give more: --max-tokens", "yellow")
 
 
-def _view_evidence(pieces: tuple[Evidence, ...]) -> Iterator[RenderableType]:
-    for number, piece in enumerate(pieces, 1):
+def _view_evidence(answer: RepositoryAnswer) -> Iterator[RenderableType]:
+    for number, piece in zip(answer.numbers, answer.gathered.pieces, strict=True):
         lines = piece.content.split("\n")
         more = [f"... {len(lines) - PREVIEW_LINES} more lines"] if len(lines) > PREVIEW_LINES else []
         yield style_words(f"[{number}] {piece.span}  {piece.title}", "bold cyan")

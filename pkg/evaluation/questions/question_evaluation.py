@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from glob import escape
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from pkg.models.prompt_batch import BatchingModel, write_all
 from pkg.retrieval.deps.paths import find_files, list_sources
 from pkg.retrieval.evidence.evidence import Gathered
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
+from pkg.retrieval.evidence.evidence_reader import EvidenceReader
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
@@ -80,10 +82,12 @@ class QuestionEvaluation:
         retriever = "graph" if system == "none" else system
         evidence = EvidenceOptions(retriever, self.options.budget, source=self.options.source, path=paths)
         options = AskOptions(evidence, system != "none", max_tokens=self.options.max_tokens, seed=self.options.seed)
-        answerer = QuestionAnswerer(self.store, self.encoder, self.model, options, windows=self.windows)
+        reader = EvidenceReader(self.store, evidence, self.windows)
         if retriever != "graph":
-            self.windows = answerer.read_windows()
-        return answerer
+            reader.index(self.encoder)
+            self.windows = reader.windows
+        sources = [each.name for each in list_sources(self.store, self.options.source)]
+        return QuestionAnswerer(partial(reader.read, self.encoder), ", ".join(sources), self.model, options)
 
     def _make_record(
         self, system: System, item: QaItem, prepared: PreparedQuestion, answer: RepositoryAnswer

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from pkg.errors import ContextLengthError, UnknownWordsError
 from pkg.generation.ask.ask_options import DEFAULT_ASK, AskOptions
@@ -16,14 +15,7 @@ from pkg.generation.forms.fitting import count_prompt
 from pkg.generation.forms.prompt_form import Prompt
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
-from pkg.retrieval.deps.paths import list_sources
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
-from pkg.retrieval.evidence.gather_evidence import gather_evidence
-from pkg.retrieval.evidence.window_evidence import WindowIndex, index_windows
-
-if TYPE_CHECKING:
-    from pkg.encode.encoder import Encoder
-    from pkg.graph.store import GraphStore
 
 NOTHING_FITS = "nothing in the graph fits the question"
 NOT_SAID = "no evidence says what the model wrote"
@@ -42,13 +34,12 @@ FEW_WORDS = 4  # a question of so few, after another one, goes on with that
 class QuestionAnswerer:
     """Answers the questions of one conversation; its evidence keeps its numbers from question to question."""
 
-    store: GraphStore
-    encoder: Encoder
+    gather: Callable[[str], Gathered]  # raises QueryError where nothing can be asked
+    repository: str  # as the model is told it
     model: TextModel | None = None
     options: AskOptions = DEFAULT_ASK
     turns: list[Turn] = field(default_factory=list)
     known: list[Evidence] = field(default_factory=list)  # all evidence of the conversation; numbers begin with 1
-    windows: WindowIndex | None = None
 
     def ask(self, question: str, listen: Listen | None = None) -> RepositoryAnswer:
         """Answer a question; without a model, give its evidence.
@@ -72,13 +63,14 @@ class QuestionAnswerer:
         There is no prompt without a model, and where the question is refused. Raises what ask raises.
         """
         gathered = self._gather(question)
-        answer = RepositoryAnswer(question, gathered, gathered.pieces, notes=gathered.notes)
+        numbered = self._number(gathered.pieces)
+        numbers = tuple(number for number, _ in numbered)
+        answer = RepositoryAnswer(question, gathered, numbers, gathered.pieces, notes=gathered.notes)
         if self.model is None:
             return PreparedQuestion(answer)
         answer = replace(answer, model=self.model.name)
         if self.options.with_evidence and self.options.refuse and (gathered.fits is False or not gathered.pieces):
             return PreparedQuestion(_refuse(answer, NOTHING_FITS))
-        numbered = self._number(gathered.pieces)
         return self._fit(self.model, answer, numbered)
 
     def finish(self, prepared: PreparedQuestion, written: Generation) -> RepositoryAnswer:
@@ -97,19 +89,9 @@ class QuestionAnswerer:
         if not self.options.with_evidence:
             return Gathered(question, ())
         try:
-            text, options = self._complete(question), self.options.evidence
-            return gather_evidence(self.store, self.encoder, text, options, self.read_windows())
+            return self.gather(self._complete(question))
         except UnknownWordsError as fault:
             return Gathered(question, (), False, notes=(str(fault),))
-
-    def read_windows(self) -> WindowIndex | None:
-        """Cut the chunks of characters once for all questions to one generation of the graph."""
-        if self.options.evidence.retriever == "graph":
-            return None
-        if self.windows is None or self.windows.generation != self.store.generation():
-            sources = [each.name for each in list_sources(self.store, self.options.evidence.source)]
-            self.windows = index_windows(self.store, self.encoder, sources)
-        return self.windows
 
     def _complete(self, question: str) -> str:
         """Add the question before to one that goes on with it."""
@@ -131,13 +113,8 @@ class QuestionAnswerer:
         turns = self.turns[-KEPT_TURNS:]
         older = self._recall(numbered, turns)
         shown = [*numbered, *older]
-        repository = (
-            ", ".join(source.name for source in self.store.sources())
-            if self.options.evidence.source is None
-            else self.options.evidence.source
-        )
         while True:
-            messages = write_messages(repository, answer.question, shown, turns)
+            messages = write_messages(self.repository, answer.question, shown, turns)
             tokens = count_prompt(Prompt("ask", messages), model)
             if model.window is None or tokens + self.options.max_tokens <= model.window:
                 break

@@ -47,6 +47,7 @@ class RepositoryAnswer:
 
     question: str
     gathered: Gathered
+    numbers: tuple[int, ...] = ()  # of its pieces; in a conversation a piece keeps the one that it first had
     shown: tuple[Evidence, ...] = ()  # the pieces that the model saw, in the order of their numbers
     text: str = ""
     written: str = ""  # by the model, where the answer was refused all the same

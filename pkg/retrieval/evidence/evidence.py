@@ -32,7 +32,7 @@ class Evidence:
     end_line: int
     title: str
     content: str
-    score: float = 0.0
+    score: float = field(default=0.0, compare=False)  # in one question; another finds the same piece with another
     lines: tuple[PlacedLine, ...] = ()  # of links, each with its own place
 
     @property

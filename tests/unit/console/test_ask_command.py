@@ -109,3 +109,14 @@ def test_no_settings_file_of_the_code_chooses_the_model(folder: Path, monkeypatc
     result = run("ask", TAX)
     assert result.exit_code == 2
     assert "may not choose it itself" in result.stderr
+
+
+def test_the_lines_of_a_conversation_have_the_numbers_that_its_answers_cite(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_model(monkeypatch, GOOD)
+    result = run("ask", "--chat", *MODEL, "--json", stdin=f"{TAX}\nWhich classes inherit from Order?\n{TAX}\n")
+    numbers: dict[str, set[int]] = {}
+    for line in read_lines(result):
+        if line["type"] == "evidence":
+            numbers.setdefault(f"{line['path']} {line['title']} {line['content']}", set()).add(line["number"])
+    assert all(len(each) == 1 for each in numbers.values())
+    assert len({next(iter(each)) for each in numbers.values()}) == len(numbers)
