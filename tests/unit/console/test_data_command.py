@@ -219,6 +219,7 @@ def test_a_settings_file_of_the_code_does_not_choose_the_model(
     assert {row["model"] for row in read(run("dependencies", "--store", graph))} == {None}
 
 
+@pytest.mark.model  # the client of services is installed for these alone
 def test_a_real_service_is_asked_many_things_at_once_and_each_once(
     graph: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -21,6 +21,8 @@ from trees import open_graph_at, write_tree
 
 from pkg.indexing.build import build
 
+pytestmark = pytest.mark.model  # the client of services is installed for these alone
+
 FILES = 12  # of one chunk each
 REPEAT = 2
 REQUESTS = 3 * FILES * REPEAT  # a text for each chunk, each time, in each of three steps
