@@ -73,11 +73,21 @@ def _check(statement: str, pieces: Mapping[int, Evidence], known: set[str]) -> S
     names = list(dict.fromkeys(_list_names(plain)))
     citations = [_cite(number, pieces.get(number), plain, names) for number in cited]
     if not cited:
-        best = max(pieces, key=lambda number: (measure_held(plain, pieces[number]), -number), default=None)
+        words = _words(plain)
+        best = max(
+            pieces,
+            key=lambda number: (_is_named(pieces[number], words), measure_held(plain, pieces[number]), -number),
+            default=None,
+        )
         if best is not None and supports(pieces[best], plain, names):
             citations = [Citation(best, "supported", _find_places(pieces[best], plain), is_added=True)]
     unknown = tuple(name for name in names if not _words(name) <= known)
     return Statement(statement, tuple(citations), unknown)
+
+
+def _is_named(piece: Evidence, words: set[str]) -> bool:
+    """Tell whether a statement names the definition that a piece is."""
+    return piece.kind == "code" and piece.title.rpartition(" ")[2].rpartition(".")[2] in words
 
 
 def _cite(number: int, piece: Evidence | None, statement: str, names: Sequence[str]) -> Citation:

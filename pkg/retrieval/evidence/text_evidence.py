@@ -7,15 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pkg.model import Label, Node
 from pkg.retrieval.chunk_search import find_chunks
 from pkg.retrieval.evidence.evidence import Evidence
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions, node_filter
-from pkg.retrieval.question import parse_question
+from pkg.retrieval.pool import Scores
+from pkg.retrieval.question import Question, parse_question
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
     from pkg.graph.store import GraphStore
+    from pkg.terms.inverted_index import TextParts
 
 LOOKED_AT = 30  # best chunks that are ordered anew
 MOST_SECTIONS, MOST_OF_FILE = 6, 2
@@ -41,13 +45,14 @@ class Sections:
 
 def find_sections(store: GraphStore, query: Vectors, text: str, options: EvidenceOptions) -> Sections:
     """Find the best sections for a question, whose vector is float32 [dimension]."""
-    terms = _choose_terms(text)
+    question = parse_question(text)
+    terms = _choose_terms(question)
     found = find_chunks(store, query, terms, LOOKED_AT, node_filter(options))
     if not found.ranked:
         return Sections((), found.searched, False)
     ids = [each.id for each in found.ranked]
     nodes, parts = store.get(ids), store.text_parts(ids, terms, Label.CHUNK)
-    held = (parts.scores > 0) @ parts.rarities / (parts.rarities.sum() or 1)
+    held = _measure_held(question, list(terms), parts)
     fits = any(
         each.cosine >= LEAST_COSINE and share >= LEAST_HELD
         for each, share in zip(found.ranked, held.tolist(), strict=True)
@@ -70,9 +75,21 @@ def _take_some(scored: Sequence[tuple[float, Node]]) -> Iterator[tuple[float, No
             yield score, node
 
 
-def _choose_terms(text: str) -> dict[str, float]:
-    """Give the weights of the terms of a question, and of those that mean about the same."""
-    question = parse_question(text)
+def _measure_held(question: Question, terms: Sequence[str], parts: TextParts) -> Scores:
+    """Measure which share of a question sections hold, by the rarity of its terms: float64 [sections].
+
+    A term is held where one that means about the same is.
+    """
+    holds, own = parts.scores > 0, len(question.weights)
+    for place, term in enumerate(terms[:own]):
+        for other in range(own, len(terms)):
+            if terms[other] in question.related.get(term, {}):
+                holds[:, place] |= holds[:, other]
+    return np.asarray(holds[:, :own] @ parts.rarities[:own] / (parts.rarities[:own].sum() or 1), np.float64)
+
+
+def _choose_terms(question: Question) -> dict[str, float]:
+    """Give the weights of the terms of a question, and behind them of those that mean about the same."""
     terms = dict(question.weights)
     for term, others in question.related.items():
         for other, likeness in others.items():
