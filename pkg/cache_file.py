@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 from pkg.private_files import make_file, make_folder
 
@@ -31,6 +33,37 @@ def open_cache_file(path: Path, schema: str) -> sqlite3.Connection:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         return _prepare(path, schema)
+
+
+class CacheTable:
+    """The rows of a cache that never fails, it only forgets; threads may share it."""
+
+    def __init__(self, path: Path, schema: str) -> None:
+        self.fault: str | None = None  # why something was not kept or found
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = None
+        try:
+            self._connection = open_cache_file(path, schema)
+        except (OSError, sqlite3.Error) as fault:
+            self.fault = f"{path} cannot be used ({fault})"
+
+    def run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
+        """Run one statement and give its rows; none where it fails, and fault tells why."""
+        with self._lock:
+            if self._connection is None:
+                return []
+            try:
+                return self._connection.execute(statement, values).fetchall()
+            except (sqlite3.Error, UnicodeEncodeError) as fault:
+                self.fault = str(fault)
+                return []
+
+    def close(self) -> None:
+        """Release the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
 
 def _prepare(path: Path, schema: str) -> sqlite3.Connection:

@@ -6,13 +6,10 @@ never fails, it only forgets; what it could not keep it tells, because a second 
 
 from __future__ import annotations
 
-import sqlite3
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
-from pkg.cache_file import open_cache_file
+from pkg.cache_file import CacheTable
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import DocstringWriter, Failure
 from pkg.model import Docstring
@@ -36,21 +33,15 @@ def make_key(function: FunctionText, writer: DocstringWriter) -> bytes:
     return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-class DocstringCache:
+class DocstringCache(CacheTable):
     """A table of docstrings and failures by key; threads may share it."""
 
     def __init__(self, path: Path) -> None:
-        self.fault: str | None = None  # why something was not kept or found
-        self._lock = Lock()
-        self._connection: sqlite3.Connection | None = None
-        try:
-            self._connection = open_cache_file(path, _SCHEMA)
-        except (OSError, sqlite3.Error) as fault:
-            self.fault = f"{path} cannot be used ({fault})"
+        super().__init__(path, _SCHEMA)
 
     def find(self, key: bytes) -> Docstring | Failure | None:
         """Give what was written for a key, or why nothing could be; None where neither is known."""
-        for reason, text, source, model, prompt, date, lines in self._run(_FIND, (key,)):
+        for reason, text, source, model, prompt, date, lines in self.run(_FIND, (key,)):
             if reason is not None:
                 return Failure(reason)
             return Docstring(text, source, model, prompt, date, tuple(lines.splitlines()))
@@ -59,25 +50,8 @@ class DocstringCache:
     def put(self, key: bytes, result: Docstring | Failure) -> None:
         """Keep a docstring or a failure; it is on the disk when this returns."""
         if isinstance(result, Failure):
-            self._run(_PUT, (key, None, result.reason, None, None, None, None))
+            self.run(_PUT, (key, None, result.reason, None, None, None, None))
         else:
             if result.comments:  # first: a kill between the two leaves comments that nobody asks for
-                self._run(_PUT_COMMENTS, (key, "\n".join(result.comments)))
-            self._run(_PUT, (key, result.text, None, result.source, result.model, result.prompt, result.date))
-
-    def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
-        with self._lock:
-            if self._connection is None:
-                return []
-            try:
-                return self._connection.execute(statement, values).fetchall()
-            except (sqlite3.Error, UnicodeEncodeError) as fault:
-                self.fault = str(fault)
-                return []
-
-    def close(self) -> None:
-        """Release the file."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+                self.run(_PUT_COMMENTS, (key, "\n".join(result.comments)))
+            self.run(_PUT, (key, result.text, None, result.source, result.model, result.prompt, result.date))

@@ -6,13 +6,10 @@ not keep it tells, because a second time costs money.
 
 from __future__ import annotations
 
-import sqlite3
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
-from pkg.cache_file import find_cache_file, open_cache_file
+from pkg.cache_file import CacheTable, find_cache_file
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 
@@ -34,23 +31,16 @@ def make_key(model: TextModel, asked: Conversation, decoding: Decoding) -> bytes
     return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-class TextCache:
+class TextCache(CacheTable):
     """A table of texts by key; threads may share it."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Open a file, by default the one of the user's cache folder."""
-        self.fault: str | None = None  # why something was not kept or found
-        self._lock = Lock()
-        self._connection: sqlite3.Connection | None = None
-        place = path or find_cache_file(FILE_NAME)
-        try:
-            self._connection = open_cache_file(place, _SCHEMA)
-        except (OSError, sqlite3.Error) as fault:
-            self.fault = f"{place} cannot be used ({fault})"
+        super().__init__(path or find_cache_file(FILE_NAME), _SCHEMA)
 
     def find(self, key: bytes) -> Generation | None:
         """Give what was written for a key; None where nothing was."""
-        for text, finish, prompt_tokens, completion_tokens, seconds in self._run(_FIND, (key,)):
+        for text, finish, prompt_tokens, completion_tokens, seconds in self.run(_FIND, (key,)):
             return Generation(text, finish, Usage(1, prompt_tokens, completion_tokens, seconds))
         return None
 
@@ -58,21 +48,4 @@ class TextCache:
         """Keep a text; it is on the disk when this returns."""
         used = written.usage
         values = (key, written.text, written.finish, used.prompt_tokens, used.completion_tokens, used.seconds)
-        self._run(_PUT, values)
-
-    def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
-        with self._lock:
-            if self._connection is None:
-                return []
-            try:
-                return self._connection.execute(statement, values).fetchall()
-            except (sqlite3.Error, UnicodeEncodeError) as fault:
-                self.fault = str(fault)
-                return []
-
-    def close(self) -> None:
-        """Release the file."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        self.run(_PUT, values)
