@@ -409,7 +409,7 @@ def evaluate_code(
     from pkg.evaluation.code.shown_leaks import ShownLeaks
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.evaluation.code.task_facts import describe_tasks
-    from pkg.models.registry import open_model
+    from pkg.models.registry import use_model
     from pkg.sandbox.worker_pool import open_sandbox
 
     options = options or SolverOptions()
@@ -424,7 +424,7 @@ def evaluate_code(
             leaks = ShownLeaks(opened.store, partial(read_marks, opened.store, collect_solutions(whole)))
             graph = describe_graph(opened.store, options.source)
             costs = measure_graph(opened.store, options.source)
-        text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        text_model = stack.enter_context(use_model(model))
         folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
         write_tasks(folder.path, partial(describe_tasks, whole.items))
         write_costs(folder.path, costs)
@@ -467,7 +467,7 @@ def evaluate_repository(
     from pkg.evaluation.code.columns import choose_repository_columns
     from pkg.evaluation.code.solver_options import SolverOptions
     from pkg.evaluation.repository.repository_evaluation import Places, RepositoryEvaluation
-    from pkg.models.registry import open_model
+    from pkg.models.registry import use_model
     from pkg.sandbox.interpreter import find_interpreter
     from pkg.sandbox.worker_pool import open_sandbox
 
@@ -482,7 +482,7 @@ def evaluate_repository(
         address = store or f"sqlite:///{(places.items / 'graph.db').resolve()}"
         build_graph(path, store=address, encoder=encoder)
         graph = stack.enter_context(open_graph(address))
-        text_model = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        text_model = stack.enter_context(use_model(model))
         asked = options or SolverOptions()
         evaluation.run(benchmark, chosen, text_model, (graph.store, graph._load_encoder()), asked, limit, listen)
     return found, read_report(places.run)
@@ -588,14 +588,12 @@ def _generate(
     from pkg.generation.cascade import write_answer
     from pkg.generation.forms.choice import check_form
     from pkg.generation.generate_options import GenerateOptions
-    from pkg.models.registry import open_model
+    from pkg.models.registry import use_model
     from pkg.rerank.reranker import Reranker
 
     options = options or GenerateOptions()
     check_form(options.form)  # before a model is loaded for nothing
-    with ExitStack() as stack:
-        opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
-        reranker = stack.enter_context(Reranker())
+    with use_model(model) as opened, Reranker() as reranker:
         return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
 
 
@@ -934,11 +932,10 @@ class Graph:
         """
         from pkg.datasets.dataset_options import DatasetOptions
         from pkg.datasets.dataset_plan import make_dataset
-        from pkg.models.registry import open_model
+        from pkg.models.registry import use_model
 
         given = None if rows is None else [dict(row) for row in rows]
-        with ExitStack() as stack:
-            opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        with use_model(model) as opened:
             return make_dataset(self.store, step, source, opened, options or DatasetOptions(), given)
 
     def prompt(self, result: QueryResult) -> str:
@@ -989,13 +986,12 @@ class Graph:
         refresh does. Raises QueryError where nothing can be asked, and ModelError.
         """
         from pkg.generation.ask.ask_options import DEFAULT_ASK
-        from pkg.models.registry import open_model
+        from pkg.models.registry import use_model
 
         options = options or DEFAULT_ASK
         if fresh:
             self.refresh(options.evidence.source)
-        with ExitStack() as stack:
-            opened = stack.enter_context(closing(open_model(model))) if isinstance(model, str) else model
+        with use_model(model) as opened:
             return self.open_conversation(opened, options).ask(question)
 
     def open_conversation(self, model: TextModel | None = None, options: AskOptions | None = None) -> QuestionAnswerer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +32,7 @@ def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) 
     A UsageError where neither or both are asked for.
     """
     from pkg.console.freshness_notes import open_answering
+    from pkg.models.registry import use_model
 
     is_chat, model, by_file = asked.pop("chat"), asked.pop("model"), asked.pop("is_by_file")
     if (text is None) != is_chat:
@@ -46,7 +46,7 @@ def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) 
     with open_answering(store, fresh, options.evidence.source) as graph:
         if model is not None and by_file:
             check_settings(model, [source.root for source in graph.store.sources()])
-        with _open(model) as opened:
+        with use_model(model) as opened:
             answerer = graph.open_conversation(opened, options)
             if text is None:
                 return _chat(answerer, as_json)
@@ -68,12 +68,6 @@ def make_options(asked: dict[str, Any]) -> AskOptions:
         asked["temperature"],
         asked["seed"],
     )
-
-
-def _open(model: str | None) -> Any:
-    from pkg.models.registry import open_model
-
-    return nullcontext() if model is None else closing(open_model(model))
 
 
 def _answer(answerer: QuestionAnswerer, text: str, as_json: bool) -> bool:

@@ -416,6 +416,23 @@ explore_options = combine(
 )
 """The options of `pkg explore`, but for the store."""
 
+_evidence_budget_option = click.option(
+    "--budget",
+    "tokens",
+    type=click.IntRange(0),
+    default=ASK.evidence.budget,
+    show_default=True,
+    help="Tokens of all evidence; 0 for no limit.",
+)
+_answer_tokens_option = click.option(
+    "--max-tokens",
+    "answer_tokens",
+    type=click.IntRange(1),
+    default=ASK.max_tokens,
+    show_default=True,
+    help="Tokens of an answer.",
+)
+
 ask_options = combine(
     model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without it, the evidence is shown."),
     setting(
@@ -424,14 +441,7 @@ ask_options = combine(
         default=ASK.evidence.retriever,
         help="Where evidence comes from: the graph, chunks of 1,500 characters of its files, or both.",
     ),
-    click.option(
-        "--budget",
-        "tokens",
-        type=click.IntRange(0),
-        default=ASK.evidence.budget,
-        show_default=True,
-        help="Tokens of all evidence; 0 for no limit.",
-    ),
+    _evidence_budget_option,
     click.option(
         "--top-k",
         "-k",
@@ -453,14 +463,7 @@ ask_options = combine(
         default=ASK.refuse,
         help="Say 'I do not know' where nothing fits, without asking the model (default), or ask it all the same.",
     ),
-    click.option(
-        "--max-tokens",
-        "answer_tokens",
-        type=click.IntRange(1),
-        default=ASK.max_tokens,
-        show_default=True,
-        help="Tokens of an answer.",
-    ),
+    _answer_tokens_option,
     click.option(
         "--temperature", type=click.FloatRange(0), default=ASK.temperature, help="0 takes the likeliest token."
     ),
@@ -505,14 +508,7 @@ qa_options = combine(
         help="Show the judge each two answers in an order that is drawn, as the paper does, or in both.",
     ),
     source_setting(help="Ask about one source only."),
-    click.option(
-        "--budget",
-        "tokens",
-        type=click.IntRange(0),
-        default=ASK.evidence.budget,
-        show_default=True,
-        help="Tokens of the evidence for one question; 0 for no limit.",
-    ),
+    _evidence_budget_option,
     click.option(
         "--oracle-file",
         is_flag=True,
@@ -520,14 +516,7 @@ qa_options = combine(
     ),
     click.option("--limit", type=click.IntRange(1), help="Questions to ask, drawn by --seed."),
     click.option("--seed", type=int, default=0, show_default=True, help="Draws questions and orders."),
-    click.option(
-        "--max-tokens",
-        "answer_tokens",
-        type=click.IntRange(1),
-        default=ASK.max_tokens,
-        show_default=True,
-        help="Tokens of an answer.",
-    ),
+    _answer_tokens_option,
     click.option(
         "--batch", type=click.IntRange(0), default=0, help="Answers between two writes; 0 lets the model say."
     ),

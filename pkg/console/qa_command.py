@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,9 @@ from pkg.console.progress import ProgressBar, say
 from pkg.console.settings import check_settings
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
+from pkg.datasets.dataset_rows import draw
 from pkg.errors import InputError, PathError, UsageError
-from pkg.evaluation.questions.qa_items import QaItem, draw_items, read_questions
+from pkg.evaluation.questions.qa_items import QaItem, read_questions
 from pkg.evaluation.questions.qa_options import QaOptions
 from pkg.evaluation.questions.qa_records import QaFolder, make_judged
 from pkg.evaluation.questions.qa_report import DEPTHS, QaFigures, QaReport, report_questions
@@ -35,7 +36,7 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
 
 def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
     """Evaluate the questions of a file; an InputError where there is none, a UsageError for options that clash."""
-    from pkg.models.registry import open_model
+    from pkg.models.registry import use_model
 
     taken = {name: given[name] for name in _NAMES}
     options = QaOptions(budget=given["tokens"], max_tokens=given["answer_tokens"], **taken)
@@ -43,11 +44,11 @@ def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -
     systems = options.choose_systems(model is not None)
     if judge is not None and (model is None or len(systems) < 2):
         raise UsageError("--judge compares answers of a model by two systems or more; give --model, and the systems")
-    items = draw_items(_read_items(path), given["limit"], options.seed)
+    items = draw(_read_items(path), given["limit"], options.seed)
     with open_graph(store, ask=choose_ask()) as graph:
         if model is not None and given["is_by_file"]:
             check_settings(model, [source.root for source in graph.store.sources()])
-        with nullcontext() if model is None else closing(open_model(model)) as opened:
+        with use_model(model) as opened:
             head = {**asdict(options), "systems": list(systems), "model": opened.name if opened else ""}
             head |= {"items": [each.item.id for each in items], "encoder": graph.store.encoder()[0]}
             folder = QaFolder(out, {name: value for name, value in head.items() if name != "batch"})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from pkg.errors import MissingExtraError, UsageError
 from pkg.models.model_options import ModelOptions, read_options
@@ -80,3 +81,15 @@ def open_model(name: str, options: ModelOptions | None = None) -> TextModel:
     check_ready(name)
     make: Callable[[str, ModelOptions], TextModel] = import_module(KINDS[word].module).open_model
     return make(detail, (options or ModelOptions()).fill_up(read_options()))
+
+
+@overload
+def use_model(model: str | TextModel) -> AbstractContextManager[TextModel]: ...
+@overload
+def use_model(model: str | TextModel | None) -> AbstractContextManager[TextModel | None]: ...
+def use_model(model: str | TextModel | None) -> AbstractContextManager[TextModel | None]:
+    """Open a model that is named, and close it in the end; one that is open already stays so, and none is none.
+
+    Raises what open_model raises.
+    """
+    return closing(open_model(model)) if isinstance(model, str) else nullcontext(model)

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trees import write_tree
+
+from pkg.api import Graph, build_graph, open_graph
+
 SHOP = {
     "README.md": (
         "# Shop\n\nA shop for the kiosk at the corner.\n\n"
@@ -29,3 +37,12 @@ SHOP = {
         "from shop.prices import find_price\n\n\ndef test_price():\n    assert find_price(None) == 1\n"
     ),
 }
+
+
+@contextmanager
+def open_shop(folder: Path) -> Iterator[Graph]:
+    """Build the graph of the shop in a folder, and open it."""
+    store = f"sqlite:///{folder}/graph.db"
+    build_graph(write_tree(folder / "repo", SHOP), store=store)
+    with open_graph(store) as opened:
+        yield opened

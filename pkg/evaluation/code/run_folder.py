@@ -69,7 +69,7 @@ class RunFolder:
         except OSError as fault:
             raise PathError(f"cannot make the folder {path}: {fault.strerror}") from None
         if (path / RUN).exists():
-            self._check(read_head(path))
+            check_head(path, self.head)
         elif any((path / name).exists() for name in (RECORDS, CONTEXTS, GENERATIONS)):
             raise UsageError(f"{path} holds results of which {RUN} says nothing; expected an empty folder")
         else:
@@ -77,12 +77,6 @@ class RunFolder:
         self.records = {record.key: record for record in read_records(path)}
         self.contexts = {(row["finder"], row["item"]): row["context"] for row in read_lines(path / CONTEXTS)}
         self.generations = {row["key"]: row for row in read_lines(path / GENERATIONS)}
-
-    def _check(self, known: dict[str, Any]) -> None:
-        differing = [name for name in self.head if known.get(name) != self.head[name]]
-        if differing:
-            told = ", ".join(f"{name} {known.get(name)!r}, not {self.head[name]!r}" for name in differing)
-            raise UsageError(f"{self.path} holds a run of {told}; give another folder with --out, or the same options")
 
     def add_record(self, record: Record) -> None:
         """Keep the verdict of an answer."""
@@ -98,6 +92,18 @@ class RunFolder:
         """Keep a text of the model."""
         self.generations[key] = row = {"key": key, **row}
         append_line(self.path / GENERATIONS, row)
+
+
+def check_head(path: Path, wanted: Mapping[str, Any]) -> None:
+    """Refuse a folder that holds another run than the wanted one, with a UsageError that tells the differences.
+
+    Raises what read_head raises.
+    """
+    known = read_head(path)
+    differing = [name for name in wanted if known.get(name) != wanted[name]]
+    if differing:
+        told = ", ".join(f"{name} {known.get(name)!r}, not {wanted[name]!r}" for name in differing)
+        raise UsageError(f"{path} holds a run of {told}; give another folder with --out, or the same options")
 
 
 def write_tasks(path: Path, describe: Callable[[], Iterable[TaskFacts]]) -> None:

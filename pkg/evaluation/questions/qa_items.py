@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -60,11 +59,3 @@ def find_path(row: Mapping[str, Any]) -> str:
     module = about.get("module")
     folders = module.split(".")[1:] if isinstance(module, str) else []
     return "/".join((*folders, about["file_name"]))
-
-
-def draw_items(items: tuple[QaItem, ...], limit: int | None, seed: int) -> tuple[QaItem, ...]:
-    """Draw some of the questions, in their order; all of them without a limit."""
-    if limit is None or limit >= len(items):
-        return items
-    chosen = set(random.Random(seed).sample(range(len(items)), limit))
-    return tuple(each for number, each in enumerate(items) if number in chosen)

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import InputError, PathError, UsageError
-from pkg.evaluation.code.run_folder import RUN, VERSION, append_line, read_head, read_lines
+from pkg.errors import InputError, PathError
+from pkg.evaluation.code.run_folder import RUN, VERSION, append_line, check_head, read_lines
 from pkg.evaluation.questions.qa_items import QaItem
 from pkg.judge.items import Evidence, JudgedItem
 
@@ -62,7 +62,7 @@ class QaFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if (path / RUN).exists():
-                _check_head(path, wanted)
+                check_head(path, wanted)
             else:
                 (path / RUN).write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
         except OSError as fault:
@@ -74,14 +74,6 @@ class QaFolder:
         self.records[record.key] = record
         if self.path is not None:
             append_line(self.path / ANSWERS, asdict(record))
-
-
-def _check_head(path: Path, wanted: Mapping[str, Any]) -> None:
-    known = read_head(path)
-    differing = [name for name in wanted if known.get(name) != wanted[name]]
-    if differing:
-        told = ", ".join(f"{name} {known.get(name)!r}, not {wanted[name]!r}" for name in differing)
-        raise UsageError(f"{path} holds a run of {told}; give another folder with --out, or the same options")
 
 
 def read_qa_records(path: Path) -> Iterator[QaRecord]:

@@ -6,7 +6,7 @@ Without a model only the search is measured: the place of the right file among t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from glob import escape
 from typing import TYPE_CHECKING
@@ -97,13 +97,13 @@ class QuestionEvaluation:
         ranks = [rank for rank, file in enumerate(files, 1) if file in gold]
         cited = [each for statement in answer.statements for each in statement.citations if not each.is_added]
         paths = {path for _, path in gold}
-        shown = [replace(each, lines=()) for each in answer.shown] if self.model is not None else []
+        shown = answer.shown if self.model is not None else ()
         return QaRecord(
             item.item.id, system, item.item.type, ranks[0] if ranks else None, bool(gold), answer.gathered.fits,
             len(answer.gathered.pieces), answer.text, answer.is_refused, answer.reason, len(answer.statements),
             sum(each.is_supported for each in answer.statements), len(cited), sum(each.is_wrong for each in cited),
             any(place.rpartition(":")[0] in paths for place in answer.places),
-            tuple({name: row[name] for name in _SHOWN} for row in map(asdict, shown)),
+            tuple({name: getattr(piece, name) for name in _SHOWN} for piece in shown),
             answer.usage.prompt_tokens, answer.usage.completion_tokens, round(answer.usage.seconds, 3),
         )  # fmt: skip
 

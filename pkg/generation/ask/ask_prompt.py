@@ -9,7 +9,6 @@ from typing import NamedTuple
 from pkg.models.text_model import Message
 from pkg.retrieval.evidence.evidence import Evidence
 
-PROMPT = "ask/1"
 UNKNOWN = "I do not know"
 """What the model is told to say where the evidence does not answer; what it says is looked for by this."""
 

@@ -18,7 +18,7 @@ from pkg.retrieval.evidence.file_evidence import summarise_files
 from pkg.retrieval.evidence.linked_evidence import list_importers, list_links
 from pkg.retrieval.evidence.question_subjects import Subjects, find_subjects
 from pkg.retrieval.evidence.text_evidence import find_sections
-from pkg.retrieval.evidence.window_evidence import WindowIndex, index_windows
+from pkg.retrieval.evidence.window_evidence import WindowIndex
 from pkg.retrieval.explore import explore
 from pkg.retrieval.explore_options import ExploreOptions
 from pkg.retrieval.freshness import find_stale
@@ -45,17 +45,16 @@ def gather_evidence(
 ) -> Gathered:
     """Gather evidence within a budget, best first; a QueryError where nothing can be asked.
 
-    windows: the chunks of the same sources, for a retriever that looks at them; without, they are made.
+    windows: the chunks of the same sources, for a retriever that looks at them.
     """
     with store.snapshot():
         sources = list_sources(store, options.source)
         pack, chunks = _Pack(options.budget, options.top_k), list[Evidence]()
-        if options.retriever != "graph":
-            windows = windows or index_windows(store, encoder, [source.name for source in sources])
+        if options.retriever != "graph" and windows is not None:
             chunks = list(windows.search(encode_question(encoder, text), options, MOST_WINDOWS))
         if options.retriever == "chunks":
             pack.take(chunks)
-            found = Found()
+            found = _Findings()
         else:
             found = _take_nodes(_Gatherer(store, encoder, text, options, sources), pack, chunks)
         stale = find_stale(store, ((piece.source, piece.path) for piece in pack.pieces))
@@ -64,7 +63,7 @@ def gather_evidence(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class _Findings:
     """What a search among the nodes has found out beside its pieces."""
 
     fits: bool | None = None
@@ -107,7 +106,7 @@ class _Gatherer:
         return summarise_files(self.store, files, in_short=True)
 
 
-def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> Found:
+def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> _Findings:
     """Take what the question names, then the code that it finds with chunks in turn, then the files above."""
     options = gatherer.options
     subjects = find_subjects(gatherer.store, gatherer.text, gatherer.sources).narrow(node_filter(options))
@@ -121,7 +120,7 @@ def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) ->
     if not subjects.files:
         pack.take(gatherer.list_above(code))
     fits = True if subjects or sections.fits else explored.fits
-    return Found(fits, {"section": sections.searched}, explored.notes)
+    return _Findings(fits, {"section": sections.searched}, explored.notes)
 
 
 def _put_between(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Iterator[Evidence]:
@@ -157,6 +156,7 @@ class _Pack:
     used: int = 0
     left_out: int = 0
     pieces: list[Evidence] = field(default_factory=list)
+    places: set[tuple[object, ...]] = field(default_factory=set)  # of the pieces
 
     @property
     def room(self) -> int:
@@ -167,17 +167,13 @@ class _Pack:
         """Take the pieces that fit into the budget, and together into a share of what is left of it."""
         limit = self.used + int((self.budget - self.used) * share)
         for piece in pieces:
-            if any(_is_same(piece, known) for known in self.pieces):
+            place = piece.kind, piece.source, piece.path, piece.start_line, piece.title
+            if place in self.places:
                 continue
             size = count_tokens(f"{piece.span} {piece.title}\n{piece.content}")
             if (self.most and len(self.pieces) >= self.most) or (self.budget and self.used + size > limit):
                 self.left_out += 1
                 continue
             self.pieces.append(piece)
+            self.places.add(place)
             self.used += size
-
-
-def _is_same(piece: Evidence, other: Evidence) -> bool:
-    """Tell whether two pieces show one thing."""
-    places = [(each.kind, each.source, each.path, each.start_line, each.title) for each in (piece, other)]
-    return places[0] == places[1]

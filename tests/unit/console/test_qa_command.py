@@ -13,7 +13,8 @@ from shop_repository import SHOP
 from trees import write_tree
 
 from pkg.cli import main
-from pkg.evaluation.questions.qa_items import draw_items, find_path, read_questions
+from pkg.datasets.dataset_rows import draw
+from pkg.evaluation.questions.qa_items import find_path, read_questions
 from pkg.models import registry
 
 QUESTIONS = (
@@ -168,7 +169,7 @@ def test_the_path_is_read_from_the_module_whose_first_part_is_the_repository() -
 
 def test_a_draw_keeps_the_order_and_depends_on_the_seed() -> None:
     items = read_questions(json.dumps({"id": str(number), "question": "q"}) for number in range(40)).items
-    drawn = draw_items(items, 10, seed=1)
+    drawn = draw(items, 10, seed=1)
     assert [int(each.item.id) for each in drawn] == sorted(int(each.item.id) for each in drawn)
-    assert drawn == draw_items(items, 10, seed=1) != draw_items(items, 10, seed=2)
-    assert draw_items(items, None, seed=1) == items
+    assert drawn == draw(items, 10, seed=1) != draw(items, 10, seed=2)
+    assert tuple(draw(items, None, seed=1)) == items

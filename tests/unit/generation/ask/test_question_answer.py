@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from scripted_model import ScriptedModel
-from shop_repository import SHOP
+from shop_repository import open_shop
 from trees import write_tree
 
 from pkg.api import Graph, build_graph, open_graph
@@ -21,10 +21,7 @@ GOOD = "`add_tax` multiplies the amount by one plus TAX_RATE [1]."
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    folder = tmp_path_factory.mktemp("ask")
-    store = f"sqlite:///{folder}/graph.db"
-    build_graph(write_tree(folder / "repo", SHOP), store=store)
-    with open_graph(store) as opened:
+    with open_shop(tmp_path_factory.mktemp("ask")) as opened:
         yield opened
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shop_repository import SHOP
+from shop_repository import SHOP, open_shop
 from trees import write_tree
 
 from pkg.api import Graph, build_graph, open_graph
@@ -18,10 +18,7 @@ from pkg.retrieval.token_count import count_tokens
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    folder = tmp_path_factory.mktemp("evidence")
-    store = f"sqlite:///{folder}/graph.db"
-    build_graph(write_tree(folder / "repo", SHOP), store=store)
-    with open_graph(store) as opened:
+    with open_shop(tmp_path_factory.mktemp("evidence")) as opened:
         yield opened
 
 
