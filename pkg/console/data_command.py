@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,16 +19,19 @@ from pkg.console.settings import (
     check_settings,
     combine,
     decode_option,
+    decode_options,
     is_by_file,
     model_setting,
     setting,
     source_setting,
+    split_names,
 )
 from pkg.console.streams import choose_ask, emit, read_text, style_words
 from pkg.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
 from pkg.errors import PathError, StoreMissingError, UsageError, count_things
 
 if TYPE_CHECKING:
+    from pkg.datasets.asking import Asker
     from pkg.datasets.dataset_plan import AskingPlan, DatasetStep, PlainStep
     from pkg.datasets.dataset_rows import Row, Tally
     from pkg.datasets.step_estimate import StepEstimate
@@ -177,6 +180,51 @@ def curate(**options: Any) -> None:
     _run_chain("curate", **options)
 
 
+@data.command("responses", epilog="Example:  pkg data responses tasks.jsonl --model gguf:a.gguf --model gguf:b.gguf")
+@click.argument("given", metavar="FILE", callback=decode_option)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    callback=decode_options,
+    metavar="MODEL",
+    help="One that answers, as for pkg generate; several times for a pool.",
+)
+@click.option(
+    "--per-instruction",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Models that answer each instruction, drawn by --seed; 4 in the paper, here all.",
+)
+@click.option(
+    "--preference",
+    "preferences",
+    multiple=True,
+    callback=split_names,
+    metavar="NAME,...",
+    help="What is looked for, where an instruction does not say: instruction-following, explanation, complexity,"
+    " readability, style; default: all in equal parts.",
+)
+@click.option(
+    "--principles/--no-principles",
+    "with_principles",
+    default=True,
+    show_default=True,
+    help="Put a sentence about what is looked for before each instruction.",
+)
+@_output
+@_seed
+@_limit("Instructions to answer, drawn by --seed.")
+@_asking(DEFAULTS.max_tokens)
+def responses(**options: Any) -> None:
+    """Have several models answer the instructions of FILE, for pkg judge annotate.
+
+    FILE has JSON lines with an instruction or question; - reads standard input. Each line of the result is the paper's
+    record: instruction, preference, models and their responses.
+    """
+    _run_responses(**options)
+
+
 def _run_plain(
     step: PlainStep,
     *,
@@ -236,11 +284,15 @@ def _read_file(name: str) -> list[Row]:
     """Read the rows of an earlier step; a PathError where there is no such file."""
     from pkg.datasets.dataset_rows import read_rows
 
-    try:
-        text = read_text(STDIN) if name == STDIN else Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise PathError(f"cannot read {name}: {fault}; expected the output of an earlier step of pkg data") from None
+    text = _read_text(name, "the output of an earlier step of pkg data")
     return list(read_rows(text.split("\n"), name))  # a text in a row may hold what ends a line elsewhere
+
+
+def _read_text(name: str, expected: str) -> str:
+    try:
+        return read_text(STDIN) if name == STDIN else Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise PathError(f"cannot read {name}: {fault}; expected {expected}") from None
 
 
 @contextmanager
@@ -305,17 +357,17 @@ def _ask(
         lines = [{"type": "estimate", "model": model, **asdict(each)} for each in estimates]
         emit(given["as_json"], lines, lambda: (style_words(each.describe()) for each in estimates))
         return
-    _check_model(model, graph, estimates, given["yes"])
+    if is_by_file(click.get_current_context(), "model"):
+        check_settings(model, [each.root for each in graph.sources()] if graph is not None else ["."])
+    _agree_to_send(model, estimates, given["yes"])
     _let_write(step, model, plan, sum(each.requests for each in estimates), cost, given["output"])
     _tell(tally)
 
 
-def _check_model(model: str, graph: GraphStore | None, estimates: Sequence[StepEstimate], is_agreed: bool) -> None:
-    """Let no settings file of the code choose the model, and send nothing away that nobody agreed to."""
+def _agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: bool) -> None:
+    """Tell what a model is asked for, and send nothing away that nobody agreed to."""
     from pkg.indexing.enhancement_session import find_remote
 
-    if is_by_file(click.get_current_context(), "model"):
-        check_settings(model, [each.root for each in graph.sources()] if graph is not None else ["."])
     for each in estimates:
         say(f"{model}: {each.describe()}")
     remote = find_remote(model)
@@ -330,6 +382,13 @@ def _check_model(model: str, graph: GraphStore | None, estimates: Sequence[StepE
 
 def _let_write(step: str, name: str, plan: AskingPlan, total: int, price: Price | None, output: str | None) -> None:
     """Write the rows as the model makes them, with a bar, and say what it was asked for."""
+    with _open_asker(name, step, total, price) as asker:
+        _write(plan.make(asker), output)
+
+
+@contextmanager
+def _open_asker(name: str, step: str, total: int, price: Price | None) -> Iterator[Asker]:
+    """Open a model with what it has written before; say in the end what it was asked for."""
     from pkg.datasets.asking import Asker
     from pkg.models.registry import open_model
     from pkg.models.text_cache import TextCache
@@ -340,12 +399,56 @@ def _let_write(step: str, name: str, plan: AskingPlan, total: int, price: Price 
         asker = Asker(model, cache, listen)
         try:
             with closing(asker):
-                _write(plan.make(asker), output)
+                yield asker
         finally:
             bar.close()
             say(f"{render_usage(asker.usage, model.name, price)}; {asker.known:,} texts were there already")
             if cache.fault is not None:
                 say(f"not all texts are kept for another run: {cache.fault}")
+
+
+def _run_responses(
+    *,
+    given: str,
+    models: tuple[str, ...],
+    per_instruction: int | None,
+    preferences: tuple[str, ...],
+    with_principles: bool,
+    output: str | None,
+    price: str | None,
+    estimate: bool,
+    yes: bool,
+    as_json: bool,
+    **drawn: Any,
+) -> None:
+    """Read instructions, tell what each model is asked for, and have them answered."""
+    from pkg.datasets.dataset_rows import Tally, draw
+    from pkg.datasets.model_responses import RESPONSES, estimate_responses, plan_tasks, write_responses
+    from pkg.judge.items import read_items
+    from pkg.models.usage import parse_price
+
+    if not models:
+        raise UsageError("no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, once or several times")
+    cost, wanted, tally = None if price is None else parse_price(price), DatasetOptions(**drawn), Tally()
+    read = read_items(_read_text(given, "JSON lines with an instruction each").split("\n"))
+    for skip in read.bad:
+        say(f"left out {given}, {skip}")
+    items = draw(read.items, wanted.limit, wanted.seed)
+    tasks = plan_tasks(items, list(dict.fromkeys(models)), preferences, per_instruction, wanted.seed)
+    estimates = list(estimate_responses(tasks, wanted, with_principles, cost))
+    if estimate:
+        lines = [{"type": "estimate", "model": model, **asdict(each)} for model, each in estimates]
+        emit(as_json, lines, lambda: (style_words(f"{model}: {each.describe()}") for model, each in estimates))
+        return
+    for model, each in estimates:
+        _agree_to_send(model, [each], yes)
+    totals = {model: each.requests for model, each in estimates}
+
+    def open_asker(model: str) -> AbstractContextManager[Asker]:
+        return _open_asker(model, RESPONSES, totals[model], cost)
+
+    _write(write_responses(tasks, open_asker, wanted, with_principles, tally.step(RESPONSES)), output)
+    _tell(tally)
 
 
 def _write(rows: Iterable[Row], output: str | None) -> None:

@@ -238,3 +238,33 @@ def test_a_real_service_is_asked_many_things_at_once_and_each_once(
     assert len(server.requests) == 6
     assert "6 texts were there already" in second.stderr
     assert (tmp_path / "e.jsonl").read_bytes() == written
+
+
+def test_several_models_answer_the_instructions_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pkg.models.registry as registry
+
+    def open_model(name: str, settings: object = None) -> ScriptedModel:
+        return ScriptedModel([f"def f(): return '{name}'"], name=name, identity=name)
+
+    monkeypatch.setattr(registry, "open_model", open_model)
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text('{"id": "a", "instruction": "Write f.", "preference": "style"}\n[]\n{"question": "Write g."}\n')
+    names = ["--model", "gguf:one", "--model", "gguf:two"]
+    estimated = read(run("responses", str(tasks), *names, "--estimate"))
+    assert [(line["model"], line["requests"]) for line in estimated] == [("gguf:one", 2), ("gguf:two", 2)]
+    done = run("responses", str(tasks), *names)
+    assert "left out" in done.stderr
+    assert "line 2" in done.stderr
+    rows = read(done)
+    assert [sorted(row["models"]) for row in rows] == [["gguf:one", "gguf:two"]] * 2
+    assert rows[0]["preference"] == "style"
+
+    judged = CliRunner().invoke(main, ["judge", "grade", "-", "--json"], input=done.stdout)
+    assert judged.exit_code == 0, judged.output
+
+
+def test_responses_need_a_model_and_a_file(tmp_path: Path) -> None:
+    assert "no model" in run("responses", str(tmp_path / "tasks.jsonl")).output
+    missing = run("responses", str(tmp_path / "tasks.jsonl"), "--model", "gguf:one")
+    assert missing.exit_code == 1
+    assert "cannot read" in missing.output
