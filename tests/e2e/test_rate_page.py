@@ -26,11 +26,21 @@ def await_item(page: Page, number: int) -> None:
     page.await_true(f"document.getElementById('position').textContent === 'item {number}'")
 
 
-def write_pair(page: Page, number: int) -> None:
+def write_by_keys(page: Page, number: int) -> Callable[[], None]:
     """Write question and answer with keys alone: the question has the focus when an item is opened."""
     page.type(f"What does f{number} give?")
     page.press("Tab")
     page.type(f"It gives {number}.")
+    return lambda: page.press("Enter", control=True)
+
+
+def write_by_mouse(page: Page, number: int) -> Callable[[], None]:
+    """Go from field to field and to the button with the mouse."""
+    page.point("#text-answer")
+    page.type(f"It gives {number}.")
+    page.point("#text-question")
+    page.type(f"What does f{number} give?")
+    return lambda: page.point("#save")
 
 
 @pytest.fixture
@@ -40,31 +50,32 @@ def pairs(tmp_path: Path) -> Path:
     return path
 
 
-def test_five_pairs_are_written_with_keys_through_a_reload_and_a_closed_browser(tmp_path: Path) -> None:
+@pytest.mark.parametrize("write", [write_by_keys, write_by_mouse], ids=["keys", "mouse"])
+def test_five_pairs_are_written_through_a_reload_and_a_closed_browser(
+    tmp_path: Path, write: Callable[[Page, int], Callable[[], None]]
+) -> None:
     write_rows(tmp_path / "snippets.jsonl", SNIPPETS)
     with start_rate(tmp_path, "snippets.jsonl", "--create", "--rater", "ana") as rate:
         with start_page(*SIZE) as page:
             page.open(rate.wait_for_addresses(1)[0])
             for number in range(2):
                 await_item(page, number + 1)
-                write_pair(page, number)
-                page.press("Enter", control=True)
+                write(page, number)()
             await_item(page, 3)
-            write_pair(page, 2)  # and not saved
+            write(page, 2)  # and not saved
             page.reload()
             page.await_true("document.getElementById('state').textContent.includes('kept from before')")
             assert page.run("document.getElementById('text-question').value") == "What does f2 give?"
             page.press("Enter", control=True)
             await_item(page, 4)
-            write_pair(page, 3)  # the browser is closed before this is saved
+            write(page, 3)  # the browser is closed before this is saved
 
         assert [row["snippet"] for row in read_rows(tmp_path / "snippets.created.jsonl")] == ["s0", "s1", "s2"]
         with start_page(*SIZE) as page:
             page.open(rate.wait_for_addresses(2)[1])
             for number in (3, 4):
                 await_item(page, number + 1)
-                write_pair(page, number)
-                page.press("Enter", control=True)
+                write(page, number)()
             page.await_true("!document.getElementById('end').hidden")
         code, _ = rate.wait()
 
