@@ -16,7 +16,7 @@ ID_LENGTH = 12  # hexadecimal digits of an id that is made of the content
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Excerpt:
     """A piece of code or text that an answer was written from."""
 
     path: str
@@ -36,7 +36,7 @@ class JudgedItem:
     tests: tuple[str, ...] = ()  # statements that a right answer's code passes
     preference: str = ""  # what is looked for in an answer, such as readability
     type: str = ""  # of question, such as syntax or meta
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Excerpt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _take_tests(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(tests)
 
 
-def _parse_evidence(value: Any) -> Evidence:
+def _parse_evidence(value: Any) -> Excerpt:
     try:
         lines = int(value["start_line"]), int(value["end_line"])
         path, content = value["path"], value.get("content") or ""
@@ -148,7 +148,7 @@ def _parse_evidence(value: Any) -> Evidence:
         lines = 0, 0
     if not (isinstance(path, str) and isinstance(content, str)):
         raise ValueError(f"evidence is {_show(value)}; expected path, start_line, end_line and content")
-    return Evidence(path, *lines, content)
+    return Excerpt(path, *lines, content)
 
 
 def _hash(*texts: str) -> str:

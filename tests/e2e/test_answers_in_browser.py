@@ -9,7 +9,7 @@ from chromium import start_page
 from page_contrast import find_contrast
 
 from pkg.evaluation.report.answers_page import write_answers_page
-from pkg.judge.items import Evidence, JudgedItem
+from pkg.judge.items import Excerpt, JudgedItem
 from pkg.judge.judgements import Judgement
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ SHOWN = (
 
 @pytest.fixture(name="address")
 def answers_page(tmp_path: Path) -> str:
-    evidence = (Evidence("a.py", 1, 2, "x = 1\n" * 50),)
+    evidence = (Excerpt("a.py", 1, 2, "x = 1\n" * 50),)
     items = [
         JudgedItem(f"q{n}", "Which?", {"graph": "a [1] [2]", "chunks": "b" * 300}, "ref", type=kind, evidence=evidence)
         for n, kind in enumerate(("meta", "syntax", "syntax"))

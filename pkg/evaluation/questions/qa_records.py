@@ -14,7 +14,7 @@ from typing import Any
 from pkg.errors import InputError, PathError
 from pkg.evaluation.code.run_folder import RUN, VERSION, append_line, check_head, read_lines
 from pkg.evaluation.questions.qa_items import QaItem
-from pkg.judge.items import Evidence, JudgedItem
+from pkg.judge.items import Excerpt, JudgedItem
 
 ANSWERS, JUDGEMENTS, PAGE = "answers.jsonl", "judgements.jsonl", "answers.html"
 
@@ -98,7 +98,7 @@ def make_judged(
         judged.append(
             JudgedItem(
                 item.id, item.question, answers, item.reference, item.tests, item.preference, item.type,
-                tuple(Evidence(row["path"], row["start_line"], row["end_line"], row["content"]) for row in shown),
+                tuple(Excerpt(row["path"], row["start_line"], row["end_line"], row["content"]) for row in shown),
             )
         )  # fmt: skip
     return judged

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pkg.judge.items import Evidence, parse_item, read_items
+from pkg.judge.items import Excerpt, parse_item, read_items
 
 ROW: dict[str, Any] = {"id": "q1", "question": "Why?", "reference": "So.", "answers": {"a": "Because.", "b": ""}}
 
@@ -18,7 +18,7 @@ def test_a_row_of_answers_is_read_whole() -> None:
     assert (item.id, item.question, item.reference, item.type) == ("q1", "Why?", "So.", "syntax")
     assert list(item.answers.items()) == [("a", "Because."), ("b", "")]
     assert item.tests == ("assert total() == 1",)
-    assert item.evidence == (Evidence("shop/cart.py", 3, 5, "def total(): ..."),)
+    assert item.evidence == (Excerpt("shop/cart.py", 3, 5, "def total(): ..."),)
 
 
 def test_a_record_of_annotations_is_read_as_well() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_sandbox import FakeSandbox
 
-from pkg.judge.items import Evidence, JudgedItem
+from pkg.judge.items import Excerpt, JudgedItem
 from pkg.judge.judge_tasks import JudgeTask
 from pkg.judge.overlap_judge import OverlapJudge, measure_citations, measure_overlap
 
@@ -34,7 +34,7 @@ def test_to_repeat_the_question_gains_nothing_unless_the_right_answer_does() -> 
 
 
 def test_citations_are_right_that_lead_to_the_evidence() -> None:
-    item = JudgedItem("1", "Q", evidence=(Evidence("shop/cart.py", 3, 9), Evidence("README.md", 1, 4)))
+    item = JudgedItem("1", "Q", evidence=(Excerpt("shop/cart.py", 3, 9), Excerpt("README.md", 1, 4)))
     assert measure_citations("It adds [1], as shop/cart.py:5 says.", item) == 1.0
     assert measure_citations("See [2], [3], shop/cart.py:12 and other.py:5.", item) == 0.25
     assert measure_citations("See [the page](1) or x[i].", item) == 0.0

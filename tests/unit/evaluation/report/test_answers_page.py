@@ -7,14 +7,14 @@ import re
 import pytest
 
 from pkg.evaluation.report.answers_page import DISPUTED, UNJUDGED, find_outcome, write_answers_page
-from pkg.judge.items import Evidence, JudgedItem
+from pkg.judge.items import Excerpt, JudgedItem
 from pkg.judge.judgements import TIE_BAD, TIE_GOOD, Judgement
 from pkg.judge.ratings import Rating
 
 SYSTEMS = ("graph", "chunks")
 ITEM = JudgedItem(
     "q1", "Where is it decided?", {"graph": "In retry [1], not [7].", "chunks": "Nowhere."}, "In retry.", type="syntax",
-    evidence=(Evidence("a/retry.py", 3, 9, "def retry(): ..."),),
+    evidence=(Excerpt("a/retry.py", 3, 9, "def retry(): ..."),),
 )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_items_are_chosen_by_winner_and_by_type() -> None:
 
 def test_hostile_texts_stay_texts() -> None:
     bad = "</pre></style><script>alert(1)</script>\0\x1b[31m\u202e\"'"
-    item = JudgedItem(bad, bad, {bad: bad, "b": bad}, bad, type=bad, evidence=(Evidence(bad, 1, 2, bad),))
+    item = JudgedItem(bad, bad, {bad: bad, "b": bad}, bad, type=bad, evidence=(Excerpt(bad, 1, 2, bad),))
     said = Judgement("pairwise", bad, (bad, "b"), bad, verdict="A", text=bad)
     person = Rating(bad, bad, "pair", {bad: 1}, comment=bad)
     page = write_answers_page([item, ITEM], [said], [person])
