@@ -23,7 +23,7 @@ def list_imports(reader: LinkReader, target: Target | None, options: DepsOptions
     nodes = list(store.nodes((Label.IMPORT,), options.source))
     if target is not None:
         nodes = [node for node in nodes if (node.source, node.path) == (target.place.source, target.place.path)]
-    ends = _choose_ends(edges)
+    ends = choose_ends(edges)
     targets = reader.nodes(sorted({ends[node.id].end for node in nodes if node.id in ends}))
     records = sorted(
         (_make_record(node, ends.get(node.id), targets) for node in nodes),
@@ -42,7 +42,7 @@ def list_imports(reader: LinkReader, target: Target | None, options: DepsOptions
     )  # fmt: skip
 
 
-def _choose_ends(edges: Sequence[Edge]) -> dict[str, Edge]:
+def choose_ends(edges: Sequence[Edge]) -> dict[str, Edge]:
     """Give the surest target of each import."""
     found: dict[str, list[Edge]] = defaultdict(list)
     for edge in edges:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pkg.model import Edge, Label, Node, RelationType
+from pkg.retrieval.deps.import_table import choose_ends
 from pkg.retrieval.deps.paths import SUFFIXES
 from pkg.retrieval.evidence.evidence import Evidence
 from pkg.retrieval.heads import summarise
@@ -40,7 +41,7 @@ def _read_targets(store: GraphStore, imports: Sequence[str]) -> dict[str, Node]:
     """Read what imports lead to, by the id of the import."""
     edges = store.neighbours(imports, (RelationType.RESOLVES_TO,), "out") if imports else []
     nodes = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
-    return {edge.start: nodes[edge.end] for edge in reversed(edges)}
+    return {start: nodes[edge.end] for start, edge in choose_ends(edges).items()}
 
 
 def _summarise(
