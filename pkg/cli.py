@@ -23,6 +23,7 @@ from pkg._start import listen_again
 from pkg.config import read_settings
 from pkg.console.data_command import data
 from pkg.console.judge_options import judge_options, judge_report_options, orders_option, preference_option
+from pkg.console.mcp_options import mcp_options
 from pkg.console.options import (
     ENHANCE_NAMES,
     ask_options,
@@ -631,6 +632,21 @@ def rate(path: str, as_json: bool, **options: Any) -> None:
     from pkg.console.rate_command import run_rate
 
     run_rate(path, as_json, options)
+
+
+@main.command(epilog="Example:  pkg mcp   or   pkg mcp --install claude-code --write")
+@store_options
+@mcp_options
+@json_option
+def mcp(store: str, as_json: bool, **options: Any) -> None:
+    """Serve the graph to agents that write code, by the Model Context Protocol over standard input and output.
+
+    Five tools with short answers: explore, show, deps, rerank, and more for the rest. The agent starts this command;
+    --install shows what it has to be told. With --http it is an address of this machine, for several agents at once.
+    """
+    from pkg.console.mcp_command import run_mcp
+
+    run_mcp(store, options)
 
 
 @main.command(
