@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pkg.errors import UsageError
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.mcp.stdio_transport import serve_stdio
 from pkg.service.mcp.tool_server import ToolServer

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pkg import __version__
-from pkg.errors import MissingExtraError, PkgError, StoreMissingError, UsageError
+from pkg.errors import MissingExtraError, PkgError, StoreMissingError
 from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool, is_listing, list_more
 from pkg.service.mcp.marked_data import mark_data, spell_hidden
 
@@ -29,7 +29,7 @@ AT_ONCE = 8  # calls that are answered at one time; the others wait
 BEAT_SECONDS = 5  # between signs of life, where a client asks for them: some wait no longer than a minute for any
 
 
-class Cancelled(Exception):
+class CallCancelled(Exception):  # noqa: N818 - no fault
     """Say that nobody waits for an answer any more."""
 
 
@@ -77,9 +77,7 @@ class ToolServer:
             return {"read_only_hint": False, "destructive_hint": False, "open_world_hint": False}
         return tool.hints
 
-    async def call_tool(
-        self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
-    ) -> CallToolResult:
+    async def call_tool(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
         """Answer a call; what an agent can mend is an answer that says how, and no fault of the protocol."""
         import mcp_types as types
         from anyio import create_task_group
@@ -88,7 +86,8 @@ class ToolServer:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(
-                types.INVALID_PARAMS, f"no tool '{spell_hidden(params.name[:100])}'; expected one of: {', '.join(TOOLS)}"
+                types.INVALID_PARAMS,
+                f"no tool '{spell_hidden(params.name[:100])}'; expected one of: {', '.join(TOOLS)}",
             )
         async with create_task_group() as group:
             group.start_soon(self._give_signs, context)
@@ -128,7 +127,7 @@ class ToolServer:
                 return f"{spell_hidden(str(fault))}\nUntil then nothing can be found here, whatever there is.", True
             except PkgError as fault:
                 return spell_hidden(str(fault)), True
-            except Cancelled:
+            except CallCancelled:
                 return "", True
             except Exception:
                 traceback.print_exc(file=sys.stderr)
@@ -145,7 +144,7 @@ class ToolServer:
 
 def _go_on(gone: threading.Event) -> None:
     if gone.is_set():
-        raise Cancelled
+        raise CallCancelled
 
 
 def write_answer(answer: Answer) -> str:

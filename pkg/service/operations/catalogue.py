@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pkg.errors import StoreMissingError, UsageError
+from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as asked
 from pkg.service.operations.deps_lines import deps_lines
 from pkg.service.operations.operation import Operation, Reply
+from pkg.service.operations.text_sections import fit_lines
 
 if TYPE_CHECKING:
     from pkg.generation.ask.repository_answer import RepositoryAnswer
     from pkg.models.text_model import Listen
+    from pkg.retrieval.deps.answer import Answer
+    from pkg.retrieval.show import Definition
     from pkg.service.desk import Desk
 
 
@@ -36,7 +39,7 @@ def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
         "skipped": len(stats.skipped),
         "sources": sources,
     }
-    names = ", ".join(each["name"] for each in sources) or "no source"
+    names = ", ".join(f"{each['name']} ({each['root']})" for each in sources) or "no source"
     counts = ", ".join(f"{stats.nodes.get(label, 0):,} {label}" for label in ("File", "Class", "Function", "Chunk"))
     return Reply((line,), f"{names}: {counts}; generation {stats.generation}")
 
@@ -49,7 +52,7 @@ def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
 
 
 def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
-    from pkg.retrieval.explore import MOST_LEFT_OUT, write_exploration
+    from pkg.retrieval.explore import MOST_LEFT_OUT
 
     found = desk.graph.explore(
         request.text,
@@ -59,7 +62,7 @@ def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
         tests=request.tests,
     )
     head = "nothing fits; nearest, unlikely to help:\n\n" if found.pieces and found.fits is False else ""
-    text = write_exploration(replace(found, left_out=())) or "nothing found"
+    text = texts.write_explored(found) or "nothing found"
     named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MOST_LEFT_OUT])
     more = len(found.left_out) - MOST_LEFT_OUT
     left_out = (f"{named}{f' and {more} more' if more > 0 else ''}: raise budget, or show one",) if named else ()
@@ -139,9 +142,12 @@ def _write_answer(answer: RepositoryAnswer) -> str:
 def _show(desk: Desk, request: asked.ShowRequest) -> Reply:
 
     shown = desk.graph.show(request.name, source=desk.choose_source(request.source), limit=request.limit)
-    lines = tuple(lines_of.show_lines(shown))
-    body, stale = texts.write_shown(shown, lines), shown.links.coverage.stale
-    return _reply(lines, body, request.budget, stale, "raise budget, or ask for path:line inside of it")
+
+    def outline(definition: Definition) -> list[str]:
+        return texts.list_inside(desk.graph.outline(definition.path, source=definition.source, budget=0), definition)
+
+    text, left_out = texts.write_shown(shown, request.budget, outline)
+    return Reply(tuple(lines_of.show_lines(shown)), text, shown.links.coverage.stale, left_out)
 
 
 def _deps(desk: Desk, request: asked.DepsRequest) -> Reply:
@@ -156,8 +162,7 @@ def _deps(desk: Desk, request: asked.DepsRequest) -> Reply:
         limit=request.limit,
         relations=tuple(request.relations),
     )
-    lines, stale = tuple(deps_lines(answer)), answer.coverage.stale
-    return _reply(lines, texts.write_links(lines), request.budget, stale, "narrow by relations or direction")
+    return _reply_links(answer, request.budget)
 
 
 def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
@@ -171,8 +176,13 @@ def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
         limit=request.limit,
         relations=tuple(request.relations),
     )
-    lines, stale = tuple(deps_lines(answer)), answer.coverage.stale
-    return _reply(lines, texts.write_links(lines), request.budget, stale, "lower depth, or raise budget")
+    return _reply_links(answer, request.budget)
+
+
+def _reply_links(answer: Answer, budget: int) -> Reply:
+    text, cut = texts.write_links(answer, budget)
+    left_out = (f"{', '.join(cut)}: raise budget",) if cut else ()
+    return Reply(tuple(deps_lines(answer)), text, answer.coverage.stale, left_out)
 
 
 def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
@@ -214,8 +224,8 @@ def _build(desk: Desk, request: asked.BuildRequest) -> Reply:
 def _reply(
     lines: Iterable[Mapping[str, Any]], body: Iterable[str], budget: int, stale: tuple[Any, ...], more: str
 ) -> Reply:
-    text, count = texts.fit_lines(body, budget)
-    return Reply(tuple(lines), text, stale, (f"{texts.count_lines(count)}: {more}",) if count else ())
+    text, count = fit_lines(body, budget)
+    return Reply(tuple(lines), text, stale, (f"{count_things(count, 'line')}: {more}",) if count else ())
 
 
 OPERATIONS: Mapping[str, Operation] = {
