@@ -646,7 +646,7 @@ def mcp(store: str, as_json: bool, **options: Any) -> None:
     """
     from pkg.console.mcp_command import run_mcp
 
-    run_mcp(store, options)
+    run_mcp(store, as_json, options)
 
 
 @main.command(

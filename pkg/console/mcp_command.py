@@ -2,17 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from pkg.service.graph_service import GraphService, ServiceOptions
-from pkg.service.mcp.stdio_transport import serve_stdio
-from pkg.service.mcp.tool_server import ToolServer
+from pkg.console.progress import say
+from pkg.console.streams import emit, style_words
+from pkg.errors import UsageError
+from pkg.service.mcp.agent_configs import Installation, install, list_words, plan_installation
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_SERVING = {"is_http": "--http", "host": "--host", "port": "--port"}
+_INSTALLING = {"scope": "--scope", "is_written": "--write"}
 
 
-def run_mcp(store: str, given: dict[str, Any]) -> None:
-    """Serve until the client leaves, or Ctrl-C.
+def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Serve until the client leaves, or Ctrl-C; or show, or write, what an agent has to be told.
 
-    Raises UsageError for options that exclude each other, MissingExtraError without the packages of the extra.
+    Raises UsageError for options that exclude each other, another PkgError for what cannot be served or written.
     """
-    options = ServiceOptions(store, given["source"], given["model"], given["allow_build"])
-    serve_stdio(ToolServer(GraphService(options)))
+    _check(given)
+    if given["agent"] is not None:
+        words = list_words(store, given["source"], given["model"], given["allow_build"])
+        plan = plan_installation(given["agent"], given["scope"] or "project", words)
+        if given["is_written"]:
+            install(plan)
+        emit(as_json, [plan.to_json(given["is_written"])], lambda: _view(plan, given["is_written"]))
+        return
+    _serve(store, given)
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["agent"] is None:
+        wrong = [flag for name, flag in _INSTALLING.items() if given[name]]
+        if wrong:
+            raise UsageError(f"{wrong[0]} is for --install; name the agent, such as --install claude-code")
+    else:
+        wrong = [flag for name, flag in _SERVING.items() if given[name] not in (None, False)]
+        if wrong:
+            raise UsageError(f"an agent that --install is for starts the server itself, without {wrong[0]}")
+    if not given["is_http"] and (given["host"] is not None or given["port"] is not None):
+        raise UsageError("--host and --port are for --http; add it")
+
+
+def _serve(store: str, given: dict[str, Any]) -> None:
+    from pkg.service.graph_service import GraphService, ServiceOptions
+    from pkg.service.mcp.tool_server import ToolServer
+
+    tools = ToolServer(GraphService(ServiceOptions(store, given["source"], given["model"], given["allow_build"])))
+    if not given["is_http"]:
+        from pkg.service.mcp.stdio_transport import serve_stdio
+
+        serve_stdio(tools)
+        return
+    from pkg.service.mcp.http_transport import PORT, HttpAddress, serve_http
+    from pkg.service.web.web_server import LOOPBACK
+
+    def tell(address: str, token: str | None) -> None:
+        say(f"serving agents at {address}" + (f" with the token {token}" if token else ""))
+
+    port = PORT if given["port"] is None else given["port"]
+    serve_http(tools, HttpAddress(given["host"] or LOOPBACK, port), tell)
+
+
+def _view(plan: Installation, is_written: bool) -> Iterable[RenderableType]:
+    done = "written to" if is_written else "put this into"
+    yield style_words(f"{done} {plan.path}:", "bold")
+    yield style_words(plan.snippet)
+    yield style_words(f"then {plan.advice}", "dim")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from pkg.errors import PkgError
 from pkg.service.mcp.tool_server import ToolServer
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
@@ -22,7 +20,6 @@ def serve_stdio(tools: ToolServer) -> None:
 
     server = tools.make_server()
     signal.signal(signal.SIGINT, _leave)  # the thread that waits for input would outlive any other way to end
-    threading.Thread(target=warm_up, args=(tools,), daemon=True).start()
 
     async def serve() -> None:
         from mcp.server.stdio import stdio_server
@@ -32,12 +29,6 @@ def serve_stdio(tools: ToolServer) -> None:
 
     with suppress(BrokenPipeError):  # the client went away
         asyncio.run(serve())
-
-
-def warm_up(tools: ToolServer) -> None:
-    """Load what the first question needs while the client still says hello."""
-    with suppress(PkgError):  # told when it is asked
-        tools.service.run("explore", {"text": "main", "budget": 1})
 
 
 def _leave(number: int, frame: FrameType | None) -> Any:

@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pkg import __version__
@@ -39,6 +40,7 @@ class ToolServer:
     def __init__(self, service: GraphService) -> None:
         self.service = service
         self._slots = threading.BoundedSemaphore(AT_ONCE)
+        self._warming = threading.Thread(target=self._warm_up, daemon=True)
 
     def make_server(self) -> Server[Any]:
         """Make the server of the protocol; a MissingExtraError without its package."""
@@ -58,18 +60,24 @@ class ToolServer:
     async def list_tools(
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """List the tools."""
+        """List the tools, and load what the first question needs while the client reads them."""
         import mcp_types as types
 
+        with suppress(RuntimeError):  # it was started before
+            self._warming.start()
         return types.ListToolsResult(tools=[
             types.Tool(
                 name=each.name,
                 description=each.description,
                 input_schema=each.describe_input(),
-                annotations=types.ToolAnnotations(**self._choose_hints(each)),
+                annotations=types.ToolAnnotations.model_validate(self._choose_hints(each), by_name=True),
             )
             for each in TOOLS.values()
         ])  # fmt: skip
+
+    def _warm_up(self) -> None:
+        with suppress(PkgError):  # told when it is asked
+            self.service.run("explore", {"text": "main", "budget": 1})
 
     def _choose_hints(self, tool: Tool) -> Mapping[str, bool]:
         """Say of `more` that it changes something where it may build."""

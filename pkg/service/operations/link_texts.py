@@ -189,11 +189,15 @@ def join_places(places: Iterable[tuple[Place, str]]) -> list[str]:
     """Write places with what is told of each, those of one file behind each other on a line."""
     lines = list[str]()
     for path, group in groupby(places, key=lambda each: each[0].path):
-        said = [
-            f"{f':{place.line}' if place.line else ''}{_say_name(place)}{_say_told([told] if told else [])}"
-            for place, told in group
+        listed = [*group]
+        inside = [
+            f":{place.line}{_say_name(place)}{_say_told([told] if told else [])}"
+            for place, told in listed
+            if place.line
         ]
-        lines.append(path + ", ".join(said))
+        told = next((told for place, told in listed if not place.line), None)
+        whole = [] if told is None else [f"module code{_say_told([told] if told else [])}"]
+        lines.append(f"{path}{', '.join([*inside, *whole])}" if inside else f"{path} {whole[0]}")
     return lines
 
 
