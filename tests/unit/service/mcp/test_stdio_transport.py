@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,11 @@ def start(*words: str) -> Iterator[Server]:
         yield server
     finally:
         server.process.kill()
-        server.process.communicate()
+        server.process.wait()
+        for stream in (server.process.stdin, server.process.stdout, server.process.stderr):
+            assert stream is not None
+            with suppress(BrokenPipeError):
+                stream.close()
 
 
 def test_the_official_client_is_answered(store: str) -> None:
