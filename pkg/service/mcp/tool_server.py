@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg import __version__
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 NAME = "pkg"
 AT_ONCE = 8  # calls that are answered at one time; the others wait
 BEAT_SECONDS = 5  # between signs of life, where a client asks for them: some wait no longer than a minute for any
+_WITHOUT_PLACES = ("rerank", "status", "stats", "build")
 
 
 class CallCancelled(Exception):  # noqa: N818 - no fault
@@ -40,6 +42,7 @@ class ToolServer:
     def __init__(self, service: GraphService) -> None:
         self.service = service
         self._slots = threading.BoundedSemaphore(AT_ONCE)
+        self._roots: tuple[int, list[str]] = -1, []  # of a generation of the graph
         self._warming = threading.Thread(target=self._warm_up, daemon=True)
 
     def make_server(self) -> Server[Any]:
@@ -146,8 +149,21 @@ class ToolServer:
             return list_more(self.service.options.allow_build)
         name, given = tool.choose(arguments)
         if name == "ask":
-            return write_answer(self.service.ask_aloud(given, lambda _: _go_on(gone)))
-        return write_answer(self.service.run(name, given))
+            answer = self.service.ask_aloud(given, lambda _: _go_on(gone))
+        else:
+            answer = self.service.run(name, given)
+        return write_answer(answer, [] if name in _WITHOUT_PLACES else self._say_roots(answer.freshness.generation))
+
+    def _say_roots(self, generation: int) -> list[str]:
+        """Say below which folder the paths of an answer lie, where it is not the one that the agent works in."""
+        if self._roots[0] != generation:
+            sources = self.service.run("status", {}).lines[0]["sources"]
+            here = str(Path.cwd())
+            roots = [each for each in sources if each["kind"] == "repository" and each["root"] != here]
+            named = [f"{each['name']} in {each['root']}" for each in roots] if len(sources) > 1 else []
+            said = named or [each["root"] for each in roots]
+            self._roots = generation, [f"paths are below {', '.join(said)}"] if said else []
+        return self._roots[1]
 
 
 def _go_on(gone: threading.Event) -> None:
@@ -155,8 +171,8 @@ def _go_on(gone: threading.Event) -> None:
         raise CallCancelled
 
 
-def write_answer(answer: Answer) -> str:
+def write_answer(answer: Answer, said: Sequence[str] = ()) -> str:
     """Write an answer: what was found, marked as what it is, and then what is to be said of it."""
     notes = [f"left out: {spell_hidden(each)}" for each in answer.left_out]
-    notes += [f"note: {spell_hidden(said)}"] if (said := answer.freshness.say()) else []
+    notes += [f"note: {spell_hidden(each)}" for each in (answer.freshness.say(), *said) if each]
     return "\n".join([mark_data(answer.text.strip("\n")), *notes])

@@ -122,7 +122,7 @@ def _list_impact(answer: Impact) -> list[Section]:
 @say_head.register(Impact)
 def _say_impact(answer: Impact) -> str:
     places = ", ".join(map(say_place, answer.targets)) or "the diff"
-    counts = [f"{answer.total:,} places may break", f"{answer.tests:,} of them in tests"]
+    counts = [f"{count_things(answer.total, 'place')} may break", f"{answer.tests:,} of them in tests"]
     counts += [f"{answer.left_out:,} not listed"] if answer.left_out else []
     return f"{places}: {', '.join(counts)}"
 
