@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.progress import say
 from pkg.console.streams import emit, style_words
-from pkg.errors import UsageError
-from pkg.service.mcp.agent_configs import Installation, install, list_words, plan_installation
+from pkg.errors import MissingExtraError, UsageError
+from pkg.service.mcp.agent_configs import Installation, Scope, install, list_words, plan_installation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,8 +25,10 @@ def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
     """
     _check(given)
     if given["agent"] is not None:
-        words = list_words(store, given["source"], given["model"], given["allow_build"])
-        plan = plan_installation(given["agent"], given["scope"] or "project", words)
+        scope: Scope = given["scope"] or "project"
+        is_here = given["here"] or (scope == "user" and given["source"] is None)  # one entry for all projects
+        words = list_words(store, given["source"], given["model"], given["allow_build"], is_here)
+        plan = plan_installation(given["agent"], scope, words)
         if given["is_written"]:
             install(plan)
         emit(as_json, [plan.to_json(given["is_written"])], lambda: _view(plan, given["is_written"]))
@@ -34,6 +37,8 @@ def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
 
 
 def _check(given: dict[str, Any]) -> None:
+    if given["here"] and given["source"] is not None:
+        raise UsageError("--here finds the source, and --source names one; give one of them")
     if given["agent"] is None:
         wrong = [flag for name, flag in _INSTALLING.items() if given[name]]
         if wrong:
@@ -47,10 +52,17 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _serve(store: str, given: dict[str, Any]) -> None:
-    from pkg.service.graph_service import GraphService, ServiceOptions
-    from pkg.service.mcp.tool_server import ToolServer
+    try:
+        from pkg.service.graph_service import GraphService, ServiceOptions
+        from pkg.service.mcp.tool_server import ToolServer
+    except ImportError as fault:
+        raise MissingExtraError("pydantic", "service", "the server for agents") from fault
+    source = given["source"]
+    if given["here"]:
+        from pkg.service.mcp.served_source import find_served_source
 
-    tools = ToolServer(GraphService(ServiceOptions(store, given["source"], given["model"], given["allow_build"])))
+        source = find_served_source(store, Path.cwd())
+    tools = ToolServer(GraphService(ServiceOptions(store, source, given["model"], given["allow_build"])))
     if not given["is_http"]:
         from pkg.service.mcp.stdio_transport import serve_stdio
 

@@ -10,6 +10,11 @@ from pkg.service.mcp.agent_configs import AGENTS, SCOPES
 mcp_options = combine(
     source_setting(help="Answer about one source of the graph only."),
     click.option(
+        "--here",
+        is_flag=True,
+        help="Answer about the source that the current folder is in, and about all of them where it is in none.",
+    ),
+    click.option(
         "--model",
         callback=decode_option,
         metavar="MODEL",

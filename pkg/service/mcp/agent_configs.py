@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -122,7 +121,7 @@ def find_command(scope: Scope) -> list[str]:
     return [NAME] if scope == "project" else [script]
 
 
-def list_words(store: str, source: str | None, model: str | None, allow_build: bool) -> list[str]:
+def list_words(store: str, source: str | None, model: str | None, allow_build: bool, is_here: bool) -> list[str]:
     """List the options with which an agent starts the command: those that differ from what it takes by itself.
 
     A UsageError for an address with a password: the file may be read by others.
@@ -134,6 +133,7 @@ def list_words(store: str, source: str | None, model: str | None, allow_build: b
         )
     words = [] if store == default_store() else ["--store", _make_absolute(store)]
     words += ["--source", source] if source is not None else []
+    words += ["--here"] * is_here
     words += ["--model", model] if model is not None else []
     return words + ["--allow-build"] * allow_build
 
@@ -153,17 +153,21 @@ def install(plan: Installation) -> None:
     agent = AGENTS[plan.agent]
     try:
         text = plan.path.read_text(encoding="utf-8-sig") if plan.path.exists() else ""
-        before = _read(agent, text)
-        after = _put(agent, text, plan.entry)
-        expected = deepcopy(before)
-        expected.setdefault(agent.table, {})[NAME] = dict(plan.entry)
-        if _read(agent, after) != expected:
-            raise InputError(f"it keeps '{agent.table}' in a form that is not changed here")
+        after = _change(agent, text, plan.entry)
     except (InputError, AttributeError, TypeError, UnicodeDecodeError) as fault:
         raise PathError(f"{plan.path} is left as it is: {fault}; put this into it:\n{plan.snippet}") from fault
     except OSError as fault:
         raise PathError(f"cannot read {plan.path}: {fault.strerror}") from fault
     _replace(plan.path, after)
+
+
+def _change(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
+    """Change a text, and see that it then says what it should."""
+    expected, after = _read(agent, text), _put(agent, text, entry)
+    expected.setdefault(agent.table, {})[NAME] = dict(entry)
+    if _read(agent, after) != expected:
+        raise InputError(f"it keeps '{agent.table}' in a form that is not changed here")
+    return after
 
 
 def _read(agent: Agent, text: str) -> dict[str, Any]:

@@ -89,7 +89,10 @@ class ToolServer:
         return tool.hints
 
     async def call_tool(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
-        """Answer a call; what an agent can mend is an answer that says how, and no fault of the protocol."""
+        """Answer a call; what an agent can mend is an answer that says how, and no fault of the protocol.
+
+        Raises MCPError for a tool that there is not.
+        """
         import mcp_types as types
         from anyio import create_task_group
         from mcp.shared.exceptions import MCPError

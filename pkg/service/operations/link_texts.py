@@ -25,7 +25,7 @@ from pkg.retrieval.deps.answer import (
     Unused,
     UnusedPlace,
 )
-from pkg.service.operations.text_sections import Section
+from pkg.service.operations.answer_sections import Section
 
 SURE = "certain"
 MOST_LINES = 4  # of the calls from one place that are named: enough to find the others

@@ -13,7 +13,7 @@ from shop_repository import open_shop
 from pkg.api import Graph
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.operations.answer_texts import write_links
-from pkg.service.operations.text_sections import Section, fit_lines, fit_sections, share_budget
+from pkg.service.operations.answer_sections import Section, fit_lines, fit_sections, share_budget
 
 
 @pytest.fixture(name="graph", scope="module")

@@ -139,10 +139,17 @@ def test_a_file_that_cannot_be_changed_safely_is_left_as_it_is(agent: str, text:
 
 
 def test_an_address_is_named_from_the_root_on_and_never_with_a_password(tmp_path: Path) -> None:
-    words = list_words("sqlite:///graph.db", None, None, True)
-    assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--allow-build"]
+    words = list_words("sqlite:///graph.db", None, None, True, True)
+    assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--here", "--allow-build"]
     with pytest.raises(Exception, match="holds a password"):
-        list_words("neo4j://me:secret@host", None, None, False)
+        list_words("neo4j://me:secret@host", None, None, False, False)
+
+
+def test_one_entry_for_all_projects_finds_the_one_it_is_started_in() -> None:
+    shown = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--json"])
+    assert json.loads(shown.stdout)["server"]["args"][-1] == "--here"
+    named = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--source", "shop", "--json"])
+    assert "--here" not in json.loads(named.stdout)["server"]["args"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="scripts have other names elsewhere")
@@ -179,6 +186,7 @@ def test_the_command_shows_what_it_would_write_and_writes_it_when_told() -> None
         (["--scope", "user"], "--scope is for --install"),
         (["--install", "gemini", "--http"], "starts the server itself, without --http"),
         (["--port", "0"], "--host and --port are for --http"),
+        (["--here", "--source", "shop"], "--here finds the source"),
         (["--install", "emacs"], "'emacs' is not one of"),
         (["--http", "--host", "0.0.0.0"], "means every address"),
     ],

@@ -302,9 +302,12 @@ def test_a_model_stops_writing_for_who_has_gone(options: ServiceOptions) -> None
 def test_who_waits_long_hears_that_it_goes_on(options: ServiceOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool_server, "BEAT_SECONDS", 0.05)
     run = GraphService.run
-    monkeypatch.setattr(
-        GraphService, "run", lambda self, name, arguments: (time.sleep(0.4), run(self, name, arguments))[1]
-    )
+
+    def run_slowly(self: GraphService, name: str, arguments: Any) -> Any:
+        time.sleep(0.4)
+        return run(self, name, arguments)
+
+    monkeypatch.setattr(GraphService, "run", run_slowly)
     told = list[float]()
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
