@@ -35,6 +35,8 @@ from pkg.models.text_model import Decoding, Message, TextModel, Usage
 MOST_CALLS = 4  # of tools for one question
 TOOL_BUDGET = 700  # tokens of a tool's answer: several of them have to fit into the window of a small model
 ANSWER_TOKENS = 250
+FIRST_WORDS, NEXT_WORDS = '{"tool": "', '{"'
+"""How the model's texts begin, where it can be made to: a small one would rather answer from memory than look."""
 _PLACE = re.compile(r"[\w./-]+\.py:\d+")
 
 RULES = """\
@@ -97,19 +99,22 @@ async def answer_question(client: Client, model: TextModel, question: str) -> Ou
     messages = [Message("system", rules), Message("user", question)]
     outcome = Outcome(question)
     for _ in range(MOST_CALLS + 1):
-        written = await asyncio.to_thread(model.chat, messages, Decoding(max_tokens=ANSWER_TOKENS))
+        start = (FIRST_WORDS if not outcome.calls else NEXT_WORDS) * model.can_prime
+        begun = [*messages, *([Message("assistant", start)] if start else [])]
+        written = await asyncio.to_thread(model.chat, begun, Decoding(max_tokens=ANSWER_TOKENS))
         outcome.usage += written.usage
-        asked = read_json(written.text)
+        text = start + written.text
+        asked = read_json(text)
         if asked is None or "tool" not in asked:
             outcome.answer = str((asked or {}).get("answer", written.text)).strip()
-            outcome.places = list_places(written.text)
+            outcome.places = list_places(text)
             return outcome
         said = await call_tool(client, str(asked["tool"]), asked.get("arguments"))
         outcome.calls.append(str(asked["tool"]))
         outcome.seen += list_places(said)
         left = MOST_CALLS - len(outcome.calls)
         hint = f"({left} calls are left.)" if left else "(Answer now.)"
-        messages += [Message("assistant", written.text), Message("user", f"{said}\n{hint}")]
+        messages += [Message("assistant", text), Message("user", f"{said}\n{hint}")]
     outcome.answer = "no answer after so many calls"
     return outcome
 

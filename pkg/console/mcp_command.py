@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.progress import say
-from pkg.console.streams import emit, style_words
+from pkg.console.streams import can_ask, emit, style_words
 from pkg.errors import MissingExtraError, UsageError
 from pkg.service.mcp.agent_configs import Installation, Scope, install, list_words, plan_installation
 
@@ -66,6 +66,8 @@ def _serve(store: str, given: dict[str, Any]) -> None:
     if not given["is_http"]:
         from pkg.service.mcp.stdio_transport import serve_stdio
 
+        if can_ask():
+            say("an agent starts this and speaks by standard input; --install NAME shows how. Ctrl-C ends it")
         serve_stdio(tools)
         return
     from pkg.service.mcp.http_transport import PORT, HttpAddress, serve_http

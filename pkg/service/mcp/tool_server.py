@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg import __version__
-from pkg.errors import MissingExtraError, PkgError, StoreMissingError
+from pkg.errors import MissingExtraError, PkgError, QueryError, StoreMissingError
 from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool, is_listing, list_more
 from pkg.service.mcp.marked_data import mark_data, spell_hidden
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NAME = "pkg"
 AT_ONCE = 8  # calls that are answered at one time; the others wait
 BEAT_SECONDS = 5  # between signs of life, where a client asks for them: some wait no longer than a minute for any
+NOT_YET = "what was written since the last build is not in the graph"
 _WITHOUT_PLACES = ("rerank", "status", "stats", "build")
 
 
@@ -139,6 +140,8 @@ class ToolServer:
                 return self._run(tool, arguments, gone), False
             except StoreMissingError as fault:
                 return f"{spell_hidden(str(fault))}\nUntil then nothing can be found here, whatever there is.", True
+            except QueryError as fault:
+                return self._say_missing(fault), True
             except PkgError as fault:
                 return spell_hidden(str(fault)), True
             except CallCancelled:
@@ -146,6 +149,14 @@ class ToolServer:
             except Exception:
                 traceback.print_exc(file=sys.stderr)
                 return "this failed inside of the server, which tells the reason on its standard error", True
+
+    def _say_missing(self, fault: QueryError) -> str:
+        """Say with what is not found why it may be there nevertheless."""
+        with suppress(PkgError):
+            said = self.service.run("status", {}).freshness.say()
+            notes = [said] if said else []
+            return "\n".join([spell_hidden(str(fault)), *(f"note: {each}" for each in (*notes, NOT_YET))])
+        return spell_hidden(str(fault))
 
     def _run(self, tool: Tool, arguments: Mapping[str, Any], gone: threading.Event) -> str:
         if is_listing(tool, arguments):

@@ -12,8 +12,8 @@ from pkg.retrieval.explore import Exploration, Tie, write_piece
 from pkg.retrieval.outline_answer import CodeOutline, say_definition, say_file, say_folder
 from pkg.retrieval.show import Definition, Shown
 from pkg.retrieval.token_count import count_tokens
-from pkg.service.operations.link_texts import SURE, list_sections, say_coverage, say_head
 from pkg.service.operations.answer_sections import fit_lines, fit_sections, measure_section, share_budget
+from pkg.service.operations.link_texts import SURE, list_sections, say_coverage, say_head
 
 Line = Mapping[str, Any]
 Outline = Callable[[Definition], list[str]]

@@ -10,9 +10,9 @@ from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as asked
+from pkg.service.operations.answer_sections import fit_lines
 from pkg.service.operations.deps_lines import deps_lines
 from pkg.service.operations.operation import Operation, Reply
-from pkg.service.operations.answer_sections import fit_lines
 
 if TYPE_CHECKING:
     from pkg.generation.ask.repository_answer import RepositoryAnswer

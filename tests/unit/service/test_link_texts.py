@@ -12,8 +12,8 @@ from shop_repository import open_shop
 
 from pkg.api import Graph
 from pkg.retrieval.token_count import count_tokens
-from pkg.service.operations.answer_texts import write_links
 from pkg.service.operations.answer_sections import Section, fit_lines, fit_sections, share_budget
+from pkg.service.operations.answer_texts import write_links
 
 
 @pytest.fixture(name="graph", scope="module")

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_clients import ask_in_process, call, fail, read_text
@@ -22,7 +24,7 @@ import pkg
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.mcp import tool_server
-from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool
+from pkg.service.mcp.agent_tools import INSTRUCTIONS, QUESTIONS, TOOLS, Tool
 from pkg.service.operations.catalogue import OPERATIONS
 
 MOST_TOKENS = 1150
@@ -146,6 +148,33 @@ def test_what_an_agent_does_wrong_is_told_so_that_it_can_mend_it(
     assert "Traceback" not in text
 
 
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3_000)
+    | st.text(max_size=8)
+    | st.sampled_from(["add_tax", "path", "."]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@given(
+    st.sampled_from([each for each in TOOLS.values() if each.name != "rerank"]),
+    st.dictionaries(
+        st.sampled_from(["text", "name", "question", "to", "budget", "path", "operation", "arguments", "source"])
+        | st.text(max_size=4),
+        JSON | st.sampled_from([*QUESTIONS, *OPERATIONS]),
+        max_size=4,
+    ),
+)
+def test_no_arguments_make_it_fail_inside(options: ServiceOptions, tool: Tool, arguments: dict[str, Any]) -> None:
+    tools = tool_server.ToolServer(GraphService(options))
+    text, _ = tools.answer(tool, arguments, threading.Event())
+    assert "this failed inside" not in text
+
+
 def test_an_object_may_come_as_its_text(options: ServiceOptions) -> None:
     assert "find_price" in call(options, "more", {"operation": "outline", "arguments": '{"path": "shop"}'})
 
@@ -225,6 +254,10 @@ def test_what_was_not_understood_is_told_with_every_answer(tmp_path: Path, optio
     (tmp_path / "repo/shop/broken.py").write_text("def whole():\n    return 1\n\n\ndef half(:\n")
     pkg.build_graph(tmp_path / "repo", store=options.store)
     assert "note: of the files, 1 only in part" in call(options, "show", {"name": "add_tax"})
+    assert "note: of the files, 1 only in part" in call(options, "explore", {"text": "xyzzy plugh"})
+    text = fail(options, "show", {"name": "half"})
+    assert "note: of the files, 1 only in part" in text
+    assert "what was written since the last build is not in the graph" in text
 
 
 def test_an_agent_may_build_where_it_is_allowed(tmp_path: Path, options: ServiceOptions) -> None:
