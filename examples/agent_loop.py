@@ -45,10 +45,11 @@ RULES = """\
 Tools:
 {tools}
 
-Answer the question about the code. To call a tool, write one line of JSON and nothing else, such as
-{{"tool": "explore", "arguments": {{"text": "how is a request sent"}}}}
-When you know the answer, write one line of JSON and nothing else, with the places that you have seen:
-{{"answer": "It is sent by Client.send.", "places": ["client.py:120"]}}"""
+You answer questions about the code that the tools know; you have not read it yourself.
+To call a tool, write one line of JSON and nothing else:
+{{"tool": "explore", "arguments": {{"text": "THE QUESTION"}}}}
+When a tool has shown what answers the question, write one line of JSON and nothing else:
+{{"answer": "WHAT THE CODE DOES, IN A SENTENCE", "places": ["PATH.py:LINE"]}}"""
 
 OpenClient = Callable[[], AbstractAsyncContextManager[Client]]
 
@@ -88,18 +89,24 @@ def read_json(text: str) -> dict[str, Any] | None:
 def list_tools(tools: Iterable[Tool]) -> str:
     """Write the tools for a prompt."""
     return "\n".join(
-        f"- {each.name}({', '.join(each.input_schema.get('properties', {}))}): {each.description}" for each in tools
+        f"- {each.name}({', '.join(_list_arguments(each.input_schema))}): {each.description}" for each in tools
     )
+
+
+def _list_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
+    """List the arguments of a tool, with a mark at those that may be left out."""
+    for name in schema.get("properties", {}):
+        yield name if name in schema.get("required", ()) else f"{name}?"
 
 
 async def answer_question(client: Client, model: TextModel, question: str) -> Outcome:
     """Let the model call tools until it answers, or has called enough."""
     tools = (await client.list_tools()).tools
     rules = RULES.format(instructions=client.instructions, tools=list_tools(tools))
-    messages = [Message("system", rules), Message("user", question)]
+    messages = [Message("system", rules), Message("user", f"Question: {question}")]
     outcome = Outcome(question)
     for _ in range(MOST_CALLS + 1):
-        start = (FIRST_WORDS if not outcome.calls else NEXT_WORDS) * model.can_prime
+        start = (NEXT_WORDS if outcome.seen else FIRST_WORDS) * model.can_prime
         begun = [*messages, *([Message("assistant", start)] if start else [])]
         written = await asyncio.to_thread(model.chat, begun, Decoding(max_tokens=ANSWER_TOKENS))
         outcome.usage += written.usage
@@ -110,10 +117,10 @@ async def answer_question(client: Client, model: TextModel, question: str) -> Ou
             outcome.places = list_places(text)
             return outcome
         said = await call_tool(client, str(asked["tool"]), asked.get("arguments"))
-        outcome.calls.append(str(asked["tool"]))
+        outcome.calls.append(f"{asked['tool']} {json.dumps(asked.get('arguments'))}")
         outcome.seen += list_places(said)
         left = MOST_CALLS - len(outcome.calls)
-        hint = f"({left} calls are left.)" if left else "(Answer now.)"
+        hint = f"Question: {question} ({left} more calls)" if left else f"Question: {question} (answer now)"
         messages += [Message("assistant", text), Message("user", f"{said}\n{hint}")]
     outcome.answer = "no answer after so many calls"
     return outcome

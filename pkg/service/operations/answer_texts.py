@@ -21,6 +21,7 @@ Outline = Callable[[Definition], list[str]]
 
 LINKS_SHARE = 4
 """One of so many parts of the budget is kept for what calls a definition and what it calls, where there is as much."""
+NEAREST = 8  # places that are named where nothing fits, which is told of 7 % of the questions that have an answer too
 LONGEST_HEAD = 140  # characters of a line of an outline: a signature of fifteen parameters is not read
 _OUTLINED = (Label.CLASS.value, Label.FILE.value)
 
@@ -51,6 +52,15 @@ def write_explored(found: Exploration) -> str:
         if ties:
             parts.append("\n".join([f"{title}:", *(f"  {_write_tie(tie, is_placed)}" for tie in ties)]))
     return "\n\n".join(parts)
+
+
+def write_nearest(found: Exploration) -> Iterator[str]:
+    """Write that nothing fits a question, and where that comes nearest to it stands, without its code."""
+    yield from found.notes or ("nothing found",)
+    if found.pieces:
+        yield "nearest places; show one, or ask in words of the code:"
+    for each in found.pieces[:NEAREST]:
+        yield f"  {each.place.path}:{each.place.line} {each.place.qualname}"
 
 
 def _write_tie(tie: Tie, is_placed: bool) -> str:

@@ -61,13 +61,13 @@ def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
         path=request.path,
         tests=request.tests,
     )
-    head = "nothing fits; nearest, unlikely to help:\n\n" if found.pieces and found.fits is False else ""
-    text = texts.write_explored(found) or "nothing found"
+    lines = tuple(lines_of.explore_lines(found))
+    if found.fits is False or not found.pieces:  # code that does not help would be paid for
+        return Reply(lines, "\n".join(texts.write_nearest(found)), found.stale)
     named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MOST_LEFT_OUT])
     more = len(found.left_out) - MOST_LEFT_OUT
     left_out = (f"{named}{f' and {more} more' if more > 0 else ''}: raise budget, or show one",) if named else ()
-    lines = tuple(lines_of.explore_lines(found))
-    return Reply(lines, "\n".join([head + text, *found.notes]), found.stale, left_out)
+    return Reply(lines, "\n".join([texts.write_explored(found), *found.notes]), found.stale, left_out)
 
 
 def _query(desk: Desk, request: asked.QueryRequest) -> Reply:

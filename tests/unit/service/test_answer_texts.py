@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from trees import write_tree
 from pkg.api import Graph, build_graph, open_graph
 from pkg.retrieval.show import Definition
 from pkg.retrieval.token_count import count_tokens
-from pkg.service.operations.answer_texts import list_inside, write_explored, write_ranking, write_shown
+from pkg.service.operations.answer_texts import list_inside, write_explored, write_nearest, write_ranking, write_shown
 
 LONG = "".join(f"    total = total + {number} * amount\n" for number in range(200))
 CODE = (
@@ -72,6 +73,14 @@ def test_an_exploration_names_calls_by_the_line_where_they_stand(graph: Graph) -
     text = write_explored(graph.explore("open the till and count"))
     assert "calls:\n  till.py:6 Till.open -> count" in text
     assert "till.py:4-6  Till.open\n" in text
+
+
+def test_a_question_that_nothing_fits_is_told_places_alone(graph: Graph) -> None:
+    found = replace(graph.explore("open the till and count"), fits=False, notes=("nothing fits: why",))
+    first, second, *places = write_nearest(found)
+    assert (first, second) == ("nothing fits: why", "nearest places; show one, or ask in words of the code:")
+    assert "  till.py:4 Till.open" in places
+    assert list(write_nearest(replace(found, pieces=(), notes=()))) == ["nothing found"]
 
 
 def test_a_ranking_says_of_each_candidate_what_speaks_for_it() -> None:
