@@ -127,6 +127,40 @@ def test_what_is_no_message_is_passed_over_and_the_next_one_answered(store: str)
         assert "add_tax" in server.call(9, "show", name="add_tax")
 
 
+def test_arguments_of_any_size_are_answered(store: str) -> None:
+    with start("--store", store) as server:
+        server.greet()
+        text = server.call(2, "explore", text="x" * 3_000_000)
+        assert "at most 20000 characters" in text
+        assert len(text) < 500
+        assert "add_tax" in server.call(3, "show", name="add_tax")
+
+
+def test_a_call_that_is_cancelled_has_no_answer_and_holds_nothing_up(store: str) -> None:
+    endless = "while True:\n    pass\n"
+    with start("--store", store) as server:
+        server.greet()
+        arguments = {"query": "Write double(n).", "candidates": [endless], "examples": ["double(3) == 6"]}
+        params = {"name": "rerank", "arguments": arguments}
+        server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
+        time.sleep(0.5)
+        server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+        begun = time.monotonic()
+        assert "add_tax" in server.call(3, "show", name="add_tax")
+        assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("missing", ["mcp", "pydantic"])
+def test_without_its_packages_it_says_how_to_get_them(missing: str) -> None:
+    program = f"import sys; sys.modules['{missing}'] = None; from pkg.cli import main; main(['mcp'])"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert run.returncode == 1
+    assert run.stdout == ""
+    assert run.stderr.startswith(f"pkg: the server for agents needs the package '{missing}'")
+    assert "service" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
 def test_it_ends_when_the_client_is_gone(store: str) -> None:
     with start("--store", store) as server:
         server.greet()
