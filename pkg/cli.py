@@ -646,6 +646,8 @@ def mcp(store: str, as_json: bool, **options: Any) -> None:
     """
     from pkg.console.mcp_command import run_mcp
 
+    if is_by_file(click.get_current_context(), "model"):
+        options["model"] = None  # an agent starts this in any folder, whose settings may be those of strangers
     run_mcp(store, as_json, options)
 
 

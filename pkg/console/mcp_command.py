@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.console.progress import say
 from pkg.console.streams import can_ask, emit, style_words
-from pkg.errors import MissingExtraError, UsageError
+from pkg.errors import MissingExtraError, StoreError, UsageError
 from pkg.service.mcp.agent_configs import Installation, Scope, install, list_words, plan_installation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from pkg.service.graph_service import GraphService
 
 _SERVING = {"is_http": "--http", "host": "--host", "port": "--port"}
 _INSTALLING = {"scope": "--scope", "is_written": "--write"}
@@ -27,8 +29,9 @@ def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
     if given["agent"] is not None:
         scope: Scope = given["scope"] or "project"
         is_here = given["here"] or (scope == "user" and given["source"] is None)  # one entry for all projects
-        words = list_words(store, given["source"], given["model"], given["allow_build"], is_here)
-        plan = plan_installation(given["agent"], scope, words)
+        flags = {"--here": is_here, "--allow-build": given["allow_build"], "--watch": given["watch"]}
+        named = {"--source": given["source"], "--model": given["model"]}
+        plan = plan_installation(given["agent"], scope, list_words(store, named, flags))
         if given["is_written"]:
             install(plan)
         emit(as_json, [plan.to_json(given["is_written"])], lambda: _view(plan, given["is_written"]))
@@ -62,7 +65,10 @@ def _serve(store: str, given: dict[str, Any]) -> None:
         from pkg.service.mcp.served_source import find_served_source
 
         source = find_served_source(store, Path.cwd())
-    tools = ToolServer(GraphService(ServiceOptions(store, source, given["model"], given["allow_build"])))
+    service = GraphService(ServiceOptions(store, source, given["model"], given["allow_build"]))
+    if given["watch"]:
+        _watch(service)
+    tools = ToolServer(service)
     if not given["is_http"]:
         from pkg.service.mcp.stdio_transport import serve_stdio
 
@@ -78,6 +84,16 @@ def _serve(store: str, given: dict[str, Any]) -> None:
 
     port = PORT if given["port"] is None else given["port"]
     serve_http(tools, HttpAddress(given["host"] or LOOPBACK, port), tell)
+
+
+def _watch(service: GraphService) -> None:
+    """Build in the background what changes; a graph that is not there yet is no reason not to start."""
+    from pkg.service.source_watcher import watch_sources
+
+    try:
+        watch_sources(service, lambda name, said: say(f"{name}: {said}"))
+    except StoreError as fault:
+        say(f"nothing is watched: {fault}")
 
 
 def _view(plan: Installation, is_written: bool) -> Iterable[RenderableType]:

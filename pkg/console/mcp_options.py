@@ -21,6 +21,7 @@ mcp_options = combine(
         help="Who writes the answers of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER; without it ask gives evidence.",
     ),
     click.option("--allow-build", is_flag=True, help="Let agents bring the graph up to date; else they only read."),
+    click.option("--watch", is_flag=True, help="Build what changes on disk in the background, while agents ask."),
     click.option("--http", "is_http", is_flag=True, help="Serve streamable HTTP, not standard input and output."),
     click.option("--host", callback=decode_option, metavar="ADDRESS", help="Where --http listens; default: 127.0.0.1."),
     click.option("--port", type=click.IntRange(0, 65535), help="Port of --http; 0 takes a free one. Default: 8721."),

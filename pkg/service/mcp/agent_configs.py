@@ -121,7 +121,7 @@ def find_command(scope: Scope) -> list[str]:
     return [NAME] if scope == "project" else [script]
 
 
-def list_words(store: str, source: str | None, model: str | None, allow_build: bool, is_here: bool) -> list[str]:
+def list_words(store: str, named: Mapping[str, str | None], flags: Mapping[str, bool]) -> list[str]:
     """List the options with which an agent starts the command: those that differ from what it takes by itself.
 
     A UsageError for an address with a password: the file may be read by others.
@@ -132,10 +132,9 @@ def list_words(store: str, source: str | None, model: str | None, allow_build: b
             " without it, and the password by PKG_NEO4J_PASSWORD where the agent starts"
         )
     words = [] if store == default_store() else ["--store", _make_absolute(store)]
-    words += ["--source", source] if source is not None else []
-    words += ["--here"] * is_here
-    words += ["--model", model] if model is not None else []
-    return words + ["--allow-build"] * allow_build
+    for option, value in named.items():
+        words += [option, value] if value is not None else []
+    return words + [flag for flag, is_set in flags.items() if is_set]
 
 
 def _make_absolute(store: str) -> str:

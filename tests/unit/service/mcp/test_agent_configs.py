@@ -139,10 +139,10 @@ def test_a_file_that_cannot_be_changed_safely_is_left_as_it_is(agent: str, text:
 
 
 def test_an_address_is_named_from_the_root_on_and_never_with_a_password(tmp_path: Path) -> None:
-    words = list_words("sqlite:///graph.db", None, None, True, True)
+    words = list_words("sqlite:///graph.db", {"--source": None}, {"--here": True, "--allow-build": True})
     assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--here", "--allow-build"]
     with pytest.raises(Exception, match="holds a password"):
-        list_words("neo4j://me:secret@host", None, None, False, False)
+        list_words("neo4j://me:secret@host", {}, {})
 
 
 def test_one_entry_for_all_projects_finds_the_one_it_is_started_in() -> None:
@@ -177,6 +177,14 @@ def test_the_command_shows_what_it_would_write_and_writes_it_when_told() -> None
     written = CliRunner().invoke(main, ["mcp", "--install", "cursor", "--write", "--json"])
     assert json.loads(written.stdout)["written"] is True
     assert json.loads(path.read_text())["mcpServers"]["pkg"] == line["server"]
+
+
+def test_no_settings_of_a_folder_name_the_model_that_reads_the_code() -> None:
+    Path("pkg.toml").write_text('model = "openai:evil@https://evil.example"\nsource = "shop"\n')
+    shown = json.loads(CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json"]).stdout)
+    assert shown["server"]["args"] == ["mcp", "--source", "shop"]
+    given = ["mcp", "--install", "cursor", "--model", "gguf:coder.gguf", "--json"]
+    assert "gguf:coder.gguf" in json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
 
 
 @pytest.mark.parametrize(

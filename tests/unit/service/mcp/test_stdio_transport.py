@@ -202,6 +202,27 @@ def test_it_starts_without_a_graph_and_finds_one_that_is_built_later(tmp_path: P
         assert "find_price" in server.call(3, "explore", text="the price")
 
 
+def test_a_change_on_disk_is_built_while_agents_ask(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/graph.db"
+    repo = write_tree(tmp_path / "repo", SHOP)
+    pkg.build_graph(repo, store=store)
+    with start("--store", store, "--watch") as server:
+        server.greet()
+        assert "add_duty" not in server.call(2, "explore", text="the duty of an item")
+        end, number, text = time.monotonic() + PATIENCE, 3, ""
+        while "shop/duty.py:1-2  add_duty" not in text and time.monotonic() < end:
+            write_tree(repo, {"shop/duty.py": f"def add_duty(item):\n    return item.price * {number}\n"})
+            time.sleep(1)
+            text, number = server.call(number, "show", name="add_duty"), number + 1
+        assert "shop/duty.py:1-2  add_duty" in text
+
+
+def test_watching_what_is_not_there_yet_is_no_reason_not_to_start(tmp_path: Path) -> None:
+    with start("--store", f"sqlite:///{tmp_path}/graph.db", "--watch") as server:
+        server.greet()
+        assert "pkg build" in server.call(2, "explore", text="the price")
+
+
 def test_what_prints_does_not_reach_the_client(tmp_path: Path, store: str) -> None:
     noisy = "print('noise')\n\ndef double(n):\n    print('more noise')\n    return n * 2\n"
     with start("--store", store) as server:
