@@ -173,8 +173,7 @@ def _list_arguments(operation: Operation) -> Iterator[str]:
     for name, facts in schema.get("properties", {}).items():
         if name == "source":
             continue  # a graph has one most of the time; the error for two of them names it
-        choices = facts.get("enum") or [str(each) for each in facts.get("anyOf", ()) if "enum" in each]
-        value = "|".join(choices) if choices and "enum" in facts else _write_default(facts)
+        value = "|".join(facts.get("enum", ())) or _write_default(facts)
         yield f"{name}={value}" if value else name
 
 

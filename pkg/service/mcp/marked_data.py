@@ -25,6 +25,11 @@ def spell_hidden(text: str) -> str:
     return _PLAIN.sub(_spell, text.replace("\r\n", "\n"))
 
 
+def spell_line(text: str) -> str:
+    r"""Spell ends of lines too, as \n: the name of a file may hold some, and begin a line of its own with them."""
+    return spell_hidden(text).replace("\n", "\\n")
+
+
 def _spell(match: re.Match[str]) -> str:
     char = match[0]
     return ascii(char)[1:-1] if unicodedata.category(char) in _HIDDEN else char

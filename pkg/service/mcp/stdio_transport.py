@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -27,8 +27,20 @@ def serve_stdio(tools: ToolServer) -> None:
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
-    with suppress(BrokenPipeError):  # the client went away
+    try:
         asyncio.run(serve())
+    except Exception as fault:
+        if not all(isinstance(each, ConnectionError) for each in _list_causes(fault)):  # the client went away
+            raise
+
+
+def _list_causes(fault: BaseException) -> Iterator[BaseException]:
+    """List the faults that a group of them holds, however deep."""
+    inner: Sequence[BaseException] = getattr(fault, "exceptions", ())
+    if not inner:
+        yield fault
+    for each in inner:
+        yield from _list_causes(each)
 
 
 def _leave(number: int, frame: FrameType | None) -> Any:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pkg import __version__
 from pkg.errors import MissingExtraError, PkgError, QueryError, StoreMissingError
 from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool, is_listing, list_more
-from pkg.service.mcp.marked_data import mark_data, spell_hidden
+from pkg.service.mcp.marked_data import mark_data, spell_hidden, spell_line
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -155,8 +155,8 @@ class ToolServer:
         with suppress(PkgError):
             said = self.service.run("status", {}).freshness.say()
             notes = [said] if said else []
-            return "\n".join([spell_hidden(str(fault)), *(f"note: {each}" for each in (*notes, NOT_YET))])
-        return spell_hidden(str(fault))
+            return "\n".join([mark_data(str(fault)), *(f"note: {spell_line(each)}" for each in (*notes, NOT_YET))])
+        return mark_data(str(fault))
 
     def _run(self, tool: Tool, arguments: Mapping[str, Any], gone: threading.Event) -> str:
         if is_listing(tool, arguments):
@@ -187,6 +187,6 @@ def _go_on(gone: threading.Event) -> None:
 
 def write_answer(answer: Answer, said: Sequence[str] = ()) -> str:
     """Write an answer: what was found, marked as what it is, and then what is to be said of it."""
-    notes = [f"left out: {spell_hidden(each)}" for each in answer.left_out]
-    notes += [f"note: {spell_hidden(each)}" for each in (answer.freshness.say(), *said) if each]
+    notes = [f"left out: {spell_line(each)}" for each in answer.left_out]
+    notes += [f"note: {spell_line(each)}" for each in (answer.freshness.say(), *said) if each]
     return "\n".join([mark_data(answer.text.strip("\n")), *notes])
