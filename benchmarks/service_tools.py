@@ -128,10 +128,7 @@ def main() -> None:
             "packages": {each.name: each.version for each in PACKAGES},
             "tokenizer": "estimate" if options.tokenizer is None else options.tokenizer.stem,
             **describe(asked, count),
-            "by_the_estimate": {
-                "before_the_first_question": count_tokens(asked.before),
-                "tokens": {kind: summarise([*map(count_tokens, texts)]) for kind, texts in asked.answers.items()},
-            },
+            "by_the_estimate": describe(asked, count_tokens),
             "seconds": {kind: summarise(values) for kind, values in asked.seconds.items()},
             "right_places": {kind: sum(each["right"] == kind for each in asked.found) for kind in KINDS},
             "first_answer_seconds": {
