@@ -37,8 +37,10 @@ def fit_sections(sections: Sequence[Section], budget: int) -> tuple[str, tuple[s
     """Write sections that share a budget of tokens (0: no limit); give the text, and what of each is left out."""
     filled = [each for each in sections if each.total]
     texts, left_out = list[str](), list[str]()
-    for each, room in zip(filled, share_budget([measure_section(each) for each in filled], budget), strict=True):
-        text, cut = fit_lines([f"  {line}" for line in each.lines], room - _count_title(each)) if room else ("", 0)
+    rooms = share_budget([measure_section(each) for each in filled], budget)
+    for each, room in zip(filled, rooms, strict=True):
+        left = room - _count_title(each)
+        text, cut = fit_lines([f"  {line}" for line in each.lines], left) if left > 0 else ("", 0)
         shown = len(each.lines) - cut if text else 0
         missing = each.total - shown
         if shown:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from shop_repository import open_shop
 
@@ -83,6 +83,7 @@ def test_a_budget_is_shared_whole_and_no_more(costs: list[int], budget: int) -> 
         assert sum(rooms) > budget - len(costs)
 
 
+@example([["a", "a", "a", "a", "a", "a a a a"], [], ["a"], ["a", "a", "a"]], 31)
 @given(st.lists(st.lists(st.text("ab c", min_size=1), max_size=6), max_size=4), st.integers(0, 60))
 def test_sections_keep_to_their_budget_and_count_what_they_leave_out(parts: list[list[str]], budget: int) -> None:
     sections = [Section(f"kind{number}", lines, len(lines) + number) for number, lines in enumerate(parts)]
