@@ -1,0 +1,103 @@
+"""What `pkg mcp` does: serve agents, or write into their configuration how they start it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pkg.console.progress import say
+from pkg.console.streams import can_ask, emit, style_words
+from pkg.errors import MissingExtraError, StoreError, UsageError
+from pkg.service.mcp.agent_configs import Installation, Scope, install, list_words, plan_installation
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.service.graph_service import GraphService
+
+_SERVING = {"is_http": "--http", "host": "--host", "port": "--port"}
+_INSTALLING = {"scope": "--scope", "is_written": "--write"}
+
+
+def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Serve until the client leaves, or Ctrl-C; or show, or write, what an agent has to be told.
+
+    Raises UsageError for options that exclude each other, another PkgError for what cannot be served or written.
+    """
+    _check(given)
+    if given["agent"] is not None:
+        scope: Scope = given["scope"] or "project"
+        is_here = given["here"] or (scope == "user" and given["source"] is None)  # one entry for all projects
+        flags = {"--here": is_here, "--allow-build": given["allow_build"], "--watch": given["watch"]}
+        named = {"--source": given["source"], "--model": given["model"]}
+        plan = plan_installation(given["agent"], scope, list_words(store, named, flags))
+        if given["is_written"]:
+            install(plan)
+        emit(as_json, [plan.to_json(given["is_written"])], lambda: _view(plan, given["is_written"]))
+        return
+    _serve(store, given)
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["here"] and given["source"] is not None:
+        raise UsageError("--here finds the source, and --source names one; give one of them")
+    if given["agent"] is None:
+        wrong = [flag for name, flag in _INSTALLING.items() if given[name]]
+        if wrong:
+            raise UsageError(f"{wrong[0]} is for --install; name the agent, such as --install claude-code")
+    else:
+        wrong = [flag for name, flag in _SERVING.items() if given[name] not in (None, False)]
+        if wrong:
+            raise UsageError(f"an agent that --install is for starts the server itself, without {wrong[0]}")
+    if not given["is_http"] and (given["host"] is not None or given["port"] is not None):
+        raise UsageError("--host and --port are for --http; add it")
+
+
+def _serve(store: str, given: dict[str, Any]) -> None:
+    try:
+        from pkg.service.graph_service import GraphService, ServiceOptions
+        from pkg.service.mcp.tool_server import ToolServer
+    except ImportError as fault:
+        raise MissingExtraError("pydantic", "service", "the server for agents") from fault
+    source = given["source"]
+    if given["here"]:
+        from pkg.service.mcp.served_source import find_served_source
+
+        source = find_served_source(store, Path.cwd())
+    service = GraphService(ServiceOptions(store, source, given["model"], given["allow_build"]))
+    if given["watch"]:
+        _watch(service)
+    tools = ToolServer(service)
+    if not given["is_http"]:
+        from pkg.service.mcp.stdio_transport import serve_stdio
+
+        if can_ask():
+            say("an agent starts this and speaks by standard input; --install NAME shows how. Ctrl-C ends it")
+        serve_stdio(tools)
+        return
+    from pkg.service.mcp.http_transport import PORT, HttpAddress, serve_http
+    from pkg.service.web.web_server import LOOPBACK
+
+    def tell(address: str, token: str | None) -> None:
+        say(f"serving agents at {address}" + (f" with the token {token}" if token else ""))
+
+    port = PORT if given["port"] is None else given["port"]
+    serve_http(tools, HttpAddress(given["host"] or LOOPBACK, port), tell)
+
+
+def _watch(service: GraphService) -> None:
+    """Build in the background what changes; a graph that is not there yet is no reason not to start."""
+    from pkg.service.source_watcher import watch_sources
+
+    try:
+        watch_sources(service, lambda name, said: say(f"{name}: {said}"))
+    except StoreError as fault:
+        say(f"nothing is watched: {fault}")
+
+
+def _view(plan: Installation, is_written: bool) -> Iterable[RenderableType]:
+    done = "written to" if is_written else "put this into"
+    yield style_words(f"{done} {plan.path}:", "bold")
+    yield style_words(plan.snippet)
+    yield style_words(f"then {plan.advice}", "dim")

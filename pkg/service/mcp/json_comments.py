@@ -1,0 +1,155 @@
+"""Change one member of a JSON text with comments, as editors keep their settings, and leave all else as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pkg.errors import InputError
+
+_BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)  # which lets a text hold a tab, as editors do
+_WORD = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
+_MARGIN = re.compile(r"\n([ \t]*)\Z")
+DEEPEST = 200  # objects inside of each other; a settings file has a few
+
+
+@dataclass(slots=True)
+class _Value:
+    """A value, where it stands in the text, and of an object the same for its members."""
+
+    start: int
+    end: int
+    value: Any
+    members: dict[str, _Value] = field(default_factory=dict)
+    places: list[int] = field(default_factory=list)  # where the names of the members stand
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = 0
+
+    def read_all(self) -> _Value:
+        value = self._read(0)
+        if self._peek():
+            raise self._fail("the end")
+        return value
+
+    def _peek(self) -> str:
+        """Go past blanks and comments, and give the next character; "" at the end."""
+        found = _BLANK.match(self._text, self._place)
+        self._place = found.end() if found else self._place
+        return self._text[self._place : self._place + 1]
+
+    def _read(self, depth: int) -> _Value:
+        mark = self._peek()
+        if depth > DEEPEST:
+            raise self._fail("fewer objects inside of each other")
+        if mark == "{":
+            return self._read_object(depth)
+        start = self._place
+        if mark == "[":
+            items = []
+            for _ in self._list_items("]"):
+                items.append(self._read(depth + 1).value)
+            return _Value(start, self._place, items)
+        if mark == '"':
+            text = self._read_text()
+            return _Value(start, self._place, text)
+        word = _WORD.match(self._text, start)
+        if word is None:
+            raise self._fail("a value")
+        self._place = word.end()
+        try:
+            return _Value(start, self._place, json.loads(word[0]))
+        except ValueError:
+            raise self._fail("a number") from None
+
+    def _read_object(self, depth: int) -> _Value:
+        made = _Value(self._place, 0, {})
+        for _ in self._list_items("}"):
+            made.places.append(self._place)
+            name = self._read_text()
+            if self._peek() != ":":
+                raise self._fail("':'")
+            self._place += 1
+            made.members[name] = member = self._read(depth + 1)
+            made.value[name] = member.value
+        made.end = self._place
+        return made
+
+    def _list_items(self, end: str) -> Any:
+        """Stop before each item of a list or object, a comma behind the last one allowed."""
+        self._place += 1
+        while self._peek() != end:
+            yield
+            if self._peek() == ",":
+                self._place += 1
+            elif self._peek() != end:
+                raise self._fail(f"',' or '{end}'")
+        self._place += 1
+
+    def _read_text(self) -> str:
+        if self._peek() != '"':
+            raise self._fail("a text in quotation marks")
+        try:
+            text, self._place = _DECODER.raw_decode(self._text, self._place)
+        except ValueError:
+            raise self._fail("the end of a text") from None
+        return str(text)
+
+    def _fail(self, expected: str) -> InputError:
+        line = self._text.count("\n", 0, self._place) + 1
+        return InputError(f"no JSON: line {line}: expected {expected}, seen {self._text[self._place :][:20]!r}")
+
+
+def read_commented(text: str) -> Any:
+    """Read JSON with comments, and commas behind last items; an InputError names the line that is none."""
+    return _Reader(text).read_all().value if text.strip() else {}
+
+
+def put_member(text: str, path: Sequence[str], value: Any) -> str:
+    """Put a value at a path of names, for what stands there or as a new first member; an InputError for no object."""
+    text = text if text.strip() else "{}\n"
+    place = _Reader(text).read_all()
+    for depth, name in enumerate(path):
+        if not isinstance(place.value, dict):
+            raise InputError(f"'{path[depth - 1] if depth else 'the file'}' is {place.value!r}; expected an object")
+        if name not in place.members:
+            for outer in reversed(path[depth + 1 :]):
+                value = {outer: value}
+            return _insert(text, place, name, value)
+        place = place.members[name]
+    margin = _find_margin(text, place.start)
+    return text[: place.start] + _write(value, margin, _find_step(text)) + text[place.end :]
+
+
+def _insert(text: str, place: _Value, name: str, value: Any) -> str:
+    outer, step = _find_margin(text, place.start), _find_step(text)
+    inner = outer + step
+    member = f"\n{inner}{json.dumps(name)}: {_write(value, inner, step)}"
+    rest = text[place.start + 1 :]
+    if place.members:
+        on_its_line = _MARGIN.search(text, place.start, place.places[0])
+        return text[: place.start + 1] + member + "," + ("" if on_its_line else f"\n{inner}") + rest
+    return text[: place.start + 1] + member + (rest if "\n" in text[place.start : place.end] else f"\n{outer}{rest}")
+
+
+def _write(value: Any, margin: str, step: str) -> str:
+    return json.dumps(value, indent=step, ensure_ascii=False).replace("\n", f"\n{margin}")
+
+
+def _find_margin(text: str, place: int) -> str:
+    """Give the blanks at the start of the line of a place."""
+    line = text[text.rfind("\n", 0, place) + 1 : place]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _find_step(text: str) -> str:
+    """Give the blanks by which the file moves an inner line to the right."""
+    found = re.search(r"\n([ \t]+)\S", text)
+    return found[1] if found else "  "

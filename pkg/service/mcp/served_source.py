@@ -1,0 +1,29 @@
+"""Which source an agent means that works in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pkg.api import open_graph
+from pkg.errors import PkgError
+from pkg.model import Source
+
+
+def find_served_source(store: str, folder: Path) -> str | None:
+    """Find the source of a graph that a folder lies in; None where none is, or the graph cannot be read yet."""
+    with suppress(PkgError), open_graph(store) as graph:
+        return choose_source(graph.store.sources(), folder)
+    return None
+
+
+def choose_source(sources: Iterable[Source], folder: Path) -> str | None:
+    """Choose the innermost of the sources whose folder is this one or around it."""
+    inside = folder.resolve()
+    around = [
+        (len(root.parts), each.name)
+        for each in sources
+        if each.root and inside.is_relative_to(root := Path(each.root).resolve())
+    ]
+    return max(around)[1] if around else None

@@ -1,0 +1,40 @@
+"""Change one table of a TOML text and leave all else, comments too, as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pkg.errors import InputError
+
+_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Read TOML; an InputError says what is none."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise InputError(f"no TOML: {fault}") from None
+    return data
+
+
+def put_table(text: str, path: Sequence[str], values: Mapping[str, str | Sequence[str]]) -> str:
+    """Put a table of texts and lists of texts at a path of bare names: in its place, or behind all else."""
+    header = f"[{'.'.join(path)}]"
+    table = "\n".join(
+        [header, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())]
+    )
+    found = re.search(rf"^[ \t]*{re.escape(header)}[ \t]*(#[^\n]*)?$", text, re.MULTILINE)
+    if found is None:
+        return (f"{text.rstrip()}\n\n" if text.strip() else "") + f"{table}\n"
+    after = _HEADER.search(text, found.end())
+    rest = text[after.start() :] if after else ""
+    return f"{text[: found.start()]}{table}\n" + (f"\n{rest}" if rest else "")

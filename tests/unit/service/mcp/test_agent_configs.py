@@ -1,0 +1,241 @@
+"""An agent is told of the server in the file and form that it reads, and what it had before stays byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from trees import write_tree
+
+from pkg.cli import main
+from pkg.errors import InputError, PathError
+from pkg.service.mcp.agent_configs import AGENTS, find_command, install, list_words, plan_installation
+from pkg.service.mcp.json_comments import put_member, read_commented
+from pkg.service.mcp.toml_tables import put_table, read_toml
+
+COMMENTED = """\
+// settings of the editor
+{
+  "inputs": [], /* none yet */
+  "servers": {
+    "other": {"command": "other" /* old */, "args": ["a", "b"],},  // stays
+  },
+}
+"""
+TOML = """\
+# how codex works here
+model = "large"
+
+[mcp_servers.other]  # stays
+command = "other"
+
+[profiles.fast]
+model = "small"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    for name in ("CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA", "PKG_STORE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("agent", "project", "user"),
+    [
+        ("claude-code", ".mcp.json", ".claude.json"),
+        ("cursor", ".cursor/mcp.json", ".cursor/mcp.json"),
+        ("vscode", ".vscode/mcp.json", None),
+        ("codex", ".codex/config.toml", ".codex/config.toml"),
+        ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
+    ],
+)
+def test_each_agent_is_told_where_it_looks(tmp_path: Path, agent: str, project: str, user: str | None) -> None:
+    assert plan_installation(agent, "project", []).path == tmp_path / "project" / project
+    if user is not None:
+        assert plan_installation(agent, "user", []).path == tmp_path / user
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="each system has its own folder")
+def test_the_settings_of_an_editor_are_found(tmp_path: Path) -> None:
+    assert plan_installation("vscode", "user", []).path == tmp_path / ".config/Code/User/mcp.json"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_file_that_is_not_there_is_made_with_the_folder(agent: str) -> None:
+    plan = plan_installation(agent, "project", ["--source", 'it\'s "x"'])
+    install(plan)
+    text = plan.path.read_text()
+    assert text == plan.snippet
+    data = read_toml(text) if agent == "codex" else json.loads(text)
+    (servers,) = data.values()
+    assert servers["pkg"]["args"][-3:] == ["mcp", "--source", 'it\'s "x"']
+    assert servers["pkg"].get("type") == ("stdio" if agent == "vscode" else None)
+
+
+def test_what_an_agent_has_stays_and_twice_is_as_once(tmp_path: Path) -> None:
+    for agent, before in (("vscode", COMMENTED), ("codex", TOML)):
+        plan = plan_installation(agent, "project", [])
+        plan.path.parent.mkdir()
+        plan.path.write_text(before)
+        install(plan)
+        once = plan.path.read_text()
+        install(plan)
+        assert plan.path.read_text() == once
+        lines = once.split("\n")
+        assert [line for line in before.split("\n") if line not in lines] == []
+        install(plan_installation(agent, "project", ["--source", "shop"]))
+        assert '"shop"' in plan.path.read_text()
+        install(plan)
+        assert plan.path.read_text() == once
+
+
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    kept.write_text("{}")
+    kept.chmod(0o600)
+    plan = plan_installation("claude-code", "user", [])
+    plan.path.symlink_to(kept)
+    install(plan)
+    assert plan.path.is_symlink()
+    assert "pkg" in json.loads(kept.read_text())["mcpServers"]
+    assert os.name != "posix" or stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".claude.json", "kept.json", "project"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "text"),
+    [
+        ("claude-code", "not JSON"),
+        ("claude-code", '{"mcpServers": 7}'),
+        ("claude-code", '["a list"]'),
+        ("claude-code", '{"a": 1 "b": 2}'),
+        ("claude-code", "[" * 5_000),
+        ("codex", "not TOML"),
+        ("codex", 'mcp_servers = {other = {command = "x"}}'),
+        ("codex", "mcp_servers = 7"),
+        ("codex", '[mcp_servers.pkg]\ncommand = "x"\nnotes = """\n[a]\n"""'),
+    ],
+)
+def test_a_file_that_cannot_be_changed_safely_is_left_as_it_is(agent: str, text: str) -> None:
+    plan = plan_installation(agent, "project", [])
+    plan.path.parent.mkdir(exist_ok=True)
+    plan.path.write_text(text)
+    with pytest.raises(PathError, match=r"is left as it is: .*; put this into it:"):
+        install(plan)
+    assert plan.path.read_text() == text
+
+
+def test_an_address_is_named_from_the_root_on_and_never_with_a_password(tmp_path: Path) -> None:
+    words = list_words("sqlite:///graph.db", {"--source": None}, {"--here": True, "--allow-build": True})
+    assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--here", "--allow-build"]
+    with pytest.raises(Exception, match="holds a password"):
+        list_words("neo4j://me:secret@host", {}, {})
+
+
+def test_one_entry_for_all_projects_finds_the_one_it_is_started_in() -> None:
+    shown = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--json"])
+    assert json.loads(shown.stdout)["server"]["args"][-1] == "--here"
+    named = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--source", "shop", "--json"])
+    assert "--here" not in json.loads(named.stdout)["server"]["args"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="scripts have other names elsewhere")
+def test_the_command_is_a_name_in_a_project_alone_where_the_name_leads_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "bin" / "pkg"
+    write_tree(tmp_path / "bin", {"pkg": "#!/bin/sh\n"})
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(script.parent))
+    assert Path(find_command("project")[0]).parent == Path(sys.executable).parent  # another program of that name
+    monkeypatch.setattr(sys, "executable", str(script.parent / "python"))
+    assert find_command("project") == ["pkg"]
+    assert find_command("user") == [str(script)]
+    script.unlink()
+    assert find_command("project") == [str(script.parent / "python"), "-m", "pkg.cli"]
+
+
+def test_the_command_shows_what_it_would_write_and_writes_it_when_told() -> None:
+    shown = CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json"])
+    line = json.loads(shown.stdout)
+    path = Path(line["path"])
+    assert (line["agent"], line["scope"], line["written"]) == ("cursor", "project", False)
+    assert not path.exists()
+    written = CliRunner().invoke(main, ["mcp", "--install", "cursor", "--write", "--json"])
+    assert json.loads(written.stdout)["written"] is True
+    assert json.loads(path.read_text())["mcpServers"]["pkg"] == line["server"]
+
+
+def test_no_settings_of_a_folder_name_the_model_that_reads_the_code() -> None:
+    Path("pkg.toml").write_text('model = "openai:evil@https://evil.example"\nsource = "shop"\n')
+    shown = json.loads(CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json"]).stdout)
+    assert shown["server"]["args"] == ["mcp", "--source", "shop"]
+    given = ["mcp", "--install", "cursor", "--model", "gguf:coder.gguf", "--json"]
+    assert "gguf:coder.gguf" in json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--write"], "--write is for --install"),
+        (["--scope", "user"], "--scope is for --install"),
+        (["--install", "gemini", "--http"], "starts the server itself, without --http"),
+        (["--port", "0"], "--host and --port are for --http"),
+        (["--here", "--source", "shop"], "--here finds the source"),
+        (["--install", "emacs"], "'emacs' is not one of"),
+        (["--http", "--host", "0.0.0.0"], "means every address"),
+    ],
+)
+def test_options_that_cannot_be_meant_together_are_told(words: list[str], said: str) -> None:
+    run = CliRunner().invoke(main, ["mcp", *words])
+    assert run.exit_code == 2
+    assert said in run.stderr
+
+
+NAMES = st.text('abé" \\/', max_size=4)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4), st.sampled_from([None, 2, "\t"]))
+def test_a_member_is_put_in_and_the_rest_is_the_same(data: dict[str, Any], indent: int | str | None) -> None:
+    data.pop("mcpServers", None)
+    text = json.dumps(data, indent=indent)
+    assert read_commented(text) == data
+    once = put_member(text, ["mcpServers", "pkg"], {"command": "x"})
+    assert json.loads(once) == data | {"mcpServers": {"pkg": {"command": "x"}}}
+    twice = put_member(once, ["mcpServers", "pkg"], {"command": "y", "args": []})
+    assert json.loads(twice) == data | {"mcpServers": {"pkg": {"command": "y", "args": []}}}
+
+
+@pytest.mark.parametrize(
+    "text", ["{,}", '{"a"}', '{"a": }', "{} {}", '{"a": "x}', "{'a': 1}", '{"a": 1, /* }', '{"a": -}']
+)
+def test_what_is_no_json_is_told_with_its_line(text: str) -> None:
+    with pytest.raises(InputError, match="no JSON: line 1: expected"):
+        read_commented(text)
+
+
+def test_a_table_is_put_behind_all_else_or_in_its_place() -> None:
+    once = put_table(TOML, ["mcp_servers", "pkg"], {"command": "x", "args": ["mcp"]})
+    assert once == f'{TOML}\n[mcp_servers.pkg]\ncommand = "x"\nargs = ["mcp"]\n'
+    moved = once.replace("[profiles.fast]", "[zzz]")
+    assert read_toml(put_table(moved, ["mcp_servers", "other"], {"command": "y"})) == read_toml(
+        moved.replace('command = "other"', 'command = "y"')
+    )

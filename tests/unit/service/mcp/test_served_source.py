@@ -1,0 +1,37 @@
+"""An agent that works in a folder means the source that the folder is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from shop_repository import SHOP
+from trees import write_tree
+
+import pkg
+from pkg.model import Source
+from pkg.service.mcp.served_source import choose_source, find_served_source
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [("", "all"), ("docs", "all"), ("shop", "shop"), ("shop/admin", "shop"), ("..", None)]
+)
+def test_the_innermost_source_around_a_folder_is_meant(tmp_path: Path, folder: str, name: str | None) -> None:
+    root = tmp_path / "repo"
+    write_tree(root, {"shop/admin/a.py": "", "docs/b.md": ""})
+    sources = [
+        Source("all", "repository", str(root)),
+        Source("shop", "repository", str(root / "shop")),
+        Source("other", "repository", str(tmp_path / "re")),
+        Source("rows", "corpus", ""),
+    ]
+    assert choose_source(sources, root / folder) == name
+
+
+def test_a_graph_of_several_sources_is_asked_about_the_one_that_is_worked_in(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/graph.db"
+    assert find_served_source(store, tmp_path) is None
+    pkg.build_graph(write_tree(tmp_path / "repo", SHOP), store=store)
+    pkg.build_graph(write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), store=store)
+    assert find_served_source(store, tmp_path / "tea") == "tea"
+    assert find_served_source(store, tmp_path) is None
