@@ -217,6 +217,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class ReachedEntry:
+    """One way in which a framework or runner enters what has changed or may break, with its place."""
+
+    entry: Entry
+    place: Place
+    confidence: str  # of the chain to the place; certain where it is what has changed
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """What may break when places change, by distance; what only possible links lead to stands last."""
 
@@ -229,6 +238,7 @@ class Impact:
     left_out: int
     changes: tuple[Change, ...]  # of a diff, also those that the graph has not
     coverage: CallCoverage
+    entries: tuple[ReachedEntry, ...] = ()  # into targets and what of the affected is shown, tests left aside
 
 
 @dataclass(frozen=True, slots=True)
