@@ -557,6 +557,8 @@ def impact(
         raise UsageError("--json and --format markdown are different forms; give one of them")
     if link is not None and not is_markdown:
         raise UsageError("--link makes links of the places of --format markdown; give both, or neither")
+    if is_markdown:
+        options["entries"] = True
     needs_all = only_tests or is_markdown
     with open_answering(store, fresh, options["source"]) as graph:
         answer = graph.impact(*names, **(options | {"limit": 0} if needs_all else options))

@@ -372,6 +372,9 @@ impact_options = combine(
     click.option(
         "--tests", "only_tests", is_flag=True, help="Write the tests that reach it alone, as pytest takes them."
     ),
+    click.option(
+        "--entries", is_flag=True, help="List also by which routes, commands and the like it is entered; takes longer."
+    ),
     _limit_option,
     _form_option("markdown"),
     click.option(

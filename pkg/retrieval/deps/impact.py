@@ -19,7 +19,6 @@ from pkg.retrieval.deps.answer import (
     make_place,
 )
 from pkg.retrieval.deps.depending import Depending
-from pkg.retrieval.deps.entries import find_entries
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, Step, count_calls
 from pkg.retrieval.deps.unbound import count_same_name, count_sites
@@ -58,7 +57,7 @@ def find_impact(
         tuple(each.place for each in targets), options.steps, tuple(linked), len(affected),
         sum(is_test(place) for place, _, _ in affected), len(affected) - len(bound),
         len(affected) - shown, changes, replace(coverage, notes=(*notes, *cut)),
-        tuple(_find_reached(reader, source, targets, linked)),
+        tuple(_find_reached(reader, source, targets, linked)) if options.entries else (),
     )  # fmt: skip
 
 
@@ -118,6 +117,8 @@ def _find_reached(
     reader: LinkReader, source: str, targets: Sequence[Target], affected: Sequence[Affected]
 ) -> Iterator[ReachedEntry]:
     """Find what enters the code that has changed or may break, in the order of that."""
+    from pkg.retrieval.deps.entries import find_entries
+
     confidences = {node.id: "certain" for each in targets for node in each.nodes}
     confidences |= {each.place.id: each.confidence for each in affected if each.place.id not in confidences}
     nodes = [node for node in reader.nodes(confidences).values() if node.label in _ENTERED]
