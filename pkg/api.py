@@ -756,6 +756,7 @@ class Graph:
         relations: tuple[RelationKind, ...] = (),
         diff: str | None = None,
         staged: bool = False,
+        entries: bool = False,
         doubtful: bool = False,
         fresh: bool = False,
     ) -> Answer:
@@ -768,7 +769,9 @@ class Graph:
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_deps
 
-        options = DepsOptions(question, to, source, depth, direction, limit, relations, diff, staged, doubtful)
+        options = DepsOptions(
+            question, to, source, depth, direction, limit, relations, diff, staged, entries, doubtful
+        )  # fmt: skip
         return self._answer(lambda: run_deps(self.store, name, options), fresh, source)
 
     def show(self, name: str, *, source: str | None = None, limit: int = 10, fresh: bool = False) -> Shown:
