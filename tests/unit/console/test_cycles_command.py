@@ -47,6 +47,18 @@ def test_calls_that_go_around_do_not_fail(run: Run, tmp_path: Path) -> None:
     assert "0 cycles of imports, 1 of calls" in result.stdout
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def find():\n    from shop.cart import total\n    return total()\n",
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import shop.cart\n\n\ndef find():\n    return 1\n",
+    ],
+)
+def test_an_import_counts_wherever_it_stands(run: Run, tmp_path: Path, text: str) -> None:
+    (tmp_path / "code" / "shop" / "prices.py").write_text(text, encoding="utf-8")
+    assert run("--fail").exit_code == 1
+
+
 def test_a_known_cycle_may_stay_and_shrink_but_not_grow(run: Run, tmp_path: Path) -> None:
     known = tmp_path / "known.jsonl"
     known.write_text(run("--limit", "0", "--json").stdout, encoding="utf-8")
