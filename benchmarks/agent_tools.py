@@ -9,13 +9,14 @@
 The questions, with the places that answer them, were written before any tool was asked (data/agent_questions.json),
 about two packages that nothing of PKG was learned from or chosen by.
 Each tool is asked as its documentation tells an agent to begin: PKG and codegraph by one `explore` with the question,
-semble by one `search`, serena, which takes no question in words, by a search for definitions whose names hold words
-of the question and a second call for the code of the three best: a fixed script chooses them, where an agent's model
-might choose better, or ask more often. A tool that cannot be asked here is listed with the reason.
+PKG also with the tokens that codegraph uses; semble by one `search`; serena, which takes no question in words, by a
+search for definitions whose names hold words of the question, and by a second call for the code of the three best. A
+fixed script chooses those: an agent's model may choose better, and ask more often. A tool that cannot be asked is
+listed with the reason.
 Tokens are those of the encoding o200k_base, of what goes into a call and what comes back. `before` are those of the
 list of tools and of the instructions, which are paid before the first question.
-A place is named where its path and its name stand in the answer, and shown where its first line does and half of the
-lines of its code. Docstrings and comments do not count.
+A place is named where the answer has its path, and beside it or with its class its name, or its first line. It is shown
+where its first line stands there and half of the lines of its code; docstrings and comments do not count.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Place:
     """One place that answers a question, with the lines of its code."""
 
     path: str
-    name: str
+    qualname: str
     head: str
     lines: frozenset[str]
 
@@ -93,12 +94,17 @@ def read_place(tree: Path, place: str) -> Place:
     start = node.body[1].lineno if documented and len(node.body) > 1 else node.body[0].lineno
     body = [line.strip() for line in text.splitlines()[start - 1 : node.end_lineno]]
     lines = frozenset(line for line in body if len(line) >= TELLING and not line.startswith("#"))
-    return Place(path, node.name, text.splitlines()[node.lineno - 1].strip(), lines)
+    return Place(path, qualname, text.splitlines()[node.lineno - 1].strip(), lines)
 
 
 def is_named(place: Place, answer: str) -> bool:
     """Tell whether an answer names a place."""
-    return place.path in answer and re.search(rf"\b{re.escape(place.name)}\b", answer) is not None
+    if place.path not in answer:
+        return False
+    *around, name = map(re.escape, place.qualname.split("."))
+    beside = rf"^.*(?:{re.escape(place.path)}.*\b{name}\b|\b{name}\b.*{re.escape(place.path)})"
+    wanted = [rf"\b{around[-1]}[.:/]+{name}\b", beside] if around else [beside]
+    return place.head in answer or any(re.search(each, answer, re.MULTILINE) for each in wanted)
 
 
 def is_shown(place: Place, answer: str) -> bool:
@@ -107,12 +113,12 @@ def is_shown(place: Place, answer: str) -> bool:
     return place.head in answer and shown >= SHOWN_SHARE * len(place.lines)
 
 
-def ask_pkg(asked: Asked, folder: Path) -> Iterator[list[Call]]:
+def ask_pkg(asked: Asked, folder: Path, options: Sequence[str] = ()) -> Iterator[list[Call]]:
     """Ask `pkg explore`."""
     store = f"sqlite:///{folder / asked.tree.name}.db"
     run_pkg(["build", str(asked.tree), "--store", store], folder)
     for text, _ in asked.questions:
-        yield [Call(text, run_pkg(["explore", text, "--store", store, "--no-json"], folder).output)]
+        yield [Call(text, run_pkg(["explore", text, "--store", store, "--no-json", *options], folder).output)]
 
 
 def ask_codegraph(asked: Asked, command: str) -> Iterator[list[Call]]:
@@ -285,6 +291,7 @@ def main() -> None:
         asked = [read_questions(tree.name, tree) for tree in trees]
         tools: Figures = {
             "pkg": describe_tool(asked, lambda each: ask_pkg(each, work), count),
+            "pkg --budget 4000": describe_tool(asked, lambda each: ask_pkg(each, work, ["--budget", "4000"]), count),
             "codegraph": describe_tool(asked, lambda each: ask_codegraph(each, options.codegraph), count),
             "semble": describe_tool(asked, lambda each: ask_semble(each, options.semble), count),
             "serena": describe_tool(asked, lambda each: ask_serena(each, options.serena), count),
