@@ -57,7 +57,7 @@ class _Writer:
         yield from self._write_tests(list_tests(answer))
         yield from self._write_folded("through possible links only", [self._say_affected(each) for each in possible])
         notes = [_write_code(note) for note in answer.coverage.notes]
-        yield from self._write_list("Not certain", notes)
+        yield from self._write_list("Notes", notes)
         yield from ("", f"<sub>{_write_code(say_coverage(answer.coverage))}</sub>")
 
     def _write_list(self, title: str, lines: Sequence[str]) -> Iterator[str]:
