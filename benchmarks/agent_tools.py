@@ -15,8 +15,8 @@ fixed script chooses those: an agent's model may choose better, and ask more oft
 listed with the reason.
 Tokens are those of the encoding o200k_base, of what goes into a call and what comes back. `before` are those of the
 list of tools and of the instructions, which are paid before the first question.
-A place is named where the answer has its path, and beside it or with its class its name, or its first line. It is shown
-where its first line stands there and half of the lines of its code; docstrings and comments do not count.
+A place is shown where half of the lines of its code stand in the answer, docstrings and comments aside. It is named
+where it is shown, or where the answer has its path, and beside it or with its class its name, or its first line.
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ def read_place(tree: Path, place: str) -> Place:
 
 def is_named(place: Place, answer: str) -> bool:
     """Tell whether an answer names a place."""
+    if share_lines(place, answer) >= SHOWN_SHARE:
+        return True
     if place.path not in answer:
         return False
     *around, name = map(re.escape, place.qualname.split("."))
@@ -107,10 +109,9 @@ def is_named(place: Place, answer: str) -> bool:
     return place.head in answer or any(re.search(each, answer, re.MULTILINE) for each in wanted)
 
 
-def is_shown(place: Place, answer: str) -> bool:
-    """Tell whether an answer shows the code of a place."""
-    shown = sum(line in answer for line in place.lines)
-    return place.head in answer and shown >= SHOWN_SHARE * len(place.lines)
+def share_lines(place: Place, answer: str) -> float:
+    """Give the share of the lines of a place that stand in an answer."""
+    return sum(line in answer for line in place.lines) / len(place.lines)
 
 
 def ask_pkg(asked: Asked, folder: Path, options: Sequence[str] = ()) -> Iterator[list[Call]]:
@@ -242,7 +243,8 @@ def describe_answers(asked: Asked, answers: Sequence[Sequence[Call]], count: Cal
             "question": text, "calls": len(calls), "places": len(places),
             "tokens": sum(count(call.request) + count(call.answer) for call in calls),
             "named": sum(is_named(place, answer) for place in places),
-            "shown": sum(is_shown(place, answer) for place in places),
+            "lines": [round(share_lines(place, answer), 4) for place in places],
+            "shown": sum(share_lines(place, answer) >= SHOWN_SHARE for place in places),
         })  # fmt: skip
     return described
 
@@ -251,10 +253,12 @@ def summarise_answers(described: Sequence[Figures]) -> Figures:
     """Sum up the calls and tokens of a question, and the shares of right places and of questions that are answered."""
     places = sum(each["places"] for each in described)
     tokens = [each["tokens"] for each in described]
+    spent = {"mean": round(statistics.mean(tokens)), "median": round(statistics.median(tokens)), "max": max(tokens)}
     return {
         "calls": round(statistics.mean(each["calls"] for each in described), 2),
-        "tokens": {"mean": round(statistics.mean(tokens)), "median": statistics.median(tokens), "max": max(tokens)},
+        "tokens": spent,
         "places_named": round(sum(each["named"] for each in described) / places, 4),
+        "lines_shown": round(statistics.mean(share for each in described for share in each["lines"]), 4),
         "places_shown": round(sum(each["shown"] for each in described) / places, 4),
         "questions_with_one_shown": round(statistics.mean(each["shown"] > 0 for each in described), 4),
         "questions_with_all_shown": round(statistics.mean(each["shown"] == each["places"] for each in described), 4),

@@ -167,6 +167,11 @@ def test_a_revision_that_is_not_there_is_told(runner: Runner, diff: str) -> None
     assert run_git(runner.work, "status", "--porcelain") == ""
 
 
+def test_a_diff_of_one_revision_is_refused(runner: Runner) -> None:
+    done = runner.run("Find what may break", diff="HEAD")
+    assert (done.returncode, done.stdout) == (1, "::error::the diff is 'HEAD'; expected REV..REV or REV...REV\n")
+
+
 def test_a_shallow_clone_of_two_commits_is_enough(runner: Runner, tmp_path: Path) -> None:
     subprocess.run(
         ["git", *IDENTITY, "clone", "--quiet", "--depth", "2", f"file://{runner.work}", str(tmp_path / "clone")],
