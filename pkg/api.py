@@ -756,6 +756,7 @@ class Graph:
         relations: tuple[RelationKind, ...] = (),
         diff: str | None = None,
         staged: bool = False,
+        entries: bool = False,
         doubtful: bool = False,
         fresh: bool = False,
     ) -> Answer:
@@ -768,7 +769,9 @@ class Graph:
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_deps
 
-        options = DepsOptions(question, to, source, depth, direction, limit, relations, diff, staged, doubtful)
+        options = DepsOptions(
+            question, to, source, depth, direction, limit, relations, diff, staged, entries, doubtful
+        )  # fmt: skip
         return self._answer(lambda: run_deps(self.store, name, options), fresh, source)
 
     def show(self, name: str, *, source: str | None = None, limit: int = 10, fresh: bool = False) -> Shown:
@@ -808,11 +811,13 @@ class Graph:
         depth: int | None = None,
         limit: int = 200,
         relations: tuple[RelationKind, ...] = (),
+        entries: bool = False,
         fresh: bool = False,
     ) -> Impact:
         """Tell what may break when functions, classes, constants or files change, or what a git diff touches.
 
         names: as for deps. diff: a revision to compare the files with, or REV..REV; staged: compare what is staged.
+        entries: find also by which routes, commands and the like frameworks enter that.
         fresh: bring the graph up to date before, as refresh does.
         Raises QueryError for a name that the graph does not know or a diff without Python code, PathError where there
         is no git repository or it lacks a revision, UsageError for options that do not fit together.
@@ -821,8 +826,9 @@ class Graph:
         from pkg.retrieval.deps.questions import run_impact
 
         options = DepsOptions(
-            "impact", source=source, depth=depth, limit=limit, relations=relations, diff=diff, staged=staged
-        )
+            "impact", source=source, depth=depth, limit=limit, relations=relations, diff=diff, staged=staged,
+            entries=entries,
+        )  # fmt: skip
         return self._answer(lambda: run_impact(self.store, names, options), fresh, source)
 
     def trace(self, command: str, *, source: str | None = None) -> TraceReport:

@@ -31,6 +31,7 @@ from pkg.console.options import (
     browser_options,
     build_options,
     check_build_options,
+    check_failing,
     choose_question,
     code_evaluation_options,
     corpus_options,
@@ -472,6 +473,8 @@ def deps(
     ends: tuple[str, str] | None,
     form: str | None,
     as_json: bool,
+    fail: bool,
+    known: str | None,
     **options: Any,
 ) -> None:
     """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, readers.
@@ -483,10 +486,28 @@ def deps(
     from pkg.console.freshness_notes import open_answering, say_stale
 
     question, name, end = choose_question(name, ends, options)
+    check_failing(question, fail, known)
     with open_answering(store, fresh, options["source"]) as graph:
-        answer = graph.deps(name, question=question, to=end, **options)
+        answer = graph.deps(name, question=question, to=end, **(options | {"limit": 0} if fail else options))
         say_stale(answer.coverage.stale)
-    _emit_deps(answer, form, as_json)
+    if fail:
+        _fail_on_cycles(answer, known, form, as_json)
+    else:
+        _emit_deps(answer, form, as_json)
+
+
+def _fail_on_cycles(answer: Answer, known: str | None, form: str | None, as_json: bool) -> None:
+    """Show the cycles of imports that are not known, name each on standard error, and exit with 1 where one is."""
+    from pkg.retrieval.deps.answer import Cycles
+    from pkg.retrieval.deps.known_cycles import keep_new_imports, read_known_cycles, say_cycle
+
+    assert isinstance(answer, Cycles)
+    new = keep_new_imports(answer, read_known_cycles(known) if known else ())
+    _emit_deps(new, form, as_json)
+    for cycle in new.cycles:
+        click.echo(f"pkg: cycle of imports: {show_controls(say_cycle(cycle))}", err=True)
+    if new.cycles:
+        sys.exit(1)
 
 
 def _emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
@@ -516,6 +537,7 @@ def impact(
     fresh: bool,
     only_tests: bool,
     form: str | None,
+    link: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -531,9 +553,22 @@ def impact(
     asks_json = as_json and not is_by_default(click.get_current_context(), "as_json")
     if only_tests and (asks_json or form is not None):
         raise UsageError("--tests writes names for pytest; it excludes --json and --format")
+    is_markdown = form == "markdown"
+    if is_markdown and asks_json:
+        raise UsageError("--json and --format markdown are different forms; give one of them")
+    if link is not None and not is_markdown:
+        raise UsageError("--link makes links of the places of --format markdown; give both, or neither")
+    if is_markdown:
+        options["entries"] = True
+    needs_all = only_tests or is_markdown
     with open_answering(store, fresh, options["source"]) as graph:
-        answer = graph.impact(*names, **(options | {"limit": 0} if only_tests else options))
+        answer = graph.impact(*names, **(options | {"limit": 0} if needs_all else options))
         say_stale(answer.coverage.stale)
+    if is_markdown:
+        from pkg.console.impact_markdown import write_impact_markdown
+
+        click.echo(write_impact_markdown(answer, options["limit"], link), nl=False)
+        return
     if not only_tests:
         _emit_deps(answer, form, as_json)
         return

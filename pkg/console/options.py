@@ -345,12 +345,17 @@ _relation_option = click.option(
 _limit_option = click.option(
     "--limit", type=click.IntRange(0), default=DEPS.limit, show_default=True, help="Lines of one kind; 0 for all."
 )
-_format_option = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["tree", "json", "dot", "mermaid", "graphml"]),
-    help="Form of the answer; without it a tree for a terminal, JSON lines for a pipe.",
-)
+_FORMS = ["tree", "json", "dot", "mermaid", "graphml"]
+
+
+def _form_option(*forms: str) -> Callable[..., Any]:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice([*_FORMS, *forms]),
+        help="Form of the answer; without it a tree for a terminal, JSON lines for a pipe.",
+    )
+
 
 impact_options = combine(
     source_setting(help="Look in one source only."),
@@ -367,8 +372,17 @@ impact_options = combine(
     click.option(
         "--tests", "only_tests", is_flag=True, help="Write the tests that reach it alone, as pytest takes them."
     ),
+    click.option(
+        "--entries", is_flag=True, help="List also by which routes, commands and the like it is entered; takes longer."
+    ),
     _limit_option,
-    _format_option,
+    _form_option("markdown"),
+    click.option(
+        "--link",
+        metavar="URL",
+        callback=decode_option,
+        help="With --format markdown: the address below which the files stand, for links to places.",
+    ),
 )
 """The options of `pkg impact`, but for the store."""
 
@@ -397,7 +411,14 @@ deps_options = combine(
     click.option("--imports", is_flag=True, help="Show the table of imports; of NAME's file, or of all files."),
     _relation_option,
     _limit_option,
-    _format_option,
+    _form_option(),
+    click.option("--fail", is_flag=True, help="With --cycles: exit with code 1 where files import each other."),
+    click.option(
+        "--known",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        help="With --fail: leave out the cycles that FILE lists, JSON lines of --cycles.",
+    ),
 )
 """The options of `pkg deps`, but for the store."""
 
@@ -745,6 +766,16 @@ def choose_question(
     if name:
         raise UsageError(f"--path names both ends, and '{name}' is a third name; write: pkg deps --path A B")
     return "path", decode_word(ends[0]), decode_word(ends[1])
+
+
+def check_failing(question: QuestionKind, fail: bool, known: str | None) -> None:
+    """Refuse --fail and --known without what they are about, with a UsageError."""
+    if fail and question != "cycles":
+        raise UsageError("--fail is about cycles of imports; write: pkg deps --cycles --fail")
+    if known is not None and not fail:
+        raise UsageError(
+            "--known lists cycles at which --fail does not fail; write: pkg deps --cycles --fail --known FILE"
+        )
 
 
 def open_output(output: str | None, store: str, is_binary: bool = False) -> AbstractContextManager[IO[Any]]:

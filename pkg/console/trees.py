@@ -65,6 +65,11 @@ def draw_branches(root: Branch) -> Iterator[Text]:
 
 SHOWN_REASONS = 3  # why call sites are unbound: the commonest say most of it
 SHOWN_LINES = 5  # of the call sites between the same two functions
+LINK_VERBS = {
+    "CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides",
+    "READS": "reads", "HOLDS": "holds", "ENTERS": "makes the object of",
+}  # fmt: skip
+"""What the start of a link does with its end, in words."""
 
 _COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
 
@@ -123,6 +128,8 @@ def _view_impact(answer: Impact) -> Iterator[RenderableType]:
     ):
         if chosen:
             yield from draw_branches(_draw_files(title, chosen))
+    if answer.entries:
+        yield from draw_branches(_draw_entries(answer))
     yield style_words(
         f"{answer.total:,} may break, {answer.tests:,} of them tests, {answer.possible:,} through possible links only"
     )
@@ -153,6 +160,17 @@ def _draw_files(title: str, chosen: Sequence[Affected]) -> Branch:
         branch = tree.add(style_words(f"{show_controls(path)} ({len(found):,})", "bold"))
         for each in found:
             branch.add(_say_affected(each))
+    return tree
+
+
+def _draw_entries(answer: Impact) -> Branch:
+    tree = Branch(style_words("entries reached", "bold"))
+    for each in answer.entries:
+        line = style_words(show_controls(f"{each.entry.path}:{each.entry.line}"), "bold")
+        line.append(f"  {show_controls(each.entry.by)}", "cyan").append(
+            f"  {show_controls(each.place.qualname)}", "dim"
+        )
+        tree.add(line.append(f"  {each.confidence}", _COLOURS[each.confidence]))
     return tree
 
 
@@ -248,12 +266,8 @@ def _say_dependency(each: Dependency, other: Place) -> Text:
 
 
 def _say_affected(each: Affected) -> Text:
-    verbs = {
-        "CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides",
-        "READS": "reads", "HOLDS": "holds", "ENTERS": "makes the object of",
-    }  # fmt: skip
     line = style_words(f"{each.distance}  ", "dim").append_text(_say_place(each.place))
-    words = f"{verbs[each.link.type]} {each.link.end.qualname}"
+    words = f"{LINK_VERBS[each.link.type]} {each.link.end.qualname}"
     sites = f" at {_say_lines(each.link)}" if each.link.lines else ""
     line.append(f"  {show_controls(words)}{sites}", "dim")
     line.append(f"  {show_controls(each.link.rule)}" if each.link.rule else "", "dim")

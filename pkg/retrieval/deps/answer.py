@@ -46,6 +46,7 @@ class DepsOptions:
     relations: tuple[RelationKind, ...] = ()  # the kinds of links to follow; () for all
     diff: str | None = None  # impact: a revision to compare with, or two as REV..REV, in the place of names
     staged: bool = False  # impact: compare what is staged, with HEAD without a diff
+    entries: bool = False  # impact: find what enters the code that has changed or may break; reads all texts for it
     doubtful: bool = False  # unused: list also what may be used in a way that no link shows
 
     @property
@@ -217,6 +218,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class ReachedEntry:
+    """One way in which a framework or runner enters what has changed or may break, with its place."""
+
+    entry: Entry
+    place: Place
+    confidence: str  # of the chain to the place; certain where it is what has changed
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """What may break when places change, by distance; what only possible links lead to stands last."""
 
@@ -229,6 +239,7 @@ class Impact:
     left_out: int
     changes: tuple[Change, ...]  # of a diff, also those that the graph has not
     coverage: CallCoverage
+    entries: tuple[ReachedEntry, ...] = ()  # where asked: into targets and affected that are shown, but for tests
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pkg.model import Label, is_bound, rank_confidence
@@ -13,6 +13,7 @@ from pkg.retrieval.deps.answer import (
     DepsOptions,
     Impact,
     Place,
+    ReachedEntry,
     cut_limit,
     is_test,
     make_place,
@@ -23,6 +24,8 @@ from pkg.retrieval.deps.neighbours import LinkReader, Step, count_calls
 from pkg.retrieval.deps.unbound import count_same_name, count_sites
 
 Reached = dict[str, tuple[int, Step]]  # id -> distance and the last step of the chain
+
+_ENTERED = (Label.FUNCTION, Label.CLASS)
 
 
 def find_impact(
@@ -49,11 +52,12 @@ def find_impact(
     shown = cut_limit(options.limit, len(affected))
     coverage = _cover(reader, source, targets, depending, everything.keys() | set(starts))
     cut = (f"stopped at depth {options.steps}; more lies beyond, see --depth",) if is_cut else ()
+    linked = _link(reader, affected[:shown], everything | bound)
     return Impact(
-        tuple(each.place for each in targets), options.steps,
-        tuple(_link(reader, affected[:shown], everything | bound)), len(affected),
+        tuple(each.place for each in targets), options.steps, tuple(linked), len(affected),
         sum(is_test(place) for place, _, _ in affected), len(affected) - len(bound),
         len(affected) - shown, changes, replace(coverage, notes=(*notes, *cut)),
+        tuple(_find_reached(reader, source, targets, linked)) if options.entries else (),
     )  # fmt: skip
 
 
@@ -107,6 +111,22 @@ def _weaken(reached: Reached) -> dict[str, str]:
         confidences = [step.confidence or "certain", weakest.get(step.end, "certain")]
         weakest[node_id] = max(confidences, key=rank_confidence)
     return weakest
+
+
+def _find_reached(
+    reader: LinkReader, source: str, targets: Sequence[Target], affected: Sequence[Affected]
+) -> Iterator[ReachedEntry]:
+    """Find what enters the code that has changed or may break, in the order of that."""
+    from pkg.retrieval.deps.entries import find_entries
+
+    confidences = {node.id: "certain" for each in targets for node in each.nodes}
+    confidences |= {each.place.id: each.confidence for each in affected if each.place.id not in confidences}
+    nodes = [node for node in reader.nodes(confidences).values() if node.label in _ENTERED]
+    code = {node.id: place for node in nodes if not is_test(place := make_place(node))}
+    found = find_entries(reader.store, source, [node for node in nodes if node.id in code])
+    for node_id, place in code.items():
+        for entry in found.get(node_id, ()):
+            yield ReachedEntry(entry, place, confidences[node_id])
 
 
 def _cover(

@@ -53,6 +53,9 @@ def _list_impact(answer: Impact) -> Iterator[dict[str, Any]]:
         facts = {"distance": each.distance, "confidence": each.confidence, "is_test": each.is_test}
         link = {"relation": each.link.type, "needs": each.link.end.id, "lines": list(each.link.lines)}
         yield {"type": "affected", **facts, **asdict(each.place), **link, "rule": each.link.rule}
+    for reached in answer.entries:
+        facts = {"confidence": reached.confidence, "of": reached.place.id, "qualname": reached.place.qualname}
+        yield {"type": "entry", **asdict(reached.entry), **facts}
     counts = {"affected": answer.total, "tests": answer.tests, "only_possible": answer.possible, "depth": answer.depth}
     yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
 

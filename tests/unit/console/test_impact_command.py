@@ -64,6 +64,16 @@ def test_links_of_some_kinds_are_followed_alone(run: Run) -> None:
     assert {line["relation"] for line in lines if line["type"] == "affected"} == {"RESOLVES_TO"}
 
 
+def test_what_is_entered_by_a_framework_is_listed_where_it_is_asked_for(run: Run, tmp_path: Path) -> None:
+    assert "entries reached" not in run("find_price", "--format", "tree").stdout
+    route = "from shop.prices import find_price\n\n\n@app.get('/price')\ndef show_price():\n    return find_price(1)\n"
+    write_tree(tmp_path / "code", {"shop/views.py": route})
+    shown = run("load", "--entries", "--fresh", "--format", "tree").stdout
+    assert "entries reached\n└── shop/views.py:4  GET /price  show_price  certain\n" in shown
+    (entry,) = [json.loads(line) for line in run("load", "--entries").stdout.splitlines() if '"entry"' in line]
+    assert (entry["by"], entry["qualname"], entry["confidence"]) == ("GET /price", "show_price", "certain")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

@@ -1,0 +1,154 @@
+"""Write what may break as Markdown for a comment on a change: bounded, the surest first. Nothing here prints.
+
+Every name of the analysed code stands in a code span or a fence that is longer than any run of backticks inside it, so
+that no name can open a tag, a link, a mention or a list.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
+
+from pkg.console.streams import show_controls
+from pkg.console.trees import LINK_VERBS, say_coverage
+from pkg.model import rank_confidence
+from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
+from pkg.retrieval.deps.reached_tests import list_tests
+
+SECTION_CHARACTERS = 10_000  # of each of six sections: together below the 65,536 that GitHub takes of a comment
+
+_BACKTICKS = re.compile("`+")
+
+
+def write_impact_markdown(answer: Impact, limit: int, link: str | None = None) -> str:
+    """Write an impact as Markdown; every section has the same limit of lines (0: no limit) and says what it lacks.
+
+    link: the address below which the files of the source stand, such as https://host/owner/name/blob/REVISION.
+    """
+    writer = _Writer(answer, limit, link)
+    return "\n".join(writer.write()) + "\n"
+
+
+class _Writer:
+    """Write the sections of one comment."""
+
+    def __init__(self, answer: Impact, limit: int, link: str | None) -> None:
+        self._answer = answer
+        self._limit = limit
+        self._link = link
+
+    def write(self) -> Iterator[str]:
+        answer = self._answer
+        bound = [each for each in answer.affected if each.confidence != "possible"]
+        code = [each for each in bound if not each.is_test]
+        code.sort(key=lambda each: (rank_confidence(each.confidence), each.distance, each.place.path, each.place.line))
+        possible = [each for each in answer.affected if each.confidence == "possible"]
+        yield "### What this change may break"
+        yield ""
+        yield (
+            f"**{answer.total:,}** may break, {answer.tests:,} of them tests,"
+            f" {answer.possible:,} through possible links only."
+        )
+        yield from self._write_list("Changed", self._say_subjects())
+        yield from self._write_list("May break", [self._say_affected(each) for each in code])
+        yield from self._write_list("Entries reached", list(self._say_entries()))
+        yield from self._write_tests(list_tests(answer))
+        yield from self._write_folded("through possible links only", [self._say_affected(each) for each in possible])
+        notes = [_write_code(note) for note in answer.coverage.notes]
+        yield from self._write_list("Notes", notes)
+        yield from ("", f"<sub>{_write_code(say_coverage(answer.coverage))}</sub>")
+
+    def _write_list(self, title: str, lines: Sequence[str]) -> Iterator[str]:
+        if lines:
+            yield from ("", f"#### {title} ({len(lines):,})", "")
+            yield from self._cut([f"- {line}" for line in lines])
+
+    def _write_folded(self, title: str, lines: Sequence[str]) -> Iterator[str]:
+        if lines:
+            yield from ("", f"<details><summary>{len(lines):,} {title}</summary>", "")
+            yield from self._cut([f"- {line}" for line in lines])
+            yield from ("", "</details>")
+
+    def _write_tests(self, names: Sequence[str]) -> Iterator[str]:
+        """Write the tests as words of a shell, for a run of pytest."""
+        if not names:
+            yield from ("", "No test reaches it.")
+            return
+        words = [shlex.quote(_flatten(name)) for name in names]
+        kept, left_out = _fit(words, self._limit)
+        fence = _longer_than_inside("\n".join(kept), 3)
+        yield from ("", f"#### Tests to run ({len(names):,})", "", f"{fence}sh")
+        yield " \\\n  ".join(["pytest", *kept])
+        yield fence
+        if left_out:
+            yield from ("", f"and {left_out:,} more; all of them: `pkg impact --tests`")
+
+    def _cut(self, lines: Sequence[str]) -> Iterator[str]:
+        kept, left_out = _fit(lines, self._limit)
+        yield from kept
+        if left_out:
+            yield f"- and {left_out:,} more; see `pkg impact --limit 0`"
+
+    def _say_subjects(self) -> list[str]:
+        if self._answer.changes:
+            lines = {(each.path, each.qualname): each for each in self._answer.targets}
+            return [self._say_change(each, lines.get((each.path, each.qualname))) for each in self._answer.changes]
+        return [self._say_place(each) for each in self._answer.targets]
+
+    def _say_change(self, change: Change, place: Place | None) -> str:
+        is_named = change.qualname or change.how in WHOLE_FILE
+        how = change.how if is_named else f"module code {change.how}"
+        name = f" {_write_code(change.qualname)}" if change.qualname else ""
+        if place is None:  # the graph has no line for it
+            return f"{_write_code(change.path)}{name} {how}"
+        return f"{self._link_line(change.path, place.line)}{name} {how}"
+
+    def _say_affected(self, each: Affected) -> str:
+        near = _write_code(each.link.end.qualname)
+        lines = f" at line {each.link.lines[0]}" if each.link.lines else ""
+        return f"{self._say_place(each.place)} {LINK_VERBS[each.link.type]} {near}{lines}, {each.confidence}"
+
+    def _say_entries(self) -> Iterator[str]:
+        for each in sorted(self._answer.entries, key=lambda each: rank_confidence(each.confidence)):
+            place = self._link_line(each.entry.path, each.entry.line)
+            entered = _write_code(each.place.qualname)
+            yield f"{_write_code(each.entry.by)} enters {entered} at {place}, {each.confidence}"
+
+    def _say_place(self, place: Place) -> str:
+        name = f" {_write_code(place.qualname)}" if place.qualname != place.path else ""
+        return f"{self._link_line(place.path, place.line)}{name}"
+
+    def _link_line(self, path: str, line: int) -> str:
+        words = _write_code(f"{path}:{line}" if line else path)
+        if not self._link:
+            return words
+        return f"[{words}]({self._link.rstrip('/')}/{quote(path, errors='replace')}{f'#L{line}' if line else ''})"
+
+
+def _fit(lines: Sequence[str], limit: int) -> tuple[list[str], int]:
+    """Keep whole lines within the limits of lines and characters; give how many are left out."""
+    kept: list[str] = []
+    room = SECTION_CHARACTERS
+    for line in lines[: limit or None]:
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept, len(lines) - len(kept)
+
+
+def _write_code(text: str) -> str:
+    """Write a text as a code span, in which nothing is markup."""
+    plain = _flatten(text)
+    fence = _longer_than_inside(plain, 1)
+    return f"{fence} {plain} {fence}" if len(fence) > 1 or plain != plain.strip() else f"{fence}{plain}{fence}"
+
+
+def _longer_than_inside(text: str, least: int) -> str:
+    return "`" * max(least, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+
+
+def _flatten(text: str) -> str:
+    return " ".join(show_controls(text).encode("utf-8", "replace").decode().split("\n")).replace("\t", " ")
