@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from mail_graph import build_mail_graph
 
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is imported
 FRAMEWORKS = ("haystack", "langchain_tests", "llama_index")
 collect_ignore_glob = ["test_*.py"] if None in map(find_spec, FRAMEWORKS) else []
 

@@ -8,10 +8,6 @@ import pytest
 from haystack import Pipeline
 from haystack.components.joiners import DocumentJoiner
 from haystack.components.retrievers import MultiQueryTextRetriever
-from haystack.testing.telemetry import (  # noqa: F401 - nothing is sent
-    block_telemetry_network_calls,
-    telemetry_instance,
-)
 from mail_graph import MAIL, MISFIT, QUESTION, UNKNOWN, ask_command, tell_hits, tell_metadata
 
 from pkg.errors import UsageError
