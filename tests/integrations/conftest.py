@@ -10,7 +10,7 @@ import pytest
 from mail_graph import build_mail_graph
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is imported
-FRAMEWORKS = ("haystack", "langchain_tests", "llama_index")
+FRAMEWORKS = ("haystack", "langchain_tests", "llama_index", "neo4j_graphrag")
 collect_ignore_glob = ["test_*.py"] if None in map(find_spec, FRAMEWORKS) else []
 
 

@@ -15,10 +15,12 @@ from llama_index.core.llms import CompletionResponse, CompletionResponseGen, Cus
 from llama_index.core.prompts import PromptTemplate as LlamaTemplate
 from llama_index.core.query_engine import RetrieverQueryEngine
 from mail_graph import MISFIT
+from neo4j_graphrag.generation import GraphRAG, RagTemplate
+from neo4j_graphrag.llm import LLMInterface, LLMResponse
 from pydantic import PrivateAttr
 from scripted_model import ScriptedModel
 
-from pkg.integrations import haystack, langchain, llama_index
+from pkg.integrations import graphrag, haystack, langchain, llama_index
 from pkg.models.text_model import Decoding, Message, TextModel
 
 pytestmark = pytest.mark.integrations
@@ -98,7 +100,31 @@ def answer_by_haystack(address: str, model: TextModel, question: str) -> str:
     return str(done["model"]["text"])
 
 
-CHAINS = pytest.mark.parametrize("answer", [answer_by_langchain, answer_by_llama_index, answer_by_haystack])
+class GraphRagModel(LLMInterface):
+    """A text model as neo4j-graphrag asks it."""
+
+    def __init__(self, model: TextModel) -> None:
+        super().__init__(model.name)
+        self._model = model
+
+    def invoke(self, input: str, *_: Any, **__: Any) -> LLMResponse:
+        return LLMResponse(content=ask(self._model, input))
+
+    async def ainvoke(self, input: str, *_: Any, **__: Any) -> LLMResponse:
+        return self.invoke(input)
+
+
+def answer_by_graphrag(address: str, model: TextModel, question: str) -> str:
+    template = RagTemplate(
+        ASKED.replace("{code}", "{context}").replace("{question}", "{query_text}"), ["context", "query_text"]
+    )
+    chain = GraphRAG(graphrag.PkgRetriever(address, mode="function"), GraphRagModel(model), template)
+    return chain.search(question, retriever_config={"top_k": 1}, return_context=False).answer
+
+
+CHAINS = pytest.mark.parametrize(
+    "answer", [answer_by_langchain, answer_by_llama_index, answer_by_haystack, answer_by_graphrag]
+)
 
 
 @CHAINS

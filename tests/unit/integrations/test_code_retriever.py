@@ -4,6 +4,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mail_graph import MAIL, MISFIT, QUESTION, UNKNOWN, ask_command, build_mail_graph, tell_hits, tell_metadata
@@ -123,7 +124,7 @@ def test_options_are_taken_whole_by_name_and_for_one_question(address: str) -> N
         ({"top_k": 0}, "top_k is 0; expected 1 or more"),
     ],
 )
-def test_an_option_that_cannot_be_meant_is_refused_at_once(address: str, changes: dict[str, object], said: str) -> None:
+def test_an_option_that_cannot_be_meant_is_refused_at_once(address: str, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         CodeRetriever(address, **changes)
     with pytest.raises(UsageError, match=said):
@@ -167,6 +168,7 @@ def test_threads_may_ask_at_once(address: str) -> None:
         ("langchain", "langchain_core", "langchain"),
         ("llama_index", "llama_index", "llama-index"),
         ("haystack", "haystack", "haystack"),
+        ("graphrag", "neo4j_graphrag", "graphrag"),
     ],
 )
 def test_a_framework_that_is_not_installed_is_told_with_the_command(module: str, package: str, extra: str) -> None:
