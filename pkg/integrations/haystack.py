@@ -1,0 +1,75 @@
+"""The graph as a retriever of Haystack, a component for pipelines; needs the extra `haystack`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Any
+
+from pkg.errors import MissingExtraError, UsageError
+from pkg.integrations.code_retriever import CodeRetriever, Retrieval
+from pkg.retrieval.query_options import DEFAULT_OPTIONS
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ImportError as fault:
+    raise MissingExtraError("haystack-ai", "haystack", "a retriever of Haystack") from fault
+
+
+@component
+class PkgRetriever:
+    """Find code for a question, as Documents whose ids, scores and order are those of `pkg query`.
+
+    Beside the documents it gives what is to be said of them, such as why nothing fits or which files have changed.
+    """
+
+    def __init__(
+        self, store: str | None = None, *, keep_misfits: bool = False, fresh: bool = False, **options: Any
+    ) -> None:
+        """Take what CodeRetriever takes; the options are the fields of pkg.QueryOptions, which a pipeline can write."""
+        self._find = CodeRetriever(store, keep_misfits=keep_misfits, fresh=fresh, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it for a file of a pipeline; options that are as by default are left out."""
+        usual, find = asdict(DEFAULT_OPTIONS), self._find
+        changed = {name: value for name, value in asdict(find.options).items() if value != usual[name]}
+        written: dict[str, Any] = default_to_dict(
+            self, store=find.store, keep_misfits=find.keep_misfits, fresh=find.fresh, **changed
+        )
+        return written
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> PkgRetriever:
+        """Read it from a file of a pipeline."""
+        read: PkgRetriever = default_from_dict(cls, data)
+        return read
+
+    @component.output_types(documents=list[Document], notes=list[str])
+    def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None) -> dict[str, Any]:
+        """Find code for a question.
+
+        filters: none; the options source, path, kind and tests narrow a search. Raises UsageError for filters, and what
+        CodeRetriever.retrieve raises.
+        """
+        return _make_output(self._find.retrieve(query, **_read_changes(filters, top_k)))
+
+    @component.output_types(documents=list[Document], notes=list[str])
+    async def run_async(
+        self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
+    ) -> dict[str, Any]:
+        """Find code for a question while others run; filters and errors as of run."""
+        return _make_output(await asyncio.to_thread(self._find.retrieve, query, **_read_changes(filters, top_k)))
+
+
+def _read_changes(filters: dict[str, Any] | None, top_k: int | None) -> dict[str, Any]:
+    if filters:
+        raise UsageError(f"filters {filters} are not for code; expected the options source, path, kind or tests")
+    return {} if top_k is None else {"top_k": top_k}
+
+
+def _make_output(found: Retrieval) -> dict[str, Any]:
+    documents = [
+        Document(id=each.id, content=each.text, meta=each.metadata, score=each.score) for each in found.passages
+    ]
+    notes = [*found.notes, *(f"not as it was built from: {each}" for each in found.stale)]
+    return {"documents": documents, "notes": notes}

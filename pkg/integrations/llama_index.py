@@ -1,0 +1,55 @@
+"""The graph as a retriever of LlamaIndex, for query engines, chat engines and agents; needs the extra `llama-index`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pkg.errors import MissingExtraError
+from pkg.integrations.code_retriever import OPTION_NAMES, CodeRetriever, Passage
+from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions
+
+try:
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ImportError as fault:
+    raise MissingExtraError("llama-index-core", "llama-index", "a retriever of LlamaIndex") from fault
+
+SHOWN = ("path", "lines", "qualname")
+"""What LlamaIndex writes above the code for a text model; the rest of the metadata is for programs."""
+
+
+class PkgRetriever(BaseRetriever):
+    """Find code for a question, as nodes whose ids, scores and order are those of `pkg query`."""
+
+    def __init__(
+        self,
+        store: str | None = None,
+        options: QueryOptions = DEFAULT_OPTIONS,
+        *,
+        keep_misfits: bool = False,
+        fresh: bool = False,
+        **others: Any,
+    ) -> None:
+        """Take what CodeRetriever takes, and among the others what every retriever takes, such as callback_manager."""
+        changes = {name: others.pop(name) for name in OPTION_NAMES if name in others}
+        super().__init__(**others)
+        self._find = CodeRetriever(store, options, keep_misfits=keep_misfits, fresh=fresh, **changes)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [_make_node(each) for each in self._find(query_bundle.query_str)]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [_make_node(each) for each in await asyncio.to_thread(self._find, query_bundle.query_str)]
+
+
+def _make_node(passage: Passage) -> NodeWithScore:
+    hidden = [name for name in passage.metadata if name not in SHOWN]
+    node = TextNode(
+        id_=passage.id,
+        text=passage.text,
+        metadata=passage.metadata,
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=hidden,
+    )
+    return NodeWithScore(node=node, score=passage.score)

@@ -1,0 +1,103 @@
+"""The retriever of LangChain: the standard tests of langchain-tests, and the hits of `pkg query`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import create_retriever_tool
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+from mail_graph import MAIL, MISFIT, QUESTION, UNKNOWN, ask_command, tell_hits, tell_metadata
+
+from pkg.errors import StoreMissingError, UsageError
+from pkg.integrations.langchain import PkgRetriever
+from pkg.retrieval.query_options import QueryOptions
+
+pytestmark = [pytest.mark.integrations, pytest.mark.anyio]
+
+
+class TestStandard(RetrieversIntegrationTests):
+    """What LangChain asks of every retriever."""
+
+    @pytest.fixture(autouse=True)
+    def find_store(self, address: str) -> None:
+        self.address = address
+
+    @property
+    def retriever_constructor(self) -> type[BaseRetriever]:
+        return PkgRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"store": self.address, "mode": "function"}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return QUESTION
+
+    @property
+    def num_results_arg_name(self) -> str:
+        return "top_k"
+
+
+def test_documents_are_the_hits_of_the_command(address: str) -> None:
+    documents = PkgRetriever(address, top_k=4).invoke(QUESTION)
+    hits = ask_command(address, QUESTION, "--top-k", "4")
+    assert len(hits) == 4
+    assert [tell_metadata(each.metadata) for each in documents] == tell_hits(hits)
+    assert [each.id for each in documents] == [hit["id"] for hit in hits]
+
+
+async def test_what_is_asked_for_at_once_is_what_is_asked_for_one_by_one(address: str) -> None:
+    retriever = PkgRetriever(address, QueryOptions(mode="function"))
+    questions = [QUESTION, "count words", "read a price from a text", MISFIT] * 4
+    one_by_one = [retriever.invoke(each) for each in questions]
+    assert retriever.batch(questions) == one_by_one
+    assert await retriever.abatch(questions) == one_by_one
+    assert len({each[0].id for each in one_by_one if each}) == 3
+
+
+async def test_options_of_one_question_pass_through(address: str) -> None:
+    retriever = PkgRetriever(address, mode="function", top_k=3)
+    (document,) = await retriever.bind(top_k=1, helpers="none").ainvoke(QUESTION)
+    assert (document.metadata["qualname"], "def deliver" in document.page_content) == ("Mailer.send_mail", False)
+    assert "def deliver" in retriever.invoke(QUESTION)[0].page_content
+    with pytest.raises(UsageError, match="unknown option 'k'; expected one of: mode, top_k"):
+        retriever.invoke(QUESTION, k=1)
+
+
+@pytest.mark.parametrize("question", [MISFIT, UNKNOWN])
+async def test_what_nothing_fits_gives_no_documents(address: str, question: str) -> None:
+    assert PkgRetriever(address).invoke(question) == []
+    assert await PkgRetriever(address).ainvoke(question) == []
+
+
+def test_what_does_not_fit_is_kept_where_that_is_wanted_and_says_so(address: str) -> None:
+    documents = PkgRetriever(address, keep_misfits=True).invoke(MISFIT)
+    assert [tell_metadata(each.metadata) for each in documents] == tell_hits(ask_command(address, MISFIT))
+    assert {each.metadata["fits"] for each in documents} == {False}
+
+
+def test_a_file_that_has_changed_is_told_and_built_anew_where_that_is_wanted(address: str, tmp_path: Path) -> None:
+    (tmp_path / "shop" / "mail.py").write_text(f"import os\n\n\n{MAIL}", encoding="utf-8")
+    (stale,) = PkgRetriever(address, mode="function", top_k=1).invoke(QUESTION)
+    (fresh,) = PkgRetriever(address, mode="function", top_k=1, fresh=True).invoke(QUESTION)
+    assert (stale.metadata["stale"], stale.metadata["lines"]) == (True, "4-8")
+    assert (fresh.metadata["stale"], fresh.metadata["lines"]) == (False, "7-11")
+
+
+def test_a_store_that_is_not_there_is_no_empty_answer(tmp_path: Path) -> None:
+    with pytest.raises(StoreMissingError):
+        PkgRetriever(f"sqlite:///{tmp_path / 'none.db'}").invoke(QUESTION)
+
+
+def test_an_agent_can_take_it_as_a_tool(address: str) -> None:
+    tool = create_retriever_tool(PkgRetriever(address, mode="function"), "find_code", "Find code.")
+    assert "def send_mail(self, customer, message):" in tool.invoke({"query": QUESTION})
+
+
+def test_the_settings_of_every_retriever_are_taken_too(address: str) -> None:
+    retriever = PkgRetriever(address, tags=["shop"], metadata={"team": "mail"})
+    assert (retriever.tags, retriever.metadata) == (["shop"], {"team": "mail"})
