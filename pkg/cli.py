@@ -220,6 +220,7 @@ def query(
     from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.console.generate_command import run_generate, split_options
     from pkg.retrieval.query_options import PROMPT_HITS
+    from pkg.service.operations import answer_lines
 
     text = read_text(text)
     asked = split_options(options, prompt)
@@ -249,7 +250,7 @@ def query(
             if not fits:
                 click.echo(f"pkg: the prompt shows no code: {result.coverage.notes[0]}", err=True)
         else:
-            emit(as_json, tables.query_lines(result, explain), lambda: tables.view_query(result, explain))
+            emit(as_json, answer_lines.query_lines(result, explain), lambda: tables.view_query(result, explain))
     if exit_code and not (fits and result.hits):
         sys.exit(NOTHING_FOUND)
 
@@ -267,12 +268,13 @@ def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -
     """
     from pkg.console import explore_view
     from pkg.console.freshness_notes import open_answering, say_stale
+    from pkg.service.operations import answer_lines
 
     text = read_text(text)
     with open_answering(store, fresh, options["source"]) as graph:
         found = graph.explore(text, budget=options.pop("tokens"), **options)
         say_stale(found.stale)
-    emit(as_json, explore_view.explore_lines(found), lambda: explore_view.view_exploration(found))
+    emit(as_json, answer_lines.explore_lines(found), lambda: explore_view.view_exploration(found))
 
 
 @main.command(epilog="Example:  pkg ask 'where is the retry decided, and what calls it?' --model gguf:coder.gguf")
@@ -315,10 +317,11 @@ def stats(store: str, as_json: bool) -> None:
     """Count nodes and relationships, and list what was left out and what each stage cost."""
     from pkg.api import open_graph
     from pkg.console import tables
+    from pkg.service.operations import answer_lines
 
     with open_graph(store, ask=choose_ask()) as graph:
         found = graph.stats()
-    emit(as_json, [tables.stats_line(found)], lambda: tables.view_stats(found))
+    emit(as_json, [answer_lines.stats_line(found)], lambda: tables.view_stats(found))
 
 
 @main.command(epilog="Example:  pkg export > graph.jsonl   and back:  pkg build graph.jsonl --from-export")
@@ -487,11 +490,12 @@ def deps(
 
 def _emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
     from pkg.console import streams, trees
+    from pkg.service.operations.deps_lines import deps_lines
 
     if form not in (None, "json") and as_json and not is_by_default(click.get_current_context(), "as_json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     if form in (None, "json"):
-        emit(as_json or form == "json", trees.deps_lines(answer), lambda: trees.view_deps(answer))
+        emit(as_json or form == "json", deps_lines(answer), lambda: trees.view_deps(answer))
     elif form == "tree":
         streams.show(trees.view_deps(answer))
     else:
@@ -553,11 +557,12 @@ def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_
     """
     from pkg.console import code_views
     from pkg.console.freshness_notes import open_answering, say_stale
+    from pkg.service.operations import answer_lines
 
     with open_answering(store, fresh, source) as graph:
         shown = graph.show(name, source=source, limit=limit)
         say_stale(shown.links.coverage.stale)
-    emit(as_json, code_views.show_lines(shown), lambda: code_views.view_show(shown))
+    emit(as_json, answer_lines.show_lines(shown), lambda: code_views.view_show(shown))
 
 
 @main.command(epilog="Example:  pkg outline   or   pkg outline shop/cart.py   or   pkg outline shop --budget 500")
@@ -572,11 +577,12 @@ def outline(path: str | None, store: str, fresh: bool, source: str | None, budge
     """
     from pkg.console import code_views
     from pkg.console.freshness_notes import open_answering, say_stale
+    from pkg.service.operations import answer_lines
 
     with open_answering(store, fresh, source) as graph:
         found = graph.outline(path, source=source, budget=budget)
         say_stale(found.stale)
-    emit(as_json, code_views.outline_lines(found), lambda: code_views.view_outline(found))
+    emit(as_json, answer_lines.outline_lines(found), lambda: code_views.view_outline(found))
 
 
 @main.command(epilog='Example:  pkg rerank answers.jsonl   or   pkg rerank a.py b.py --query "add(1, 2) returns 3"')

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ import click
 from pkg.console.settings import check_settings
 from pkg.console.streams import emit, read_text, show_controls, style_words
 from pkg.errors import QueryError, UsageError
+from pkg.service.operations.answer_lines import answer_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -122,41 +122,6 @@ def _say_usage(answer: RepositoryAnswer) -> None:
         click.echo(f"pkg: {render_usage(answer.usage, answer.model, read_price())}", err=True)
     elif not answer.model:
         click.echo(f"pkg: {NO_MODEL}", err=True)
-
-
-def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
-    """Give the evidence, one line a piece, and then the answer with its citations, as docs/ask.md describes them."""
-    for number, piece in zip(answer.numbers, answer.gathered.pieces, strict=True):
-        yield {"type": "evidence", "number": number, **asdict(piece)}
-    yield {
-        "type": "answer",
-        "question": answer.question,
-        "text": answer.text,
-        "written": answer.written,
-        "refused": answer.is_refused,
-        "reason": answer.reason,
-        "statements": [_describe(statement) for statement in answer.statements],
-        "places": answer.places,
-        "wrong_citations": len(answer.wrong),
-        "fits": answer.gathered.fits,
-        "shown": len(answer.shown),
-        "left_out": answer.gathered.left_out,
-        "looked_at": answer.gathered.looked_at,
-        "model": answer.model,
-        "is_cut": answer.is_cut,
-        "notes": list(answer.notes),
-        "stale": [asdict(each) for each in answer.gathered.stale],
-        "usage": asdict(answer.usage),
-    }
-
-
-def _describe(statement: Statement) -> dict[str, Any]:
-    return {
-        "text": statement.text,
-        "supported": statement.is_supported,
-        "citations": [asdict(each) for each in statement.citations],
-        "unknown_names": list(statement.unknown_names),
-    }
 
 
 def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:

@@ -15,6 +15,7 @@ from pkg.api import Listener, build_graph, open_graph, remove_source, restore_gr
 from pkg.console import tables
 from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.streams import choose_ask, decode_word, emit, show_controls
+from pkg.service.operations import answer_lines
 
 if TYPE_CHECKING:
     from pkg.errors import PkgError
@@ -80,7 +81,7 @@ def listen_to_build(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], No
 
 
 def _show(report: BuildReport, store: str, as_json: bool, listener: Listener) -> None:
-    emit(as_json, [tables.build_line(report)], partial(_view, report, store, listener))
+    emit(as_json, [answer_lines.build_line(report)], partial(_view, report, store, listener))
 
 
 def _view(report: BuildReport, store: str, listener: Listener) -> Iterator[Any]:

@@ -1,14 +1,13 @@
-"""Show code that was asked for by its name or place: as JSON-ready lines for a program, as text for a person."""
+"""Show code that was asked for by its name or place, as text for a person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pkg.console.streams import show_controls, style_words
 from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
-from pkg.console.trees import deps_lines, view_deps
+from pkg.console.trees import view_deps
 from pkg.retrieval.outline_answer import count_things, say_definition, say_file, say_folder
 
 if TYPE_CHECKING:
@@ -16,13 +15,6 @@ if TYPE_CHECKING:
 
     from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.show import Definition, Shown
-
-
-def show_lines(shown: Shown) -> Iterator[dict[str, Any]]:
-    """Give one line a definition of the name, then its links as `pkg deps` does, with the line of coverage last."""
-    for definition in shown.definitions:
-        yield {"type": "definition", **asdict(definition)}
-    yield from deps_lines(shown.links)
 
 
 def view_show(shown: Shown) -> Iterator[RenderableType]:
@@ -42,18 +34,6 @@ def _view_definition(definition: Definition) -> Iterator[RenderableType]:
     if definition.docstring and definition.docstring_source in WRITTEN:  # that of a person stands in the code
         yield style_words(f"{definition.docstring}\n({definition.docstring_source})", "dim italic")
     yield number_code(definition.content, definition.start_line)
-
-
-def outline_lines(outline: CodeOutline) -> Iterator[dict[str, Any]]:
-    """Give one line a folder and one a file with its definitions, then the line of coverage."""
-    for folder in outline.folders:
-        yield {"type": "folder", **asdict(folder)}
-    for file in outline.files:
-        yield {"type": "file", **asdict(file)}
-    counts = asdict(outline)
-    del counts["folders"], counts["files"]
-    left_out = {"files": outline.left_out_files, "definitions": outline.left_out_definitions}
-    yield {"type": "coverage", **counts, "left_out": left_out}
 
 
 def view_outline(outline: CodeOutline) -> Iterator[RenderableType]:

@@ -139,7 +139,7 @@ def trace_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
 
 def answer_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
     """Give the hits and the coverage of the search, then the answer, as docs/generate.md describes it."""
-    from pkg.console.tables import query_lines
+    from pkg.service.operations.answer_lines import query_lines
 
     if answer.result is not None:
         yield from query_lines(answer.result)

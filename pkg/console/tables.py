@@ -1,4 +1,4 @@
-"""Show results: as JSON-ready lines for a program, as rich renderables for a person. Nothing here prints."""
+"""Show results as rich renderables for a person; some as JSON-ready lines too. Nothing here prints."""
 
 from __future__ import annotations
 
@@ -30,18 +30,6 @@ SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold 
 
 _FOLD = re.compile(r"# \.\.\. lines \d+-(\d+) folded$")
 
-_HIT_FIELDS = (
-    "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
-    "cosine", "content", "pruned_content", "same_content",
-)  # fmt: skip
-_DOCSTRING_FIELDS = ("docstring", "docstring_source")  # of functions alone
-_HEAD_FIELDS = ("signature", "class_header", "summary")  # of functions and blocks that have them
-
-
-def build_line(report: BuildReport) -> dict[str, Any]:
-    """Give the report of a build as one line."""
-    return {"type": "build", "changed": report.changed, **asdict(report)}
-
 
 def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:
     """Tell in a few lines what a build did and what the graph now holds."""
@@ -60,22 +48,6 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
         yield f"  and {len(report.skipped) - SHOWN_SKIPS:,} more left out; pkg stats lists all"
     counts = ", ".join(f"{count:,} {label}" for label, count in stats.nodes.items())
     yield f"[dim]graph {_escape(report.store)}: {counts}[/]"
-
-
-def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str, Any]]:
-    """Give one line a hit, then the line of coverage, as docs/commands.md describes them."""
-    for hit in result.hits:
-        line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
-        line |= {name: text for name in _DOCSTRING_FIELDS + _HEAD_FIELDS if (text := getattr(hit, name)) is not None}
-        line |= {"fits": result.coverage.fits, "has_code": hit.has_code, "same_function": hit.same_function}
-        yield line | {
-            "pruned": [asdict(cut) for cut in hit.pruned],
-            "helpers": [asdict(helper) for helper in hit.helpers],
-            **({"functions": [asdict(place) for place in hit.functions]} if hit.functions else {}),
-            "is_stale": hit.is_stale,
-        }
-    coverage = {"type": "coverage", **asdict(result.coverage)}
-    yield coverage | ({"explain": list(result.explain)} if explain else {})
 
 
 def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
@@ -194,11 +166,6 @@ def _number_lines(
             yield number, Text(margin + name_fold(cut.start_line, cut.end_line), "dim")
         fold = _FOLD.search(line.plain) if has_folds else None
         number = int(fold[1]) + 1 if fold else number + 1
-
-
-def stats_line(stats: StoreStats) -> dict[str, Any]:
-    """Give the statistics of a store as one line."""
-    return {"type": "stats", **asdict(stats)}
 
 
 def view_stats(stats: StoreStats) -> Iterator[RenderableType]:

@@ -1,4 +1,4 @@
-"""Show answers about dependencies: as JSON-ready lines for a program, as trees for a person. Nothing here prints.
+"""Show answers about dependencies as trees for a person. Nothing here prints.
 
 Trees are drawn as lines of text that are as long as they need to be: rich cuts the lines of its trees at the width.
 """
@@ -6,14 +6,15 @@ Trees are drawn as lines of text that are as long as they need to be: rich cuts 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pkg.console.streams import show_controls, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
 from pkg.retrieval.deps.answer import (
+    INCOMING,
     WHOLE_FILE,
     Affected,
     Answer,
@@ -64,77 +65,8 @@ def draw_branches(root: Branch) -> Iterator[Text]:
 
 SHOWN_REASONS = 3  # why call sites are unbound: the commonest say most of it
 SHOWN_LINES = 5  # of the call sites between the same two functions
-INCOMING = ("callers", "importers", "subclasses", "overridden by", "readers")
 
 _COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
-
-
-@singledispatch
-def deps_lines(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Give one line for each thing that was found, then the line of coverage; a TypeError for what is no answer."""
-    raise TypeError(f"no lines for {type(answer).__name__}; expected an answer of Graph.deps")
-
-
-@deps_lines.register(Dependencies)
-def _list_links(answer: Dependencies) -> Iterator[dict[str, Any]]:
-    yield {"type": "target", **asdict(answer.target)}
-    yield from ({"type": "entry", **asdict(entry)} for entry in answer.entries)
-    for each in answer.found:
-        link = each.link
-        facts = {"relation": each.relation, "depth": each.depth, "of": each.of, **asdict(_other(each))}
-        sites = {"at": link.start.path, "lines": list(link.lines), "rule": link.rule, "confidence": link.confidence}
-        yield {"type": "dependency", **facts, **sites, **({"text": link.text} if link.text else {})}
-    yield _coverage_line(answer.coverage, direction=answer.direction, left_out=dict(answer.left_out))
-
-
-@deps_lines.register(Chains)
-def _list_chains(answer: Chains) -> Iterator[dict[str, Any]]:
-    for chain in answer.chains:
-        yield {"type": "chain", "length": len(chain), "hops": [asdict(link) for link in chain]}
-    ends = {"start": asdict(answer.start), "end": asdict(answer.end)}
-    yield _coverage_line(answer.coverage, **ends, depth=answer.depth, left_out=answer.left_out)
-
-
-@deps_lines.register(Impact)
-def _list_impact(answer: Impact) -> Iterator[dict[str, Any]]:
-    yield from ({"type": "target", **asdict(place)} for place in answer.targets)
-    yield from ({"type": "change", **asdict(each)} for each in answer.changes)
-    for each in answer.affected:
-        facts = {"distance": each.distance, "confidence": each.confidence, "is_test": each.is_test}
-        link = {"relation": each.link.type, "needs": each.link.end.id, "lines": list(each.link.lines)}
-        yield {"type": "affected", **facts, **asdict(each.place), **link, "rule": each.link.rule}
-    counts = {"affected": answer.total, "tests": answer.tests, "only_possible": answer.possible, "depth": answer.depth}
-    yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
-
-
-@deps_lines.register(Cycles)
-def _list_cycles(answer: Cycles) -> Iterator[dict[str, Any]]:
-    for each in answer.cycles:
-        yield {"type": "cycle", **asdict(each)}
-    counts = {"import_cycles": answer.imports, "call_cycles": answer.calls, "recursive": answer.recursive}
-    yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
-
-
-@deps_lines.register(Unused)
-def _list_unused(answer: Unused) -> Iterator[dict[str, Any]]:
-    for each in answer.found:
-        yield {"type": "unused", **asdict(each.place), "doubts": list(each.doubts)}
-    counts = {"unused": answer.total, "definitions": answer.definitions, "spared": dict(answer.spared)}
-    yield _coverage_line(answer.coverage, **counts, left_out=answer.left_out)
-
-
-@deps_lines.register(ImportTable)
-def _list_imports(answer: ImportTable) -> Iterator[dict[str, Any]]:
-    for each in answer.records:
-        yield {"type": "import", **asdict(each)}
-    types = [{"category": kind, "artifact_type": name, "count": count} for kind, name, count in answer.artifact_types]
-    totals = {"imports": answer.total, "files": answer.files, "categories": dict(answer.categories)}
-    yield {"type": "totals", **totals, "artifact_types": types}
-    yield _coverage_line(answer.coverage, left_out=answer.left_out)
-
-
-def _coverage_line(coverage: CallCoverage, **facts: object) -> dict[str, Any]:
-    return {"type": "coverage", **asdict(coverage), **facts}
 
 
 @singledispatch
@@ -151,7 +83,7 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
         head = style_words(f"{relation} ({_count_found(answer, relation, len(found))})", "bold")
         branches = {answer.target.id: tree.add(head)}
         for each in found:
-            other = _other(each)
+            other = each.place
             branches.setdefault(other.id, branches[each.of].add(_say_dependency(each, other)))
     for entry in answer.entries:
         tree.add(
@@ -299,11 +231,6 @@ def say_coverage(coverage: CallCoverage) -> str:
 def _count_found(answer: Dependencies, relation: str, shown: int) -> str:
     more = dict(answer.left_out).get(relation, 0)
     return f"{shown:,}" if not more else f"{shown:,} shown, {more:,} more; see --limit"
-
-
-def _other(dependency: Dependency) -> Place:
-    """Give the end of a link that a walk led to."""
-    return dependency.link.start if dependency.relation in INCOMING else dependency.link.end
 
 
 def _say_dependency(each: Dependency, other: Place) -> Text:

@@ -22,6 +22,8 @@ HOLDS = "HOLDS"
 """The type of a link from a function to one that is defined inside it, which it may give away: no RelationType."""
 ENTERS = "ENTERS"
 """The type of a link from who makes an object to a method of it that Python or a library calls: no RelationType."""
+INCOMING = ("callers", "importers", "subclasses", "overridden by", "readers")
+"""Relations whose links lead to the place that is asked about."""
 LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
@@ -150,6 +152,11 @@ class Dependency:
     depth: int
     of: str  # id of the place one step nearer to the target
     link: Link
+
+    @property
+    def place(self) -> Place:
+        """Give the end of the link that the walk led to."""
+        return self.link.start if self.relation in INCOMING else self.link.end
 
 
 @dataclass(frozen=True, slots=True)

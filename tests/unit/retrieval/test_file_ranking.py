@@ -11,13 +11,14 @@ from graphs import make_store
 from long_questions import FILES, ISSUE
 from rich.console import Console
 
-from pkg.console.tables import query_lines, view_query
+from pkg.console.tables import view_query
 from pkg.errors import UsageError
 from pkg.generation.prompt import render_prompt
 from pkg.model import QueryResult
 from pkg.retrieval.file_ranking import BEST_FUNCTIONS, SHOWN_FUNCTIONS
 from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import RANKINGS, QueryOptions
+from pkg.service.operations.answer_lines import query_lines
 
 
 @pytest.fixture(name="store")

@@ -1,0 +1,51 @@
+"""What one request works with: the graph, opened when it is needed and closed when all is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pkg.api import Graph, open_graph
+from pkg.errors import UsageError
+
+if TYPE_CHECKING:
+    from pkg.models.text_model import TextModel
+
+
+class Desk:
+    """One request's way to the graph; one thread uses it.
+
+    A graph is opened anew for each request: that takes a millisecond, and a store that was built anew, moved or
+    restarted meanwhile needs no care.
+    """
+
+    def __init__(self, store: str, source: str | None, open_model: Callable[[], TextModel | None]) -> None:
+        self.store = store
+        self._source = source
+        self._open_model = open_model
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if "graph" in self.__dict__:
+            self.graph.close()
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph; StoreMissingError where there is none."""
+        return open_graph(self.store)
+
+    @cached_property
+    def model(self) -> TextModel | None:
+        """The text model that was named at the start."""
+        return self._open_model()
+
+    def choose_source(self, asked: str | None) -> str | None:
+        """Choose the source to ask about; a UsageError for another one than the service is for."""
+        if self._source is None:
+            return asked
+        if asked not in (None, self._source):
+            raise UsageError(f"source '{asked}' is not served here; expected '{self._source}', or none")
+        return self._source

@@ -1,0 +1,159 @@
+"""The service: answer operations about one store, for many who ask at once, and say how fresh each answer is.
+
+Faces (HTTP, MCP, the page) call it and nothing below. Reading never waits for a build: a store gives each reader one
+generation.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pkg.api import find_address
+from pkg.errors import StoreMissingError, UsageError
+from pkg.model import Stale
+from pkg.service.desk import Desk
+from pkg.service.operations.catalogue import answer_question, find_operation
+from pkg.service.operations.operation import Operation, Reply
+
+if TYPE_CHECKING:
+    from pkg.graph.store import StoreStats
+    from pkg.models.text_model import TextModel
+    from pkg.service.operations.operation_requests import AskRequest
+
+NAMED_FILES = 3  # stale files that a text names; the lines have all
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """What is served, and what is allowed."""
+
+    store: str | None = None  # None: PKG_STORE, else the user's own
+    source: str | None = None  # serve this source alone
+    model: str | TextModel | None = None  # who writes the answers of ask: gguf:FILE or the like, or one that stays open
+    allow_build: bool = False  # whether a caller may have the graph brought up to date
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far an answer can be trusted to be about the code as it is now."""
+
+    generation: int  # of the graph; 0 where there is none
+    stale: tuple[Stale, ...] = ()  # files of the answer that have changed since the build
+    partial: int = 0  # files of the graph that did not parse as a whole
+    skipped: int = 0  # files that were left out of the graph
+    is_empty: bool = False  # the graph holds no source: that nothing is found means nothing
+
+    def say(self) -> str:
+        """Say it in a line; "" where all is as it should be."""
+        said = list[str]()
+        if self.is_empty:
+            said.append("the graph is empty: nothing was built into it, so what is not found may be there; pkg build")
+        if self.stale:
+            names = ", ".join(f"{each.path or each.root} ({each.state})" for each in self.stale[:NAMED_FILES])
+            more = len(self.stale) - NAMED_FILES
+            said.append(f"changed since the build: {names}" + (f" and {more} more" if more > 0 else ""))
+        if self.partial or self.skipped:
+            counts = [f"{self.partial} only in part"] * bool(self.partial)
+            counts += [f"{self.skipped} left out"] * bool(self.skipped)
+            said.append(f"of the files, {' and '.join(counts)}: what is not found may be in one of these")
+        return "; ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of an operation."""
+
+    operation: str
+    lines: tuple[Mapping[str, Any], ...]  # what the command of the same name writes with --json
+    text: str  # for a reader of text, within the budget of the request
+    freshness: Freshness
+    left_out: tuple[str, ...] = ()  # what the budget had no room for, and how to get it
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as one object."""
+        return asdict(self)
+
+    def write(self) -> str:
+        """Write the text with all that is to be said of it."""
+        notes = [f"left out: {each}" for each in self.left_out]
+        notes += [f"note: {said}"] if (said := self.freshness.say()) else []
+        return "\n".join([self.text, *notes])
+
+
+class GraphService:
+    """Answers operations; any number of threads may call it at once."""
+
+    def __init__(self, options: ServiceOptions = ServiceOptions()) -> None:
+        self.options = options
+        self.store = find_address(options.store)
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._model: TextModel | None = None
+        self._counted: tuple[int, StoreStats] | None = None
+
+    def close(self) -> None:
+        """Free the text model, if one was opened."""
+        with self._lock:
+            if self._model is not None:
+                self._model.close()
+                self._model = None
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        """Answer one operation.
+
+        Raises UsageError for an operation or arguments that there are not, or that this service does not allow, and
+        what the function of pkg.api of the same name raises.
+        """
+        operation = find_operation(name)
+        request = self._read(operation, arguments)
+        if not operation.is_writing:
+            return self._answer(name, lambda desk: operation.answer(desk, request))
+        with self._writing:
+            return self._answer(name, lambda desk: operation.answer(desk, request))
+
+    def ask_aloud(self, arguments: Mapping[str, Any], listen: Callable[[str], None]) -> Answer:
+        """Answer the operation ask, and tell `listen` the text piece by piece; what it raises ends the writing.
+
+        Raises what run raises.
+        """
+        operation = find_operation("ask")
+        request: AskRequest = self._read(operation, arguments)
+        return self._answer("ask", lambda desk: answer_question(desk, request, listen))
+
+    def _read(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        if operation.is_writing and not self.options.allow_build:
+            raise UsageError(
+                f"{operation.name} changes the graph, and this service only reads; start it with --allow-build"
+            )
+        return operation.read_request(arguments)
+
+    def _answer(self, name: str, answer: Callable[[Desk], Reply]) -> Answer:
+        with Desk(self.store, self.options.source, self._open_model) as desk:
+            reply = answer(desk)
+            freshness = replace(self._find_freshness(desk), stale=reply.stale)
+        return Answer(name, reply.lines, reply.text, freshness, reply.left_out)
+
+    def _open_model(self) -> TextModel | None:
+        named = self.options.model
+        if not isinstance(named, str):
+            return named
+        from pkg.models.registry import open_model
+
+        with self._lock:
+            if self._model is None:
+                self._model = open_model(named)
+            return self._model
+
+    def _find_freshness(self, desk: Desk) -> Freshness:
+        """Tell of the whole graph what does not depend on the answer; counted once for each generation."""
+        try:
+            generation = desk.graph.store.generation()
+            if self._counted is None or self._counted[0] != generation:
+                self._counted = generation, desk.graph.stats()
+        except StoreMissingError:
+            return Freshness(0, is_empty=True)
+        stats = self._counted[1]
+        return Freshness(generation, (), len(stats.partial), len(stats.skipped), not stats.sources)

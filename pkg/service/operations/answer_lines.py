@@ -1,0 +1,123 @@
+"""Give answers as JSON-ready lines: what every face of the service and every command writes for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pkg.service.operations.deps_lines import deps_lines
+
+if TYPE_CHECKING:
+    from pkg.generation.ask.repository_answer import RepositoryAnswer, Statement
+    from pkg.graph.store import StoreStats
+    from pkg.indexing.report import BuildReport
+    from pkg.model import QueryResult
+    from pkg.retrieval.explore import Exploration
+    from pkg.retrieval.outline_answer import CodeOutline
+    from pkg.retrieval.show import Shown
+
+_HIT_FIELDS = (
+    "rank", "label", "id", "source", "path", "qualname", "kind", "start_line", "end_line", "score", "score_pruned",
+    "cosine", "content", "pruned_content", "same_content",
+)  # fmt: skip
+_DOCSTRING_FIELDS = ("docstring", "docstring_source")  # of functions alone
+_HEAD_FIELDS = ("signature", "class_header", "summary")  # of functions and blocks that have them
+
+
+def build_line(report: BuildReport) -> dict[str, Any]:
+    """Give the report of a build as one line."""
+    return {"type": "build", "changed": report.changed, **asdict(report)}
+
+
+def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str, Any]]:
+    """Give one line a hit, then the line of coverage, as docs/commands.md describes them."""
+    for hit in result.hits:
+        line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
+        line |= {name: text for name in _DOCSTRING_FIELDS + _HEAD_FIELDS if (text := getattr(hit, name)) is not None}
+        line |= {"fits": result.coverage.fits, "has_code": hit.has_code, "same_function": hit.same_function}
+        yield line | {
+            "pruned": [asdict(cut) for cut in hit.pruned],
+            "helpers": [asdict(helper) for helper in hit.helpers],
+            **({"functions": [asdict(place) for place in hit.functions]} if hit.functions else {}),
+            "is_stale": hit.is_stale,
+        }
+    coverage = {"type": "coverage", **asdict(result.coverage)}
+    yield coverage | ({"explain": list(result.explain)} if explain else {})
+
+
+def explore_lines(found: Exploration) -> Iterator[dict[str, Any]]:
+    """Give one line a piece, then one a call, caller or use, then what was left out and how much was shown."""
+    for piece in found.pieces:
+        yield {"type": "piece", **asdict(piece)}
+    for name, ties in (("call", found.calls), ("caller", found.callers), ("use", found.uses)):
+        for tie in ties:
+            yield {"type": name, **asdict(tie)}
+    left_out = [asdict(place) for place in found.left_out]
+    yield {
+        "type": "coverage",
+        "fits": found.fits,
+        "tokens": found.tokens,
+        "left_out": left_out,
+        "notes": list(found.notes),
+        "stale": [asdict(each) for each in found.stale],
+    }
+
+
+def show_lines(shown: Shown) -> Iterator[dict[str, Any]]:
+    """Give one line a definition of the name, then its links as `pkg deps` does, with the line of coverage last."""
+    for definition in shown.definitions:
+        yield {"type": "definition", **asdict(definition)}
+    yield from deps_lines(shown.links)
+
+
+def outline_lines(outline: CodeOutline) -> Iterator[dict[str, Any]]:
+    """Give one line a folder and one a file with its definitions, then the line of coverage."""
+    for folder in outline.folders:
+        yield {"type": "folder", **asdict(folder)}
+    for file in outline.files:
+        yield {"type": "file", **asdict(file)}
+    counts = asdict(outline)
+    del counts["folders"], counts["files"]
+    left_out = {"files": outline.left_out_files, "definitions": outline.left_out_definitions}
+    yield {"type": "coverage", **counts, "left_out": left_out}
+
+
+def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
+    """Give the evidence, one line a piece, and then the answer with its citations, as docs/ask.md describes them."""
+    for number, piece in zip(answer.numbers, answer.gathered.pieces, strict=True):
+        yield {"type": "evidence", "number": number, **asdict(piece)}
+    yield {
+        "type": "answer",
+        "question": answer.question,
+        "text": answer.text,
+        "written": answer.written,
+        "refused": answer.is_refused,
+        "reason": answer.reason,
+        "statements": [_describe(statement) for statement in answer.statements],
+        "places": answer.places,
+        "wrong_citations": len(answer.wrong),
+        "fits": answer.gathered.fits,
+        "shown": len(answer.shown),
+        "left_out": answer.gathered.left_out,
+        "looked_at": answer.gathered.looked_at,
+        "model": answer.model,
+        "is_cut": answer.is_cut,
+        "notes": list(answer.notes),
+        "stale": [asdict(each) for each in answer.gathered.stale],
+        "usage": asdict(answer.usage),
+    }
+
+
+def _describe(statement: Statement) -> dict[str, Any]:
+    return {
+        "text": statement.text,
+        "supported": statement.is_supported,
+        "citations": [asdict(each) for each in statement.citations],
+        "unknown_names": list(statement.unknown_names),
+    }
+
+
+def stats_line(stats: StoreStats) -> dict[str, Any]:
+    """Give the statistics of a store as one line."""
+    return {"type": "stats", **asdict(stats)}

@@ -1,0 +1,246 @@
+"""All operations: the same answers as the commands of the same names, as lines and as a short text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import StoreMissingError, UsageError
+from pkg.service.operations import answer_lines as lines_of
+from pkg.service.operations import answer_texts as texts
+from pkg.service.operations import operation_requests as asked
+from pkg.service.operations.deps_lines import deps_lines
+from pkg.service.operations.operation import Operation, Reply
+
+if TYPE_CHECKING:
+    from pkg.generation.ask.repository_answer import RepositoryAnswer
+    from pkg.models.text_model import Listen
+    from pkg.service.desk import Desk
+
+
+def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
+    """Tell what is served; a graph that is not there yet is a state, and no error."""
+    try:
+        stats = desk.graph.stats()
+    except StoreMissingError as fault:
+        return Reply(({"type": "status", "ready": False, "reason": str(fault), "sources": []},), str(fault))
+    sources = [asdict(each) for each in stats.sources if desk.choose_source(None) in (None, each.name)]
+    line = {
+        "type": "status",
+        "ready": bool(sources),
+        "generation": stats.generation,
+        "encoder": stats.encoder,
+        "nodes": dict(stats.nodes),
+        "partial": len(stats.partial),
+        "skipped": len(stats.skipped),
+        "sources": sources,
+    }
+    names = ", ".join(each["name"] for each in sources) or "no source"
+    counts = ", ".join(f"{stats.nodes.get(label, 0):,} {label}" for label in ("File", "Class", "Function", "Chunk"))
+    return Reply((line,), f"{names}: {counts}; generation {stats.generation}")
+
+
+def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
+
+    line = lines_of.stats_line(desk.graph.stats())
+    facts = [f"{name}: {value}" for name, value in line.items() if name in ("generation", "encoder", "nodes", "bytes")]
+    return Reply((line,), "\n".join(facts))
+
+
+def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
+    from pkg.retrieval.explore import MOST_LEFT_OUT, write_exploration
+
+    found = desk.graph.explore(
+        request.text,
+        budget=request.budget,
+        source=desk.choose_source(request.source),
+        path=request.path,
+        tests=request.tests,
+    )
+    head = "nothing fits; nearest, unlikely to help:\n\n" if found.pieces and found.fits is False else ""
+    text = write_exploration(replace(found, left_out=())) or "nothing found"
+    named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MOST_LEFT_OUT])
+    more = len(found.left_out) - MOST_LEFT_OUT
+    left_out = (f"{named}{f' and {more} more' if more > 0 else ''}: raise budget, or show one",) if named else ()
+    lines = tuple(lines_of.explore_lines(found))
+    return Reply(lines, "\n".join([head + text, *found.notes]), found.stale, left_out)
+
+
+def _query(desk: Desk, request: asked.QueryRequest) -> Reply:
+
+    result = desk.graph.query(
+        request.text,
+        mode=request.mode,
+        top_k=request.top_k,
+        source=desk.choose_source(request.source),
+        path=request.path,
+        kind=request.kind,
+        blocks=request.blocks,
+        prune=request.prune,
+        helpers=request.helpers,
+        hops=request.hops,
+        callers=request.callers,
+        tests=request.tests,
+        budget=request.budget,
+    )
+    lines = tuple(lines_of.query_lines(result, request.explain))
+    head = ["nothing fits; nearest, unlikely to help:"] if result.hits and result.coverage.fits is False else []
+    body = texts.write_hits(lines) if result.hits else ("nothing found",)
+    more = "raise budget, or lower top_k"
+    return _reply(lines, (*head, *body, *result.coverage.notes), request.budget, result.coverage.stale, more)
+
+
+def _prompt(desk: Desk, request: asked.PromptRequest) -> Reply:
+    graph = desk.graph
+    result = graph.query(
+        request.text,
+        mode=request.mode,
+        top_k=request.top_k,
+        source=desk.choose_source(request.source),
+        path=request.path,
+        prune=request.prune,
+        helpers=request.helpers,
+        hops=request.hops,
+        budget=request.budget,
+    )
+    text = graph.prompt(result)
+    hits = [f"{hit.path}:{hit.start_line}" for hit in result.hits]
+    line = {"type": "prompt", "text": text, "fits": result.coverage.fits, "places": hits}
+    return Reply((line,), text, result.coverage.stale)
+
+
+def _ask(desk: Desk, request: asked.AskRequest) -> Reply:
+    return answer_question(desk, request, None)
+
+
+def answer_question(desk: Desk, request: asked.AskRequest, listen: Listen | None) -> Reply:
+    """Answer a question in words; `listen` is told the text piece by piece as a model writes it."""
+    from pkg.generation.ask.ask_options import AskOptions
+    from pkg.retrieval.evidence.evidence_options import EvidenceOptions
+
+    source = desk.choose_source(request.source)
+    evidence = EvidenceOptions(request.retriever, request.tokens, 0, source, request.path or None, request.tests)
+    options = AskOptions(evidence, max_tokens=request.max_tokens)
+    answer = desk.graph.open_conversation(desk.model, options).ask(request.question, listen)
+    lines = tuple(lines_of.answer_lines(answer))
+    stale = answer.gathered.stale
+    if answer.model:
+        return Reply(lines, _write_answer(answer), stale)
+    pieces = (part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, ""))
+    return _reply(lines, pieces, request.budget, stale, "raise budget")
+
+
+def _write_answer(answer: RepositoryAnswer) -> str:
+    places = "\n".join(f"[{n}] {piece.span}" for n, piece in zip(answer.numbers, answer.gathered.pieces, strict=True))
+    return f"{answer.text}\n{answer.reason}\n\n{places}" if answer.is_refused else f"{answer.text}\n\n{places}"
+
+
+def _show(desk: Desk, request: asked.ShowRequest) -> Reply:
+
+    shown = desk.graph.show(request.name, source=desk.choose_source(request.source), limit=request.limit)
+    lines = tuple(lines_of.show_lines(shown))
+    body, stale = texts.write_shown(shown, lines), shown.links.coverage.stale
+    return _reply(lines, body, request.budget, stale, "raise budget, or ask for path:line inside of it")
+
+
+def _deps(desk: Desk, request: asked.DepsRequest) -> Reply:
+
+    answer = desk.graph.deps(
+        request.name,
+        question=request.question,
+        to=request.to,
+        source=desk.choose_source(request.source),
+        depth=request.depth,
+        direction=request.direction,
+        limit=request.limit,
+        relations=tuple(request.relations),
+    )
+    lines, stale = tuple(deps_lines(answer)), answer.coverage.stale
+    return _reply(lines, texts.write_links(lines), request.budget, stale, "narrow by relations or direction")
+
+
+def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
+
+    answer = desk.graph.impact(
+        *request.names,
+        diff=request.diff,
+        staged=request.staged,
+        source=desk.choose_source(request.source),
+        depth=request.depth,
+        limit=request.limit,
+        relations=tuple(request.relations),
+    )
+    lines, stale = tuple(deps_lines(answer)), answer.coverage.stale
+    return _reply(lines, texts.write_links(lines), request.budget, stale, "lower depth, or raise budget")
+
+
+def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
+
+    found = desk.graph.outline(request.path, source=desk.choose_source(request.source), budget=request.budget)
+    files, definitions = found.left_out_files, found.left_out_definitions
+    more = (f"{files} files, {definitions} definitions: raise budget, or outline a folder",)
+    left_out = more if files or definitions else ()
+    text = "\n".join(texts.write_outline(found))
+    return Reply(tuple(lines_of.outline_lines(found)), text, found.stale, left_out)
+
+
+def _rerank(desk: Desk, request: asked.RerankRequest) -> Reply:
+    from pkg.api import rank_candidates
+    from pkg.rerank.candidates import STAGES
+    from pkg.rerank.tasks import outcome_line
+
+    stages = tuple(request.stages) or STAGES
+    ranking = rank_candidates(request.query, request.candidates, examples=request.examples, stages=stages)
+    line = outcome_line(ranking)
+    return _reply((line,), texts.write_ranking(line), request.budget, (), "raise budget")
+
+
+def _build(desk: Desk, request: asked.BuildRequest) -> Reply:
+    from pkg.model import Skip
+
+    reports = desk.graph.refresh(desk.choose_source(request.source))
+    lines, said = list[Mapping[str, Any]](), list[str]()
+    for each in reports:
+        if isinstance(each, Skip):
+            lines.append({"type": "skipped", "source": each.path, "reason": each.reason})
+            said.append(f"{each.path}: not read, {each.reason}")
+        else:
+            lines.append(lines_of.build_line(each))
+            said.append(f"{each.source}: {each.written} written, {each.removed} removed, {each.unchanged} unchanged")
+    return Reply(tuple(lines), "\n".join(said) or "nothing to build: the graph has no source")
+
+
+def _reply(
+    lines: Iterable[Mapping[str, Any]], body: Iterable[str], budget: int, stale: tuple[Any, ...], more: str
+) -> Reply:
+    text, count = texts.fit_lines(body, budget)
+    return Reply(tuple(lines), text, stale, (f"{texts.count_lines(count)}: {more}",) if count else ())
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    each.name: each
+    for each in (
+        Operation("explore", "Answer how something works with code and its calls.", asked.ExploreRequest, _explore),
+        Operation("show", "Show the source of a name, its callers and callees.", asked.ShowRequest, _show),
+        Operation("deps", "Tell what depends on what.", asked.DepsRequest, _deps),
+        Operation("impact", "Tell what may break when code changes.", asked.ImpactRequest, _impact),
+        Operation("rerank", "Choose the best of several answers by running them.", asked.RerankRequest, _rerank),
+        Operation("query", "Find blocks or functions for a question.", asked.QueryRequest, _query),
+        Operation("prompt", "Pack a prompt with code for a question.", asked.PromptRequest, _prompt),
+        Operation("ask", "Answer a question in words, with checked citations.", asked.AskRequest, _ask),
+        Operation("outline", "Outline a file, a folder or a source.", asked.OutlineRequest, _outline),
+        Operation("status", "Tell what is served and how fresh it is.", asked.StatusRequest, _give_status),
+        Operation("stats", "Count what the graph holds.", asked.StatsRequest, _give_stats),
+        Operation("build", "Bring the graph up to date.", asked.BuildRequest, _build, is_writing=True),
+    )
+}
+"""By name, those that are asked for most first."""
+
+
+def find_operation(name: str) -> Operation:
+    """Find an operation; a UsageError for a name that none has."""
+    found = OPERATIONS.get(name)
+    if found is None:
+        raise UsageError(f"no operation {name[:100]!r}; expected one of: {', '.join(OPERATIONS)}")
+    return found

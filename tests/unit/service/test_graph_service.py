@@ -1,0 +1,210 @@
+"""Every face asks the service: its answers equal those of the commands, and say how far they can be trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from scripted_model import ScriptedModel
+from shop_repository import SHOP
+from trees import write_tree
+
+import pkg
+from pkg.cli import main
+from pkg.errors import PkgError, QueryError, StoreMissingError, UsageError
+from pkg.retrieval.token_count import count_tokens
+from pkg.service.graph_service import GraphService, ServiceOptions
+from pkg.service.operations.catalogue import OPERATIONS
+
+ASKED: dict[str, dict[str, Any]] = {
+    "explore": {"text": "how is the price of an item found"},
+    "show": {"name": "find_price"},
+    "deps": {"name": "find_price"},
+    "impact": {"names": ["add_tax"]},
+    "query": {"text": "add the tax to an amount"},
+    "outline": {"path": "shop"},
+    "stats": {},
+}
+COMMANDS: dict[str, list[str]] = {
+    "explore": ["how is the price of an item found"],
+    "show": ["find_price"],
+    "deps": ["find_price"],
+    "impact": ["add_tax"],
+    "query": ["add the tax to an amount", "--budget", "1500"],
+    "outline": ["shop", "--budget", "1500"],
+    "stats": [],
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    address = f"sqlite:///{tmp_path}/graph.db"
+    pkg.build_graph(write_tree(tmp_path / "repo", SHOP), store=address)
+    return address
+
+
+@pytest.fixture
+def service(store: str) -> Iterator[GraphService]:
+    opened = GraphService(ServiceOptions(store))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_an_operation_gives_the_lines_of_its_command(service: GraphService, name: str) -> None:
+    written = CliRunner().invoke(main, [name, *COMMANDS[name], "--store", service.store, "--json"]).stdout
+    given = [json.loads(json.dumps(line)) for line in service.run(name, ASKED[name]).lines]
+    assert given == [json.loads(line) for line in written.splitlines()]
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_text_names_places_and_keeps_to_its_budget(service: GraphService, name: str) -> None:
+    if name == "stats":
+        return
+    answer = service.run(name, {**ASKED[name], "budget": 60})
+    assert count_tokens(answer.text) <= 60
+    assert "shop/" in answer.text
+
+
+def test_what_a_budget_leaves_out_is_told_with_the_way_to_it(service: GraphService) -> None:
+    answer = service.run("show", {"name": "shop/orders.py", "budget": 30})
+    assert answer.left_out
+    assert "raise budget" in answer.write()
+    assert not service.run("show", {"name": "shop/orders.py", "budget": 0}).left_out
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("query", {}, "'text' is missing"),
+        ("query", {"text": "x", "topk": 3}, "'topk' is unknown"),
+        ("query", {"text": ["x"]}, "'text': input should be a valid string, seen ['x']"),
+        ("query", {"text": "x", "top_k": 0}, "'top_k': input should be greater than or equal to 1, seen 0"),
+        ("query", {"text": "x", "mode": "everything"}, "seen 'everything'"),
+        ("show", {"name": "x" * 5_000}, "xx..."),
+        ("deps", {"question": "path", "name": "find_price"}, "a path has two ends"),
+        ("drop", {}, "no operation 'drop'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    service: GraphService, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(UsageError) as fault:
+        service.run(name, arguments)
+    assert said in str(fault.value)
+    assert len(str(fault.value)) < 500
+
+
+def test_every_request_can_be_described() -> None:
+    for operation in OPERATIONS.values():
+        schema = operation.describe_request()
+        assert schema["additionalProperties"] is False, operation.name
+        assert all(
+            "type" in each or "anyOf" in each or "enum" in each for each in schema.get("properties", {}).values()
+        )
+
+
+def test_a_file_that_has_changed_is_told(service: GraphService, tmp_path: Path) -> None:
+    prices = tmp_path / "repo" / "shop" / "prices.py"
+    prices.write_text(prices.read_text() + "\n# more\n")
+    answer = service.run("show", {"name": "add_tax"})
+    assert [each.path for each in answer.freshness.stale] == ["shop/prices.py"]
+    assert "changed since the build: shop/prices.py" in answer.write()
+
+
+def test_a_file_that_was_understood_in_part_is_told(store: str, tmp_path: Path) -> None:
+    (tmp_path / "repo" / "shop" / "broken.py").write_text("def whole():\n    return 1\n\n\ndef half(:\n")
+    pkg.build_graph(tmp_path / "repo", store=store)
+    answer = GraphService(ServiceOptions(store)).run("query", {"text": "the price of an item"})
+    assert answer.freshness.partial == 1
+    assert "what is not found may be in one of these" in answer.write()
+
+
+def test_a_graph_that_is_not_there_is_a_state_and_no_answer(tmp_path: Path) -> None:
+    service = GraphService(ServiceOptions(f"sqlite:///{tmp_path}/none.db"))
+    status = service.run("status", {})
+    assert status.freshness.is_empty
+    assert "pkg build" in status.write()
+    with pytest.raises(StoreMissingError):
+        service.run("explore", {"text": "anything"})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_that_is_built_anew_is_noticed(service: GraphService, tmp_path: Path) -> None:
+    assert service.run("show", {"name": "add_tax"}).freshness.generation == 1
+    for file in tmp_path.glob("graph.db*"):
+        file.unlink()
+    with pytest.raises(StoreMissingError):
+        service.run("show", {"name": "add_tax"})
+    write_tree(tmp_path / "other", {"tea.py": "def brew():\n    return 1\n"})
+    pkg.build_graph(tmp_path / "other", store=service.store)
+    assert "tea.py:1" in service.run("show", {"name": "brew"}).text
+    with pytest.raises(QueryError):
+        service.run("show", {"name": "add_tax"})
+
+
+def test_many_ask_while_the_graph_is_built(store: str, tmp_path: Path) -> None:
+    service = GraphService(ServiceOptions(store, allow_build=True))
+    prices = tmp_path / "repo" / "shop" / "prices.py"
+
+    def ask(number: int) -> str:
+        if number % 10 == 0:
+            prices.write_text(f"{SHOP['shop/prices.py']}\n\ndef added_{number}():\n    return {number}\n")
+            return service.run("build", {}).text
+        return service.run(*list(ASKED.items())[number % len(ASKED)]).text
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(60)))
+    assert all(answers)
+    assert service.run("status", {}).freshness.generation > 1
+
+
+def test_only_a_service_that_may_build_builds(service: GraphService) -> None:
+    with pytest.raises(UsageError, match="--allow-build"):
+        service.run("build", {})
+
+
+def test_a_service_for_one_source_answers_about_no_other(store: str, tmp_path: Path) -> None:
+    pkg.build_graph(write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), store=store)
+    service = GraphService(ServiceOptions(store, source="tea"))
+    assert "tea.py" in service.run("show", {"name": "brew"}).text
+    assert [each["name"] for each in service.run("status", {}).lines[0]["sources"]] == ["tea"]
+    for name, arguments in ASKED.items():
+        if name == "stats":
+            continue
+        try:
+            text = service.run(name, arguments).text
+        except PkgError as fault:
+            text = str(fault)
+        assert "shop/" not in text, name
+    with pytest.raises(UsageError, match="not served here"):
+        service.run("query", {"text": "price", "source": "repo"})
+
+
+def test_a_model_writes_the_answer_piece_by_piece(store: str) -> None:
+    text = "An item's price has the tax added by add_tax [1]."
+    service = GraphService(ServiceOptions(store, model=ScriptedModel([text])))
+    told = list[str]()
+    answer = service.ask_aloud({"question": "how is the price of an item found?"}, told.append)
+    assert "".join(told) == text
+    assert answer.lines[-1]["type"] == "answer"
+    assert "shop/prices.py:" in answer.text
+
+
+def test_without_a_model_a_question_has_its_evidence(service: GraphService) -> None:
+    answer = service.run("ask", {"question": "how is the price of an item found?"})
+    assert answer.lines[0]["type"] == "evidence"
+    assert "def find_price" in answer.text
+
+
+def test_an_answer_chosen_among_several_runs(service: GraphService) -> None:
+    right, wrong = "def double(n):\n    return n * 2\n", "def double(n):\n    return n + 2\n"
+    asked = {"query": "Write double(n).", "candidates": [wrong, right], "examples": ["double(3) == 6"]}
+    answer = service.run("rerank", asked)
+    assert answer.lines[0]["chosen"] == 1
+    assert answer.text.startswith("chosen: 1")
