@@ -16,10 +16,11 @@ from pkg.judge.judgements import read_judgements
 from pkg.judge.ratings import parse_rating
 from pkg.service.rating.rated_items import Mode, RatedFile, read_rated_file
 from pkg.service.rating.rating_form import read_name
-from pkg.service.rating.rating_server import LOOPBACK, ServeOptions, serve_ratings
+from pkg.service.rating.rating_server import ServeOptions, serve_ratings
 from pkg.service.rating.rating_summary import summarise_ratings
 from pkg.service.rating.rating_task import RatingOptions, RatingTask
 from pkg.service.rating.ratings_file import WRITTEN, RatingsFile, Row
+from pkg.service.web.web_server import is_loopback
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -103,7 +104,7 @@ def _serve(task: RatingTask, given: dict[str, Any]) -> None:
     if task.is_done() and not options.stay:
         say("all is rated; --stay serves the page nevertheless, to change ratings")
         return
-    if options.host not in (LOOPBACK, "localhost", "::1"):
+    if not is_loopback(options.host):
         say(
             "warning: the page is served to other machines without encryption; names and ratings can be read on the way"
         )

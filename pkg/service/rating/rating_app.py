@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, PkgError
-from pkg.service.rating.page_access import COOKIE_DAYS, HEADERS, PageAccess, Visitor
 from pkg.service.rating.rating_form import DEGREES, SEMESTERS, SKILLS, read_name
 from pkg.service.rating.rating_task import RatedMeanwhileError, RatingTask
+from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess
+from pkg.service.web.web_guard import WebGuard
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PAGE = Path(__file__).parent / "page"
 LARGEST_POST = 2_000_000  # bytes; ten times what the longest texts of a form take
@@ -25,8 +26,17 @@ USED = "This address was used already, or is none. The terminal shows a new one 
 OUTSIDE = "You are not let in here. Open the address that the terminal shows; what you have typed is kept."
 
 
+@dataclass(slots=True)
+class Visitor:
+    """A browser that was let in, and who sits before it, once that is known."""
+
+    rater: str | None
+    is_asked: bool = False
+    """Whether the participant has told of themselves, or wants not to."""
+
+
 def make_app(
-    task: RatingTask, access: PageAccess, let_in: Callable[[str | None], None], end: Callable[[], bool]
+    task: RatingTask, access: BrowserAccess[Visitor], let_in: Callable[[str | None], None], end: Callable[[], bool]
 ) -> Starlette:
     """Make the application.
 
@@ -50,43 +60,22 @@ def make_app(
             Route("/api/items/{number:int}", page.give_item, methods=["GET"]),
             Route("/api/items/{number:int}", page.take_rating, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, access=access)],
+        middleware=[Middleware(WebGuard, hosts=access.hosts)],
     )
 
 
 _FILES = {"rate.html": "text/html", "rate.css": "text/css", "rate.js": "text/javascript"}
 
 
-class Guard:
-    """Refuses what comes from elsewhere, and puts the headers of safety on every answer."""
-
-    def __init__(self, app: ASGIApp, access: PageAccess) -> None:
-        self._app, self._access = app, access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or have it answered."""
-        if scope["type"] != "http":
-            return
-        from starlette.datastructures import Headers
-        from starlette.responses import PlainTextResponse
-
-        async def send_safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *added]
-            await send(message)
-
-        headers = Headers(scope=scope)
-        reason = self._access.refuse(scope["method"], headers.get("host", ""), headers.get("origin"))
-        answer = self._app if reason is None else PlainTextResponse(reason + "\n", HTTPStatus.FORBIDDEN)
-        await answer(scope, receive, send_safely)
-
-
 class RatingPage:
     """What each address answers."""
 
     def __init__(
-        self, task: RatingTask, access: PageAccess, let_in: Callable[[str | None], None], end: Callable[[], bool]
+        self,
+        task: RatingTask,
+        access: BrowserAccess[Visitor],
+        let_in: Callable[[str | None], None],
+        end: Callable[[], bool],
     ) -> None:
         self._task, self._access, self._let_in, self._end = task, access, let_in, end
 

@@ -11,11 +11,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from pkg.errors import MissingExtraError
-from pkg.service.rating.page_access import PageAccess
 from pkg.service.rating.rated_items import read_rated_file
-from pkg.service.rating.rating_app import LARGEST_POST, make_app
+from pkg.service.rating.rating_app import LARGEST_POST, Visitor, make_app
 from pkg.service.rating.rating_task import RatingOptions, RatingTask
 from pkg.service.rating.ratings_file import RatingsFile
+from pkg.service.web.web_access import BrowserAccess, WebHosts
 
 HOST = "127.0.0.1:8719"
 ORIGIN = {"origin": f"http://{HOST}"}
@@ -32,7 +32,7 @@ class Desk:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         self.out = folder / "out.jsonl"
         self.task = RatingTask(read_rated_file(path), RatingsFile(self.out), RatingOptions(**options))
-        self.access = PageAccess((HOST, "localhost:8719"))
+        self.access = BrowserAccess[Visitor](WebHosts((HOST, "localhost:8719")), "rate")
         self.let_in: list[str | None] = []
         self.ends = 0
         self._app = make_app(self.task, self.access, self.let_in.append, self._end)
@@ -46,7 +46,7 @@ class Desk:
 
     def come_in(self, rater: str | None = "ana") -> TestClient:
         browser = self.open_browser()
-        assert browser.get(self.access.make_address(rater)).status_code == 200
+        assert browser.get(self.access.make_address(Visitor(rater))).status_code == 200
         return browser
 
 
@@ -56,7 +56,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def test_an_address_lets_one_browser_in(desk: Desk) -> None:
-    address = desk.access.make_address("ana")
+    address = desk.access.make_address(Visitor("ana"))
     browser, other = desk.open_browser(), desk.open_browser()
     cookie = browser.get(address).headers["set-cookie"].lower()
     assert "httponly" in cookie
@@ -71,7 +71,7 @@ def test_an_address_lets_one_browser_in(desk: Desk) -> None:
 
 @pytest.mark.parametrize("token", ["", "x", "\u00e9", "a" * 5_000])
 def test_a_token_that_is_none_lets_nobody_in(desk: Desk, token: str) -> None:
-    desk.access.make_address(None)
+    desk.access.make_address(Visitor(None))
     assert desk.open_browser().get("/", params={"token": token}).status_code == 403
 
 

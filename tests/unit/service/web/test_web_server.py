@@ -1,4 +1,4 @@
-"""Where the page is served: on this machine, at a port that is free, under the names that lead there."""
+"""Where something is served: on this machine, at a port that is free, under the names that lead there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from pkg.errors import PkgError, UsageError
-from pkg.service.rating.rating_server import LOOPBACK, list_hosts, open_socket
+from pkg.service.web.web_server import LOOPBACK, list_hosts, open_socket
 
 
 def test_a_port_that_is_in_use_is_told_with_the_way_out() -> None:

@@ -1,0 +1,78 @@
+"""Listen at an address of this machine, and serve an application there until Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from pkg.errors import MissingExtraError, PkgError, UsageError
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+LOOPBACK = "127.0.0.1"
+HTTP = 80
+GRACE_SECONDS = 2  # that an answer may still take when all ends
+_EVERYWHERE = ("", "0.0.0.0", "::")
+
+
+def make_server(app: ASGIApp, what: str) -> uvicorn.Server:
+    """Make the server of an application, to be run with a socket that listens; `what` needs it, for the message.
+
+    A MissingExtraError without uvicorn.
+    """
+    try:
+        import uvicorn
+    except ImportError as fault:
+        raise MissingExtraError("uvicorn", "service", what) from fault
+    return uvicorn.Server(
+        uvicorn.Config(
+            app, log_config=None, access_log=False, lifespan="off", ws="none", loop="asyncio", http="h11",
+            server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+    )  # fmt: skip
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is reached from this machine alone."""
+    return host in (LOOPBACK, "::1", "localhost")
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Listen at an address; port 0 takes a free one.
+
+    Raises UsageError for an address that is none of this machine, PkgError for a port that cannot be had.
+    """
+    if host in _EVERYWHERE:
+        raise UsageError(f"--host '{host}' means every address; give the one by which others reach this machine")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else "no name of a host"
+        raise UsageError(f"--host '{host}' is no address ({reason}); expected one of this machine") from fault
+    opened = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":  # elsewhere it would take a port away from who has it
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen()
+    except OSError as fault:
+        opened.close()
+        if fault.errno == errno.EADDRNOTAVAIL:
+            raise UsageError(f"--host '{host}' is no address of this machine; default: {LOOPBACK}") from fault
+        reason = "is in use" if fault.errno == errno.EADDRINUSE else f"cannot be had ({fault.strerror})"
+        raise PkgError(
+            f"port {port} of {host} {reason}; give another with --port, or --port 0 for a free one"
+        ) from fault
+    return opened
+
+
+def list_hosts(host: str, port: int) -> tuple[str, ...]:
+    """List what a request may name as its host: on loopback each of its names, elsewhere the one address."""
+    named = f"[{host}]" if ":" in host else host
+    names = (named, "localhost") if is_loopback(host) else (named,)
+    end = "" if port == HTTP else f":{port}"  # as browsers name it
+    return tuple(dict.fromkeys(f"{name}{end}" for name in names))
