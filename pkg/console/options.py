@@ -372,6 +372,22 @@ impact_options = combine(
 )
 """The options of `pkg impact`, but for the store."""
 
+_page_option = click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a page to look at instead: one file that opens from disk and asks nobody for anything.",
+)
+
+map_options = combine(
+    source_setting(help="Map this source."),
+    fresh_option,
+    click.option("--files", "with_files", is_flag=True, help="Show files and what they import, instead of folders."),
+    _page_option,
+)
+"""The options of `pkg map`, but for the store."""
+
 deps_options = combine(
     source_setting(help="Look in one source only."),
     fresh_option,
@@ -398,6 +414,7 @@ deps_options = combine(
     _relation_option,
     _limit_option,
     _format_option,
+    _page_option,
 )
 """The options of `pkg deps`, but for the store."""
 

@@ -11,6 +11,7 @@ from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as asked
 from pkg.service.operations.deps_lines import deps_lines
+from pkg.service.operations.map_lines import map_lines, write_map
 from pkg.service.operations.operation import Operation, Reply
 
 if TYPE_CHECKING:
@@ -185,6 +186,12 @@ def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
     return Reply(tuple(lines_of.outline_lines(found)), text, found.stale, left_out)
 
 
+def _map(desk: Desk, request: asked.MapRequest) -> Reply:
+    found = desk.graph.map(request.path, source=desk.choose_source(request.source))
+    lines = tuple(map_lines(found, request.files))
+    return _reply(lines, write_map(found), request.budget, found.stale, "raise budget, or map a folder")
+
+
 def _rerank(desk: Desk, request: asked.RerankRequest) -> Reply:
     from pkg.api import rank_candidates
     from pkg.rerank.candidates import STAGES
@@ -230,6 +237,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("prompt", "Pack a prompt with code for a question.", asked.PromptRequest, _prompt),
         Operation("ask", "Answer a question in words, with checked citations.", asked.AskRequest, _ask),
         Operation("outline", "Outline a file, a folder or a source.", asked.OutlineRequest, _outline),
+        Operation("map", "Map which folder imports which, with cycles marked.", asked.MapRequest, _map),
         Operation("status", "Tell what is served and how fresh it is.", asked.StatusRequest, _give_status),
         Operation("stats", "Count what the graph holds.", asked.StatsRequest, _give_stats),
         Operation("build", "Bring the graph up to date.", asked.BuildRequest, _build, is_writing=True),
