@@ -11,6 +11,7 @@ from pkg.indexing.build_plan import DEFAULT_OPTIONS, BuildOptions
 from pkg.model import Skip, Source
 
 if TYPE_CHECKING:
+    from pkg.extract.input_options import InputOptions
     from pkg.graph.store import GraphStore
     from pkg.indexing.report import BuildReport
 
@@ -33,9 +34,8 @@ def refresh(
 
 def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> BuildReport | Skip:
     from pkg.extract.files import restore_path
-    from pkg.extract.input_options import parse_fingerprint
 
-    _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    read = read_input_options(store, source.name)
     try:
         return build(
             restore_path(source.root),
@@ -49,3 +49,10 @@ def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> Bu
         )
     except InputError as fault:
         return Skip(source.name, str(fault))
+
+
+def read_input_options(store: GraphStore, source: str) -> InputOptions:
+    """Read how a source was read when it was built."""
+    from pkg.extract.input_options import parse_fingerprint
+
+    return parse_fingerprint(store.source_fingerprint(source) or "")[1]
