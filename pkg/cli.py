@@ -51,6 +51,7 @@ from pkg.console.options import (
     repository_evaluation_options,
     rerank_options,
     retrieval_options,
+    serve_options,
     show_options,
     store_options,
     verify_options,
@@ -689,6 +690,21 @@ def rate(path: str, as_json: bool, **options: Any) -> None:
     from pkg.console.rate_command import run_rate
 
     run_rate(path, as_json, options)
+
+
+@main.command(epilog="Example:  pkg serve --open   or   PKG_SERVE_TOKEN=... pkg serve --host 192.168.1.20 --watch")
+@store_options
+@serve_options
+def serve(store: str, **options: Any) -> None:
+    """Serve the graph over HTTP until Ctrl-C: questions as JSON, described by OpenAPI.
+
+    The address is that of this machine alone, unless --host names another one; then a token is needed. Nothing is
+    changed by a caller without --allow-build. What can be asked stands in /openapi.json, how it is in /health and
+    /metrics.
+    """
+    from pkg.console.serve_command import run_serve
+
+    run_serve(store, options | {"is_by_file": is_by_file(click.get_current_context(), "model")})
 
 
 @main.command(

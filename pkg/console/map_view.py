@@ -29,7 +29,8 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
         ],
         right=("files", "imports", "imported by"),
     )  # fmt: skip
-    counts = f"{count_things(len(found.files.places), 'file')}, {count_things(len(found.files.imports), 'import')} between them"
+    files, imports = len(found.files.places), len(found.files.imports)
+    counts = f"{count_things(files, 'file')}, {count_things(imports, 'import')} between them"
     yield style_words(
         f"{counts}; cycles: {found.folders.cycles:,} of folders, {found.files.cycles:,} of files;"
         f" {found.libraries:,} imports of libraries, {found.unbound:,} that lead to nothing that was found",

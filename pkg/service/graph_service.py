@@ -114,14 +114,19 @@ class GraphService:
         with self._writing:
             return self._answer(name, lambda desk: operation.answer(desk, request))
 
-    def ask_aloud(self, arguments: Mapping[str, Any], listen: Callable[[str], None]) -> Answer:
+    def ask_aloud(
+        self,
+        arguments: Mapping[str, Any],
+        listen: Callable[[str], None],
+        show: Callable[[Mapping[str, Any]], None] = lambda line: None,
+    ) -> Answer:
         """Answer the operation ask, and tell `listen` the text piece by piece; what it raises ends the writing.
 
-        Raises what run raises.
+        show: given each piece of evidence before that. Raises what run raises.
         """
         operation = find_operation("ask")
         request: AskRequest = self._read(operation, arguments)
-        return self._answer("ask", lambda desk: answer_question(desk, request, listen))
+        return self._answer("ask", lambda desk: answer_question(desk, request, listen, show))
 
     def _read(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         if operation.is_writing and not self.options.allow_build:

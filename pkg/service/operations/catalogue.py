@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -112,18 +112,31 @@ def _prompt(desk: Desk, request: asked.PromptRequest) -> Reply:
 
 
 def _ask(desk: Desk, request: asked.AskRequest) -> Reply:
-    return answer_question(desk, request, None)
+    return answer_question(desk, request)
 
 
-def answer_question(desk: Desk, request: asked.AskRequest, listen: Listen | None) -> Reply:
-    """Answer a question in words; `listen` is told the text piece by piece as a model writes it."""
+def answer_question(
+    desk: Desk,
+    request: asked.AskRequest,
+    listen: Listen | None = None,
+    show: Callable[[Mapping[str, Any]], None] = lambda line: None,
+) -> Reply:
+    """Answer a question in words.
+
+    listen: told the text piece by piece as a model writes it. show: given each piece of evidence before that.
+    """
     from pkg.generation.ask.ask_options import AskOptions
     from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 
     source = desk.choose_source(request.source)
     evidence = EvidenceOptions(request.retriever, request.tokens, 0, source, request.path or None, request.tests)
     options = AskOptions(evidence, max_tokens=request.max_tokens)
-    answer = desk.graph.open_conversation(desk.model, options).ask(request.question, listen)
+
+    def show_evidence(found: RepositoryAnswer) -> None:
+        for line in lines_of.evidence_lines(found):
+            show(line)
+
+    answer = desk.graph.open_conversation(desk.model, options).ask(request.question, listen, show_evidence)
     lines = tuple(lines_of.answer_lines(answer))
     stale = answer.gathered.stale
     if answer.model:
@@ -232,7 +245,13 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("show", "Show the source of a name, its callers and callees.", asked.ShowRequest, _show),
         Operation("deps", "Tell what depends on what.", asked.DepsRequest, _deps),
         Operation("impact", "Tell what may break when code changes.", asked.ImpactRequest, _impact),
-        Operation("rerank", "Choose the best of several answers by running them.", asked.RerankRequest, _rerank),
+        Operation(
+            "rerank",
+            "Choose the best of several answers by running them.",
+            asked.RerankRequest,
+            _rerank,
+            is_running=True,
+        ),
         Operation("query", "Find blocks or functions for a question.", asked.QueryRequest, _query),
         Operation("prompt", "Pack a prompt with code for a question.", asked.PromptRequest, _prompt),
         Operation("ask", "Answer a question in words, with checked citations.", asked.AskRequest, _ask),

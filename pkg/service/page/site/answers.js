@@ -37,13 +37,13 @@ export async function ask(operation, args, signal) {
 async function fetchLines(operation, args, signal) {
   let response;
   try {
-    response = await fetch(`page/ask/${operation}?` + new URLSearchParams({ arguments: JSON.stringify(args) }), { credentials: 'same-origin', signal });
+    response = await fetch(`v1/${operation}`, { method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: JSON.stringify(args), credentials: 'same-origin', signal });
   } catch (fault) {
     if (fault.name === 'AbortError') throw fault;
     throw new Unanswered('pkg serve does not answer any more. Start it again, and open its new address.');
   }
   const answer = await response.json();
-  if (!response.ok) throw new Unanswered(answer.error);
+  if (!response.ok) throw new Unanswered(answer.detail ?? `pkg serve answers ${response.status}`);
   sawFreshness(answer.freshness);
   return answer.lines;
 }

@@ -1,0 +1,50 @@
+"""Give the files of the page; what it shows it asks of the operations that are served beside it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from pkg.errors import MissingExtraError
+from pkg.service.page.page_file import MODULES, SITE
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+_TYPES = {
+    "page.html": "text/html",
+    "page.css": "text/css",
+    "vendor/cytoscape.min.js": "text/javascript",
+    **{f"{name}.js": "text/javascript" for name in MODULES},
+}
+"""The files that are given, and no other, whatever is asked for."""
+
+
+def make_routes() -> list[BaseRoute]:
+    """Make the routes of the page, for the application that serves a graph; a MissingExtraError without Starlette."""
+    try:
+        from starlette.routing import Route
+    except ImportError as fault:
+        raise MissingExtraError("starlette", "service", "the page of pkg serve") from fault
+    return [Route("/", give_page), Route("/page/{name:path}", give_file)]
+
+
+async def give_page(request: Request) -> Response:
+    """Give the page itself, which holds no code of anybody."""
+    return _give("page.html")
+
+
+async def give_file(request: Request) -> Response:
+    """Give a file that the page is made of."""
+    return _give(request.path_params["name"])
+
+
+def _give(name: str) -> Response:
+    from starlette.exceptions import HTTPException
+    from starlette.responses import FileResponse
+
+    if name not in _TYPES:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    return FileResponse(SITE / name, media_type=_TYPES[name], headers={"cache-control": "no-cache"})
