@@ -16,7 +16,7 @@ from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.http.http_access import choose_token
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
 from pkg.service.http.http_server import serve_graph
-from pkg.service.page.page_routes import make_routes
+from pkg.service.page.page_routes import make_routes, prepare_page
 from pkg.service.web.web_server import is_loopback
 
 TOKEN_VARIABLE = "PKG_SERVE_TOKEN"
@@ -37,6 +37,7 @@ def run_serve(store: str, given: dict[str, Any]) -> None:
         _say_state(service, given)
         if given["watch"]:
             start_builds(service.store, given["source"], say)
+        prepare_page(service)
         teller = _Teller(token if not kept else None, given["is_opened"])
         serve_graph(service, options, teller.tell, _say_defect, make_routes())
 

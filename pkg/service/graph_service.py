@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.api import find_address
 from pkg.errors import StoreMissingError, UsageError
 from pkg.model import Stale
-from pkg.service.desk import Desk
+from pkg.service.desk import Desk, Remembered
 from pkg.service.operations.catalogue import answer_question, find_operation
 from pkg.service.operations.operation import Operation, Reply
 
@@ -93,6 +93,7 @@ class GraphService:
         self._writing = threading.Lock()
         self._model: TextModel | None = None
         self._counted: tuple[int, StoreStats] | None = None
+        self._remembered: Remembered = {}
 
     def close(self) -> None:
         """Free the text model, if one was opened."""
@@ -136,7 +137,7 @@ class GraphService:
         return operation.read_request(arguments)
 
     def _answer(self, name: str, answer: Callable[[Desk], Reply]) -> Answer:
-        with Desk(self.store, self.options.source, self._open_model) as desk:
+        with Desk(self.store, self.options.source, self._open_model, self._remembered) as desk:
             reply = answer(desk)
             freshness = replace(self._find_freshness(desk), stale=reply.stale)
         return Answer(name, reply.lines, reply.text, freshness, reply.left_out)

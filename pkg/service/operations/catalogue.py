@@ -200,7 +200,12 @@ def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
 
 
 def _map(desk: Desk, request: asked.MapRequest) -> Reply:
-    found = desk.graph.map(request.path, source=desk.choose_source(request.source))
+    from pkg.retrieval.freshness import find_stale
+
+    source = desk.choose_source(request.source)
+    found = desk.remember(("map", request.path, source), lambda: desk.graph.map(request.path, source=source))
+    places = ((found.source, each.path) for each in found.files.places)
+    found = replace(found, stale=find_stale(desk.graph.store, places))
     lines = tuple(map_lines(found, request.files))
     return _reply(lines, write_map(found), request.budget, found.stale, "raise budget, or map a folder")
 

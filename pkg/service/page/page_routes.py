@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from pkg.errors import MissingExtraError
+from pkg.errors import MissingExtraError, PkgError
 from pkg.service.page.page_file import MODULES, SITE
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute
+
+    from pkg.service.graph_service import GraphService
 
 _TYPES = {
     "page.html": "text/html",
@@ -29,6 +33,17 @@ def make_routes() -> list[BaseRoute]:
     except ImportError as fault:
         raise MissingExtraError("starlette", "service", "the page of pkg serve") from fault
     return [Route("/", give_page), Route("/page/{name:path}", give_file)]
+
+
+def prepare_page(service: GraphService) -> None:
+    """Read in the background what the first view shows, before anybody asks for it."""
+
+    def read() -> None:
+        with suppress(PkgError):  # who asks will be told
+            for source in service.run("status", {}).lines[0]["sources"]:
+                service.run("map", {"source": source["name"], "files": True, "budget": 0})
+
+    threading.Thread(target=read, daemon=True).start()
 
 
 async def give_page(request: Request) -> Response:

@@ -1,7 +1,7 @@
 // The graph around a symbol: what needs it on the left, what it needs on the right; it grows where one asks it to.
 
 import { ask } from './answers.js';
-import { Drawing } from './drawing.js';
+import { Drawing, sizeNode } from './drawing.js';
 import { Columns } from './layout.js';
 import { NEEDED_BY, NEEDS, joinLinks } from './links.js';
 import { addressOf, canOpen, nameOf, showArguments, trailFrom } from './places.js';
@@ -59,7 +59,7 @@ export class GraphView {
     if (this.nodes.size >= MOST_AROUND) return false;
     const detail = place.path && place.qualname !== place.path ? `${place.path.split('/').slice(-2).join('/')}:${place.line}` : place.path ? '' : 'library';
     this.nodes.set(place.id, { id: place.id, name: place.qualname, detail, kind: place.label, role, place });
-    this.columns.put(place.id, column, near);
+    this.columns.put(place.id, column, near, sizeNode({ name: place.qualname, detail }).width);
     return true;
   }
 
@@ -69,9 +69,10 @@ export class GraphView {
     const { y } = this.columns.places.get(place.id), column = this.columns.column.get(place.id);
     const links = joinLinks(lines).filter((each) => this.withUnsure || each.confidence !== 'possible');
     for (const [relations, step] of [[NEEDED_BY, -1], [NEEDS, 1]]) {
-      const found = links.filter((each) => relations.includes(each.relation) && each.id !== place.id);
+      const found = links.filter((each) => relations.includes(each.relation) && each.id !== place.id).sort((a, b) => (a.lines[0] ?? 0) - (b.lines[0] ?? 0));
       const fresh = found.filter((each) => !this.nodes.has(each.id));
-      const shown = new Set(fresh.slice(0, MOST_PER_STEP).filter((each) => this.put(each, column + step, y)).map((each) => each.id));
+      const taken = fresh.slice(0, MOST_PER_STEP), middle = (taken.length - 1) / 2;
+      const shown = new Set(taken.filter((each, number) => this.put(each, column + step, y + (number - middle) * this.columns.gap.y)).map((each) => each.id));
       this.left += fresh.length - shown.size;
       for (const each of found) {
         if (!this.nodes.has(each.id)) continue;

@@ -1,7 +1,7 @@
 // What may break when a symbol changes: by distance, and file by file.
 
 import { ask } from './answers.js';
-import { Drawing } from './drawing.js';
+import { Drawing, sizeNode } from './drawing.js';
 import { Columns } from './layout.js';
 import { addressOf, canOpen, impactArguments, listPlace, trailFrom } from './places.js';
 import { count, make } from './words.js';
@@ -32,10 +32,10 @@ function showCounts(coverage) {
 }
 
 function drawImpact(body, target, affected) {
-  const drawn = affected.slice(0, MOST_DRAWN), columns = new Columns({ x: 300, y: 54 }), known = new Map([[target.id, target], ...drawn.map((each) => [each.id, each])]);
-  columns.put(target.id, 0, 0);
-  for (const each of drawn) columns.put(each.id, -each.distance, columns.places.get(each.needs)?.y ?? 0);
+  const drawn = affected.slice(0, MOST_DRAWN), columns = new Columns(), known = new Map([[target.id, target], ...drawn.map((each) => [each.id, each])]);
   const nodes = [...known.values()].map((each) => ({ id: each.id, name: each.qualname, detail: each.qualname === each.path ? '' : `${each.path.split('/').slice(-2).join('/')}:${each.line}`, kind: each.label, role: each.id === target.id ? 'centre' : each.is_test ? 'test' : '' }));
+  columns.put(target.id, 0, 0, 0);
+  nodes.slice(1).forEach((node, number) => columns.put(node.id, -drawn[number].distance, columns.places.get(drawn[number].needs)?.y ?? 0, sizeNode(node).width));
   const edges = drawn.map((each) => ({ start: each.id, end: known.has(each.needs) ? each.needs : target.id, type: each.relation, confidence: each.confidence }));
   const open = (id) => { if (id !== target.id && canOpen(known.get(id))) location.hash = addressOf(known.get(id), trailFrom()); };
   const drawing = new Drawing(`Impact of ${target.qualname}`, { open });

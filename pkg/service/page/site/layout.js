@@ -128,16 +128,19 @@ export function placeRows(rows, sizes, gap = { x: 40, y: 62 }) {
   return places;
 }
 
+const INNER = 160; // how wide most nodes are
+
 // Columns that grow: what is placed stays, and what is new takes the free place nearest to where it comes from.
 export class Columns {
-  constructor(gap = { x: 300, y: 54 }) {
-    this.gap = gap;
+  constructor() {
+    this.gap = { x: 330, y: 54 };
     this.places = new Map();
     this.column = new Map();
     this.taken = new Map();
   }
 
-  put(id, column, near = 0) {
+  // width: of the node, whose inner edge stands in line with that of its neighbours.
+  put(id, column, near, width) {
     if (this.places.has(id)) return;
     if (!this.taken.has(column)) this.taken.set(column, new Set());
     const taken = this.taken.get(column), wanted = Math.round(near / this.gap.y);
@@ -145,6 +148,7 @@ export class Columns {
     for (let step = 1; taken.has(slot); step += 1) slot = wanted + (step % 2 ? (step + 1) / 2 : -step / 2);
     taken.add(slot);
     this.column.set(id, column);
-    this.places.set(id, { x: column * this.gap.x, y: slot * this.gap.y });
+    const shift = Math.sign(column) * (width - INNER) / 2;
+    this.places.set(id, { x: column * this.gap.x + shift, y: slot * this.gap.y });
   }
 }
