@@ -64,14 +64,14 @@ function searchSoon() {
   clearTimeout(timer);
   timer = setTimeout(search, PAUSE);
 }
-function search() {
+async function search() {
   clearTimeout(timer);
   const text = find('search').value.trim(), { view, given } = readAddress();
-  if (!text) return;
+  if (!text || (view === 'search' && given.get('text') === text && document.querySelector('main .hits'))) return;
   const next = writeAddress('search', { text, mode: view === 'search' ? given.get('mode') : null });
   if (view === 'search') history.replaceState(null, '', next); // a letter is no step to go back to
   else history.pushState(null, '', next);
-  showView();
+  await showView();
 }
 
 // Light and dark: as the system has it, until it is chosen here.
@@ -121,7 +121,7 @@ function step(by, event) {
 
 async function begin() {
   useScheme(readScheme());
-  find('find').addEventListener('submit', (event) => { event.preventDefault(); search(); document.querySelector('main a.name')?.focus(); });
+  find('find').addEventListener('submit', async (event) => { event.preventDefault(); await search(); document.querySelector('main a.name')?.focus(); });
   find('search').addEventListener('input', searchSoon);
   find('scheme').addEventListener('click', nextScheme);
   find('ask-help').addEventListener('click', () => find('help').showModal());

@@ -18,7 +18,7 @@ export function indentFirst(content, isBlock = false) {
 // marks: line -> [{ names, href, title, isStop }]. cuts: [first, last] lines that are shown struck.
 export function showCode(content, firstLine, { marks = new Map(), cuts = [], label = 'Source code' } = {}) {
   const lines = colourLines(spell(content).split('\n').map((line) => line.slice(0, LONGEST_LINE)).join('\n'));
-  const list = make('ol', { className: 'code', tabIndex: 0, 'aria-label': label, role: 'group' });
+  const list = make('ol', { className: 'code', tabIndex: 0, 'aria-label': label });
   const more = make('button', { type: 'button', className: 'more' });
   let shown = 0;
   const showMore = () => {
@@ -46,5 +46,5 @@ function showLine(pieces, number, marks, cuts) {
   const kinds = [found.some((each) => !each.isStop) ? 'calls' : '', found.some((each) => each.isStop) ? 'stops' : '', isCut ? 'cut' : ''].filter(Boolean).join(' ');
   const told = found.filter((each) => !used.has(each)).map((each) => each.title).join('; ');
   const text = isCut ? make('del', {}, inside) : make('span', { className: 'text' }, inside);
-  return make('li', { className: kinds, id: `line-${number}`, title: told || undefined }, make('span', { className: 'gutter', 'aria-hidden': 'true' }, String(number)), text, '\n');
+  return make('li', { className: kinds, title: told || undefined }, make('span', { className: 'gutter', 'aria-hidden': 'true' }, String(number)), text, '\n');
 }

@@ -49,7 +49,7 @@ export class Drawing {
   }
 
   makeTools(title) {
-    const button = (text, label, click) => make('button', { type: 'button', title: label, 'aria-label': label, on: { click } }, text);
+    const button = (text, label, click) => make('button', { type: 'button', title: label, 'aria-label': /^\w/.test(text) ? null : label, on: { click } }, text);
     return make('div', { className: 'tools' },
       button('+', 'Zoom in', () => this.zoom(1.25)), button('−', 'Zoom out', () => this.zoom(0.8)), button('Fit', 'Show all', () => this.fit()),
       button('SVG', 'Save as SVG', () => save(new Blob([this.writeSvg()], { type: 'image/svg+xml' }), `${title}.svg`)),
