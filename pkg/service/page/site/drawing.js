@@ -4,6 +4,7 @@ import { make, spell } from './words.js';
 
 const FONT = 12, LINE = 15, PAD = 10, MOST_LETTERS = 34;
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+const LEAST_ZOOM = 0.6; // on a phone, names are read and the rest is moved into sight
 const MOST_ZOOM = 1.15; // a graph of three nodes is not blown up
 
 const cut = (text) => text.length > MOST_LETTERS ? `…${text.slice(1 - MOST_LETTERS)}` : text;
@@ -195,9 +196,13 @@ export class Drawing {
     if (!this.cy) return;
     this.cy.resize();
     this.cy.fit(undefined, 24);
+    const centre = [...this.nodes.values()].find((node) => node.role === 'centre');
     if (this.cy.zoom() > MOST_ZOOM) {
       this.cy.zoom(MOST_ZOOM);
       this.cy.center();
+    } else if (this.cy.zoom() < LEAST_ZOOM && centre) {
+      this.cy.zoom(LEAST_ZOOM);
+      this.cy.center(this.cy.getElementById(centre.id));
     }
   }
 

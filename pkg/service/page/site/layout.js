@@ -112,9 +112,10 @@ function sortRows(rows, edges) {
 }
 
 // Give each node of rows its place, with rows one below the other.
-export function placeRows(rows, sizes, gap = { x: 40, y: 62 }) {
+// wide: how much wider than high it may become.
+export function placeRows(rows, sizes, wide, gap) {
   const places = new Map(), fill = (row) => row.reduce((all, id) => all + sizes.get(id).width, 0);
-  const width = Math.max(...rows.map((row) => fill(row) + gap.x * row.length), rows.length * 110 * 1.3); // screens are wide
+  const width = Math.max(...rows.map((row) => fill(row) + gap.x * row.length), rows.length * 110 * wide);
   let y = 0;
   for (const row of rows) {
     const space = (width - fill(row)) / row.length; // around each: a short row has its nodes far apart

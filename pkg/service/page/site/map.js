@@ -8,6 +8,7 @@ import { count, make } from './words.js';
 
 const MOST_DRAWN_HERE = 60; // of one folder; what is imported most stays
 const MOST_CYCLES = 20;
+const NARROW = 700; // pixels of a screen that is higher than wide
 
 export async function showMap(main, given, sources, signal) {
   const source = given.get('source') ?? (sources.length === 1 ? sources[0].name : null);
@@ -119,12 +120,13 @@ class MapView {
     const nodes = [...this.nodes.values()].map((each) => ({ id: each.id, name: each.path.split('/').at(-1) + (each.isFile ? '' : '/'), detail: each.isFile ? '' : count(each.files, 'file'), kind: each.isFile ? 'File' : 'Folder', role: this.cycles.has(each.id) ? 'cyclic' : '' }));
     const sizes = new Map(nodes.map((node) => [node.id, sizeNode(node)])), linked = new Set(this.edges.flatMap((each) => [each.start, each.end]));
     const ids = nodes.map((node) => node.id), alone = ids.filter((id) => !linked.has(id)).sort();
-    const { rows, isBack } = layer(ids.filter((id) => linked.has(id)), this.edges);
-    for (let at = 0; at < alone.length; at += 8) rows.push(alone.slice(at, at + 8));
+    const isNarrow = innerWidth < NARROW;
+    const { rows, isBack } = layer(ids.filter((id) => linked.has(id)), this.edges, isNarrow ? 3 : 7, isNarrow ? 9 : 7);
+    for (let at = 0; at < alone.length; at += isNarrow ? 3 : 8) rows.push(alone.slice(at, at + (isNarrow ? 3 : 8)));
     const edges = this.edges.map((each) => ({ ...each, type: 'IMPORTS', role: each.cycle && isBack(each) ? 'cyclic' : '', width: Math.min(5, 1 + Math.log2(each.count) / 2) }));
     const note = this.dropped ? make('p', { className: 'none' }, `${this.dropped} more that few import are not drawn; the list has them.`) : null;
     this.main.append(make('div', { className: 'body map' }, make('div', { className: 'picture' }, this.drawing.element, note, showMapKey()), this.side));
-    this.drawing.show(nodes, edges, placeRows(rows, sizes));
+    this.drawing.show(nodes, edges, placeRows(rows, sizes, isNarrow ? 0.55 : 1.3, { x: 24, y: isNarrow ? 44 : 62 }));
     this.tell(null);
     return this.drawing;
   }
