@@ -197,7 +197,7 @@ def test_a_drawing_is_saved_as_svg_and_png(page: Page, address: str) -> None:
 def test_cut_branches_are_struck(page: Page, address: str) -> None:
     show(page, address, FIND_PRICE)
     page.run(
-        "import('/page/code.js').then(({ showCode }) => document.body.append("
+        "import('/page/page.js').then(({ showCode }) => document.body.append("
         "...showCode('if a:\\n    b()\\nelse:\\n    c()', 5, { cuts: [[7, 8]] })))"
     )
     page.await_true("document.querySelector('del')")

@@ -26,10 +26,8 @@ MODULES = (
 Lines = Sequence[Mapping[str, Any]]
 _SIGNS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _LINK = '<link rel="stylesheet" href="page/page.css" id="__________cytoscape_stylesheet">'
-_LIBRARY = '<script src="page/vendor/cytoscape.min.js" defer></script>'
-_APP = '<script type="module" src="page/app.js"></script>'
+_APP = '<script type="module" src="page/page.js"></script>'
 _IMPORT = re.compile(r"^import \{[^}]*\} from '[^']*';\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(async )?function |const |class |let )", re.MULTILINE)
 
 
 def name_question(operation: str, arguments: Mapping[str, Any]) -> str:
@@ -39,7 +37,7 @@ def name_question(operation: str, arguments: Mapping[str, Any]) -> str:
 
 def render_page(answers: Mapping[str, Lines], start: str) -> str:
     """Write the page with the answers that it shows, by the names of their questions, and the view to start with."""
-    style, library, app = _read("page.css"), _read("vendor/cytoscape.min.js"), _join_modules()
+    style, library, app = _read("page.css"), _read("vendor/cytoscape.min.js"), join_modules()
     policy = (
         f"default-src 'none'; script-src {_hash(library)} {_hash(app)}; style-src {_hash(style)};"
         " base-uri 'none'; form-action 'none'"
@@ -50,9 +48,9 @@ def render_page(answers: Mapping[str, Lines], start: str) -> str:
         {
             _LINK: f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             f'<style id="__________cytoscape_stylesheet">{style}</style>',
-            _LIBRARY: f'<script type="application/json" id="answers">{held.translate(_SIGNS)}</script>\n'
-            f"<script>{library}</script>",
-            _APP: f'<script type="module">{app}</script>',
+            _APP: f'<script type="application/json" id="answers">{held.translate(_SIGNS)}</script>\n'
+            f"<script>{library}</script>\n"
+            f'<script type="module">{app}</script>',
         },
     )
 
@@ -72,10 +70,13 @@ def _replace(text: str, parts: Mapping[str, str]) -> str:
     return re.sub(pattern, lambda found: parts[found[0]], text)
 
 
-def _join_modules() -> str:
-    """Put all modules into one: none has a name twice, so what they import is there."""
+def join_modules() -> str:
+    """Put all modules into one: none has a name twice, so what they import is there.
+
+    Fourteen requests, each known only when the one before is answered, would take longer than all the rest.
+    """
     texts = (_read(f"{name}.js") for name in MODULES)
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
+    return "\n".join(_IMPORT.sub("", text) for text in texts)
 
 
 def _hash(text: str) -> str:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pkg.errors import MissingExtraError, PkgError
-from pkg.service.page.page_file import MODULES, SITE
+from pkg.service.page.page_file import SITE, join_modules
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -21,9 +21,10 @@ _TYPES = {
     "page.html": "text/html",
     "page.css": "text/css",
     "vendor/cytoscape.min.js": "text/javascript",
-    **{f"{name}.js": "text/javascript" for name in MODULES},
 }
 """The files that are given, and no other, whatever is asked for."""
+SCRIPT = "page.js"  # all modules in one
+_HEADERS = {"cache-control": "no-cache"}  # asked for again each time, and sent again only after an update
 
 
 def make_routes() -> list[BaseRoute]:
@@ -53,7 +54,12 @@ async def give_page(request: Request) -> Response:
 
 async def give_file(request: Request) -> Response:
     """Give a file that the page is made of."""
-    return _give(request.path_params["name"])
+    from starlette.responses import Response
+
+    name = request.path_params["name"]
+    if name == SCRIPT:
+        return Response(join_modules(), media_type="text/javascript", headers=_HEADERS)
+    return _give(name)
 
 
 def _give(name: str) -> Response:
@@ -62,4 +68,4 @@ def _give(name: str) -> Response:
 
     if name not in _TYPES:
         raise HTTPException(HTTPStatus.NOT_FOUND)
-    return FileResponse(SITE / name, media_type=_TYPES[name], headers={"cache-control": "no-cache"})
+    return FileResponse(SITE / name, media_type=_TYPES[name], headers=_HEADERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_a_person_sees_a_table_with_cycles_marked(store: str) -> None:
 
     with open_graph(store) as graph:
         found = graph.map()
-    console = Console(width=160, record=True, file=open("/dev/null", "w"))
+    console = Console(width=160, record=True, file=StringIO())
     console.print(*view_map(found, with_files=True))
     shown = console.export_text()
     row = next(line for line in shown.splitlines() if line.startswith("shop/orders.py"))

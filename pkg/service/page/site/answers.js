@@ -27,11 +27,17 @@ export async function ask(operation, args, signal) {
     throw new Unanswered('This file does not hold that: it shows what was asked for when it was written. All of the graph is shown by pkg serve --open.');
   }
   if (!remembered.has(question)) {
-    const lines = await fetchLines(operation, args, signal);
-    remembered.set(question, lines);
+    const asked = fetchLines(operation, args, signal); // who asks the same meanwhile waits for the same answer
+    remembered.set(question, asked);
+    asked.catch(() => remembered.delete(question));
     if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value);
   }
   return remembered.get(question);
+}
+
+// Ask for what will be needed, without waiting for it; what goes wrong is told when it is needed.
+export function askAhead(operation, args) {
+  if (isServed) ask(operation, args).catch(() => {});
 }
 
 async function fetchLines(operation, args, signal) {

@@ -1,8 +1,9 @@
 // The page: a search box, the view that the address names, light and dark, and keys.
 
-import { Unanswered, ask, isAnswered, isServed, onFreshness, start } from './answers.js';
+import { Unanswered, ask, askAhead, isAnswered, isServed, onFreshness, start } from './answers.js';
+import { readLibrary } from './drawing.js';
 import { showMap } from './map.js';
-import { mapArguments, readAddress, setRoots, writeAddress } from './places.js';
+import { mapArguments, readAddress, setRoots, showArguments, stopArguments, writeAddress } from './places.js';
 import { showSearch } from './search.js';
 import { showSymbol } from './symbol.js';
 import { find, spell } from './words.js';
@@ -119,6 +120,15 @@ function step(by, event) {
   event.preventDefault();
 }
 
+// Begin at once with what the view in the address will ask for.
+function lookAhead() {
+  const { view, given } = readAddress();
+  if (view !== 'symbol') return view === 'map' ? readLibrary() : null;
+  askAhead('show', showArguments(given.get('name'), given.get('source')));
+  if (given.get('tab') === 'graph' || given.get('tab') === 'impact') return readLibrary();
+  return askAhead('deps', stopArguments(given.get('name'), given.get('source')));
+}
+
 async function begin() {
   useScheme(readScheme());
   find('find').addEventListener('submit', async (event) => { event.preventDefault(); await search(); document.querySelector('main a.name')?.focus(); });
@@ -129,6 +139,7 @@ async function begin() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => useScheme(document.documentElement.dataset.theme ?? ''));
   document.addEventListener('keydown', press);
   onFreshness(tellFreshness);
+  lookAhead();
   find('find').hidden = !isServed;
   await meet();
   find('to-map').hidden = !sources.every((each) => isAnswered('map', mapArguments(each.name)));

@@ -35,6 +35,16 @@ function readColours() {
 
 const DASHES = { OVERRIDES: [6, 4], RESOLVES_TO: [2, 4], READS: [2, 4], possible: [3, 4], likely: [8, 3] };
 
+// The library that draws is large: it is read when something is drawn, unless it stands in the file.
+let library = null;
+export function readLibrary() {
+  if (window.cytoscape) return null;
+  library ??= new Promise((done, fail) => {
+    document.head.append(make('script', { src: 'page/vendor/cytoscape.min.js', on: { load: done, error: () => fail(new Error('cytoscape.min.js was not given')) } }));
+  });
+  return library;
+}
+
 export class Drawing {
   // on: open(id), choose(id), grow(id)
   constructor(title, on, direction = 'across') {

@@ -1,7 +1,7 @@
 // What may break when a symbol changes: by distance, and file by file.
 
 import { ask } from './answers.js';
-import { Drawing, sizeNode } from './drawing.js';
+import { Drawing, readLibrary, sizeNode } from './drawing.js';
 import { Columns } from './layout.js';
 import { addressOf, canOpen, impactArguments, listPlace, trailFrom } from './places.js';
 import { count, make } from './words.js';
@@ -10,7 +10,7 @@ const MOST_DRAWN = 60;
 const VERBS = { CALLS: 'calls', RESOLVES_TO: 'imports', INHERITS: 'inherits from', OVERRIDES: 'overrides', READS: 'reads', HOLDS: 'holds', ENTERS: 'makes the object of' };
 
 export async function showImpact(body, name, source, target, signal) {
-  const lines = await ask('impact', impactArguments(name, source), signal);
+  const [lines] = await Promise.all([ask('impact', impactArguments(name, source), signal), readLibrary()]);
   const affected = lines.filter((each) => each.type === 'affected'), coverage = lines.find((each) => each.type === 'coverage');
   const sure = affected.filter((each) => each.confidence !== 'possible');
   body.append(showCounts(coverage));

@@ -1,7 +1,7 @@
 // The map of a source: its folders and files, which imports which, and what needs itself on some way around.
 
 import { ask } from './answers.js';
-import { Drawing, sizeNode } from './drawing.js';
+import { Drawing, readLibrary, sizeNode } from './drawing.js';
 import { findCycles, layer, placeRows } from './layout.js';
 import { addressOf, badge, canOpen, mapArguments, writeAddress } from './places.js';
 import { count, make } from './words.js';
@@ -13,7 +13,7 @@ const NARROW = 700; // pixels of a screen that is higher than wide
 export async function showMap(main, given, sources, signal) {
   const source = given.get('source') ?? (sources.length === 1 ? sources[0].name : null);
   if (source === null) return showSources(main, sources);
-  const lines = await ask('map', mapArguments(source), signal);
+  const [lines] = await Promise.all([ask('map', mapArguments(source), signal), readLibrary()]);
   const map = new SourceMap(source, lines), folder = given.get('path') ?? map.findTop();
   document.title = `${folder || source} · map · pkg`;
   const level = map.cutLevel(folder);

@@ -1,8 +1,9 @@
 // One symbol: who needs it on the left, its source in the middle, what it needs on the right; or the graph around it.
 
-import { ask } from './answers.js';
+import { ask, askAhead } from './answers.js';
 import { indentFirst, showCode } from './code.js';
 import { GraphView } from './around.js';
+import { readLibrary } from './drawing.js';
 import { showImpact } from './impact.js';
 import { NEEDED_BY, NEEDS, joinLinks } from './links.js';
 import { addressOf, badge, canOpen, editorLink, listPlace, readAddress, shortName, showArguments, stopArguments, trailFrom, writeAddress } from './places.js';
@@ -13,13 +14,17 @@ const TABS = { code: 'Code', graph: 'Graph', impact: 'Impact' };
 
 export async function showSymbol(main, given, trail, signal) {
   const name = given.get('name'), source = given.get('source'), tab = given.get('tab') in TABS ? given.get('tab') : 'code';
+  if (tab === 'code') askAhead('deps', stopArguments(name, source));
   const lines = await ask('show', showArguments(name, source), signal);
   const target = lines.find((each) => each.type === 'target'), definitions = lines.filter((each) => each.type === 'definition');
   document.title = `${target.qualname} · pkg`;
   main.replaceChildren(showTrail(trail, source), showHead(target, definitions), showTabs(name, source, tab, trail));
   const body = make('div', { className: `body ${tab}` });
   main.append(body);
-  if (tab === 'graph') return new GraphView(body, target, lines).start();
+  if (tab === 'graph') {
+    await readLibrary();
+    return new GraphView(body, target, lines).start();
+  }
   if (tab === 'impact') return showImpact(body, name, source, target, signal);
   const stops = await ask('deps', stopArguments(name, source), signal).catch((fault) => {
     if (fault.name === 'AbortError') throw fault;
