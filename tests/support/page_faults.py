@@ -6,7 +6,7 @@ from pathlib import Path
 
 from chromium import Page
 
-AXE = Path(__file__).parent / "axe" / "axe.min.js"
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 _RUN = """axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations
     .filter((each) => ['serious', 'critical'].includes(each.impact))
     .map((each) => `${each.id}: ${each.nodes.map((node) => node.target.join(' ')).slice(0, 5).join(', ')}`))"""

@@ -102,7 +102,7 @@ function press(event) {
   const isWriting = event.target.matches('input, select, textarea');
   if (event.target === find('search') && event.key === 'ArrowDown') step(1, event);
   else if (isWriting) return;
-  else if (event.key === '/') { find('search').focus(); find('search').select(); event.preventDefault(); } 
+  else if (event.key === '/') { find('search').focus(); find('search').select(); event.preventDefault(); }
   else if (event.key === '?') find('help').showModal();
   else if (event.key === 'b') history.back();
   else if (event.key === 'm' && !find('to-map').hidden) location.hash = '#/map';

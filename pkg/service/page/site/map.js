@@ -166,7 +166,7 @@ function showCycles(cycles, edges) {
   const groups = new Map();
   for (const [id, number] of cycles) groups.set(number, [...(groups.get(number) ?? []), id]);
   if (!groups.size) return [make('p', { className: 'good' }, 'No cycles here.')];
-  const entry = ([number, ids]) => make('li', { className: 'entry' }, badge('Cycle', 'cyclic'), make('div', {}, ids.map((id) => id.split('/').at(-1)).join(', '), make('div', { className: 'under' }, `${count(ids.length, 'member')}, ${count(edges.filter((each) => each.cycle === number).length, 'way')} between them`)));
+  const entry = ([number, ids]) => make('li', { className: 'entry' }, badge('Cycle', 'cyclic'), make('div', { className: 'members' }, ids.map((id) => id.split('/').at(-1)).join(', '), make('div', { className: 'under' }, `${count(ids.length, 'member')}, ${count(edges.filter((each) => each.cycle === number).length, 'way')} between them`)));
   return [make('h2', {}, 'Cycles ', make('span', { className: 'count' }, String(groups.size))), make('ul', { className: 'entries' }, [...groups].slice(0, MOST_CYCLES).map(entry))];
 }
 
