@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from pkg.api import find_address
@@ -73,8 +73,9 @@ class Answer:
     left_out: tuple[str, ...] = ()  # what the budget had no room for, and how to get it
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as one object."""
-        return asdict(self)
+        """Give it as one object; the lines are not copied, for there may be thousands."""
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        return told | {"freshness": asdict(self.freshness)}
 
     def write(self) -> str:
         """Write the text with all that is to be said of it."""
