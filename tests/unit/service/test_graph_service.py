@@ -156,7 +156,9 @@ def test_many_ask_while_the_graph_is_built(store: str, tmp_path: Path) -> None:
 
     def ask(number: int) -> str:
         if number % 10 == 0:
-            prices.write_text(f"{SHOP['shop/prices.py']}\n\ndef added_{number}():\n    return {number}\n")
+            written = prices.with_suffix(f".{number}")  # put in place whole: a build at the same time reads no half
+            written.write_text(f"{SHOP['shop/prices.py']}\n\ndef added_{number}():\n    return {number}\n")
+            written.replace(prices)
             return service.run("build", {}).text
         return service.run(*list(ASKED.items())[number % len(ASKED)]).text
 
