@@ -134,7 +134,7 @@ const INNER = 160; // how wide most nodes are
 // Columns that grow: what is placed stays, and what is new takes the free place nearest to where it comes from.
 export class Columns {
   constructor() {
-    this.gap = { x: 330, y: 54 };
+    this.gap = { x: innerWidth < 700 ? 215 : 330, y: 54 }; // a phone has room for what lies beside
     this.places = new Map();
     this.column = new Map();
     this.taken = new Map();
