@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen, TextModel
     from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
     from pkg.retrieval.deps.answer import Answer, Direction, Impact, QuestionKind, RelationKind
+    from pkg.retrieval.deps.package_map import PackageMap
     from pkg.retrieval.evidence.evidence import Gathered
     from pkg.retrieval.explore import Exploration
     from pkg.retrieval.outline_answer import CodeOutline
@@ -801,6 +802,19 @@ class Graph:
 
         place = None if path is None else os.fspath(path)
         return self._answer(lambda: run_outline(self.store, place, source, budget), fresh, source)
+
+    def map(
+        self, path: str | os.PathLike[str] | None = None, *, source: str | None = None, fresh: bool = False
+    ) -> PackageMap:
+        """Map a source, or what lies below a path: which folder and which file imports which, and the cycles.
+
+        fresh: bring the graph up to date before, as refresh does. Raises QueryError for a path that is not there, and
+        without one where there are several sources.
+        """
+        from pkg.retrieval.deps.package_map import run_map
+
+        place = None if path is None else os.fspath(path)
+        return self._answer(lambda: run_map(self.store, place, source), fresh, source)
 
     def impact(
         self,

@@ -43,6 +43,7 @@ from pkg.console.options import (
     generate_options,
     impact_options,
     json_option,
+    map_options,
     name_side,
     open_output,
     outline_options,
@@ -52,6 +53,7 @@ from pkg.console.options import (
     repository_evaluation_options,
     rerank_options,
     retrieval_options,
+    serve_options,
     show_options,
     store_options,
     verify_options,
@@ -472,6 +474,7 @@ def deps(
     fresh: bool,
     ends: tuple[str, str] | None,
     form: str | None,
+    page: Path | None,
     as_json: bool,
     fail: bool,
     known: str | None,
@@ -486,6 +489,9 @@ def deps(
     from pkg.console.freshness_notes import open_answering, say_stale
 
     question, name, end = choose_question(name, ends, options)
+    if page is not None:
+        _write_symbol_page(name, store, fresh, page, question, form, as_json, options["source"])
+        return
     check_failing(question, fail, known)
     with open_answering(store, fresh, options["source"]) as graph:
         answer = graph.deps(name, question=question, to=end, **(options | {"limit": 0} if fail else options))
@@ -508,6 +514,59 @@ def _fail_on_cycles(answer: Answer, known: str | None, form: str | None, as_json
         click.echo(f"pkg: cycle of imports: {show_controls(say_cycle(cycle))}", err=True)
     if new.cycles:
         sys.exit(1)
+
+
+def _write_symbol_page(
+    name: str | None,
+    store: str,
+    fresh: bool,
+    page: Path,
+    question: str,
+    form: str | None,
+    as_json: bool,
+    source: str | None,
+) -> None:
+    from pkg.console.freshness_notes import open_answering
+    from pkg.service.page.page_file import write_page
+    from pkg.service.page.written_views import render_symbol_page
+
+    if name is None or question not in ("links", "impact") or form is not None:
+        raise UsageError("--html writes the page around a name; give a NAME, perhaps --impact, and no --format")
+    with open_answering(store, fresh, source) as graph:
+        text = render_symbol_page(graph, name, source, "impact" if question == "impact" else "graph")
+    _emit_page(write_page(page, text), as_json)
+
+
+def _emit_page(page: Path, as_json: bool) -> None:
+    emit(as_json, [{"type": "file", "path": str(page)}], lambda: _as_text(str(page)))
+
+
+@main.command("map", epilog="Example:  pkg map   or   pkg map shop --files   or   pkg map --html map.html")
+@click.argument("path", required=False, callback=decode_option)
+@store_options
+@map_options
+@json_option
+def show_map(
+    path: str | None, store: str, fresh: bool, source: str | None, with_files: bool, page: Path | None, as_json: bool
+) -> None:
+    """Map PATH, or all of a source: which folder imports which others, and the cycles that they form.
+
+    A number in the column of cycles marks folders that all import each other on some way around; what is imported
+    within a cycle has a star.
+    """
+    from pkg.console.freshness_notes import open_answering, say_stale
+    from pkg.console.map_view import view_map
+    from pkg.service.operations.map_lines import map_lines
+    from pkg.service.page.page_file import write_page
+    from pkg.service.page.written_views import render_map_page
+
+    with open_answering(store, fresh, source) as graph:
+        if page is not None:
+            _emit_page(write_page(page, render_map_page(graph, path, source)), as_json)
+            return
+        found = graph.map(path, source=source)
+        say_stale(found.stale)
+    emit(as_json, map_lines(found, with_files), lambda: view_map(found, with_files))
 
 
 def _emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
@@ -684,6 +743,21 @@ def mcp(store: str, as_json: bool, **options: Any) -> None:
     if is_by_file(click.get_current_context(), "model"):
         options["model"] = None  # an agent starts this in any folder, whose settings may be those of strangers
     run_mcp(store, as_json, options)
+
+
+@main.command(epilog="Example:  pkg serve --open   or   PKG_SERVE_TOKEN=... pkg serve --host 192.168.1.20 --watch")
+@store_options
+@serve_options
+def serve(store: str, **options: Any) -> None:
+    """Serve the graph over HTTP until Ctrl-C: questions as JSON, described by OpenAPI.
+
+    The address is that of this machine alone, unless --host names another one; then a token is needed. Nothing is
+    changed by a caller without --allow-build. What can be asked stands in /openapi.json, how it is in /health and
+    /metrics.
+    """
+    from pkg.console.serve_command import run_serve
+
+    run_serve(store, options | {"is_by_file": is_by_file(click.get_current_context(), "model")})
 
 
 @main.command(

@@ -386,6 +386,22 @@ impact_options = combine(
 )
 """The options of `pkg impact`, but for the store."""
 
+_page_option = click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a page to look at instead: one file that opens from disk and asks nobody for anything.",
+)
+
+map_options = combine(
+    source_setting(help="Map this source."),
+    fresh_option,
+    click.option("--files", "with_files", is_flag=True, help="Show files and what they import, instead of folders."),
+    _page_option,
+)
+"""The options of `pkg map`, but for the store."""
+
 deps_options = combine(
     source_setting(help="Look in one source only."),
     fresh_option,
@@ -419,6 +435,7 @@ deps_options = combine(
         metavar="FILE",
         help="With --fail: leave out the cycles that FILE lists, JSON lines of --cycles.",
     ),
+    _page_option,
 )
 """The options of `pkg deps`, but for the store."""
 
@@ -968,6 +985,46 @@ rate_options = combine(
     ),
 )
 """The options of `pkg rate`."""
+
+serve_options = combine(
+    click.option("--source", callback=decode_option, metavar="NAME", help="Serve this source alone; default: all."),
+    click.option(
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        metavar="ADDRESS",
+        help="Serve to others, at this address; a token is needed then.",
+    ),
+    click.option(
+        "--port", type=click.IntRange(0, 65_535), default=8720, show_default=True, help="0 takes one that is free."
+    ),
+    click.option(
+        "--token",
+        "has_token",
+        is_flag=True,
+        help="Ask for a token on this machine too: that of PKG_SERVE_TOKEN, else a new one, which is printed.",
+    ),
+    model_setting(help="Who writes the answers of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER; default: nobody."),
+    click.option("--allow-build", is_flag=True, help="Let callers bring the graph up to date (POST /v1/build)."),
+    click.option("--watch", is_flag=True, help="Build what changes on disk in the background."),
+    click.option("--open", "is_opened", is_flag=True, help="Open the address in the system's browser."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0.1, 3_600),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Work on one request, at most; a streamed answer has 600.",
+    ),
+    click.option(
+        "--at-once",
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="Requests worked on at once; others wait. Default: two for each processor.",
+    ),
+)
+"""The options of `pkg serve`."""
 
 out_option = click.option(
     "--out", required=True, callback=decode_option, metavar="FOLDER",

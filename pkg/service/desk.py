@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pkg.api import Graph, open_graph
 from pkg.errors import UsageError
 
 if TYPE_CHECKING:
     from pkg.models.text_model import TextModel
+
+MOST_REMEMBERED = 16  # answers about whole sources, which have some megabytes
+
+Found = TypeVar("Found")
+Remembered = dict[Hashable, tuple[int, object]]
+"""What was read of the graph, with its generation."""
 
 
 class Desk:
@@ -20,10 +26,17 @@ class Desk:
     restarted meanwhile needs no care.
     """
 
-    def __init__(self, store: str, source: str | None, open_model: Callable[[], TextModel | None]) -> None:
+    def __init__(
+        self,
+        store: str,
+        source: str | None,
+        open_model: Callable[[], TextModel | None],
+        remembered: Remembered | None = None,
+    ) -> None:
         self.store = store
         self._source = source
         self._open_model = open_model
+        self._remembered: Remembered = {} if remembered is None else remembered
 
     def __enter__(self) -> Desk:
         return self
@@ -49,3 +62,15 @@ class Desk:
         if asked not in (None, self._source):
             raise UsageError(f"source '{asked}' is not served here; expected '{self._source}', or none")
         return self._source
+
+    def remember(self, key: Hashable, read: Callable[[], Found]) -> Found:
+        """Give what was read of the same generation of the graph before, else read it: for what takes long."""
+        generation = self.graph.store.generation()
+        known = self._remembered.get(key)
+        if known is not None and known[0] == generation:
+            return cast(Found, known[1])
+        found = read()
+        if len(self._remembered) >= MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[key] = generation, found
+        return found

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from pkg.api import find_address
 from pkg.errors import StoreMissingError, UsageError
 from pkg.model import Stale
-from pkg.service.desk import Desk
+from pkg.service.desk import Desk, Remembered
 from pkg.service.operations.catalogue import answer_question, find_operation
 from pkg.service.operations.operation import Operation, Reply
 
@@ -73,8 +73,9 @@ class Answer:
     left_out: tuple[str, ...] = ()  # what the budget had no room for, and how to get it
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as one object."""
-        return asdict(self)
+        """Give it as one object; the lines are not copied, for there may be thousands."""
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        return told | {"freshness": asdict(self.freshness)}
 
     def write(self) -> str:
         """Write the text with all that is to be said of it."""
@@ -93,6 +94,7 @@ class GraphService:
         self._writing = threading.Lock()
         self._model: TextModel | None = None
         self._counted: tuple[int, StoreStats] | None = None
+        self._remembered: Remembered = {}
 
     def close(self) -> None:
         """Free the text model, if one was opened."""
@@ -114,14 +116,19 @@ class GraphService:
         with self._writing:
             return self._answer(name, lambda desk: operation.answer(desk, request))
 
-    def ask_aloud(self, arguments: Mapping[str, Any], listen: Callable[[str], None]) -> Answer:
+    def ask_aloud(
+        self,
+        arguments: Mapping[str, Any],
+        listen: Callable[[str], None],
+        show: Callable[[Mapping[str, Any]], None] = lambda line: None,
+    ) -> Answer:
         """Answer the operation ask, and tell `listen` the text piece by piece; what it raises ends the writing.
 
-        Raises what run raises.
+        show: given each piece of evidence before that. Raises what run raises.
         """
         operation = find_operation("ask")
         request: AskRequest = self._read(operation, arguments)
-        return self._answer("ask", lambda desk: answer_question(desk, request, listen))
+        return self._answer("ask", lambda desk: answer_question(desk, request, listen, show))
 
     def _read(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         if operation.is_writing and not self.options.allow_build:
@@ -131,7 +138,7 @@ class GraphService:
         return operation.read_request(arguments)
 
     def _answer(self, name: str, answer: Callable[[Desk], Reply]) -> Answer:
-        with Desk(self.store, self.options.source, self._open_model) as desk:
+        with Desk(self.store, self.options.source, self._open_model, self._remembered) as desk:
             reply = answer(desk)
             freshness = replace(self._find_freshness(desk), stale=reply.stale)
         return Answer(name, reply.lines, reply.text, freshness, reply.left_out)

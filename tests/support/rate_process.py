@@ -1,4 +1,4 @@
-"""Start `pkg rate` as a process of its own, and read the addresses that it tells."""
+"""Start `pkg rate` or `pkg serve` as a process of its own, and read the addresses that it tells."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ADDRESS = re.compile(rb"open (http://\S+)")
 
 
 class RateProcess:
-    """A running `pkg rate`, what it has told so far, and how it ended."""
+    """A running `pkg rate` or `pkg serve`, what it has told so far, and how it ended."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, name: str = "rate") -> None:
         self._said = folder / "stderr.txt"
         self._said.write_bytes(b"")
-        command = [sys.executable, "-m", "pkg.cli", "rate", *arguments]
+        command = [sys.executable, "-m", "pkg.cli", name, *arguments]
         with self._said.open("wb") as said:
             self.process = subprocess.Popen(
                 command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
@@ -55,9 +55,9 @@ class RateProcess:
 
 
 @contextmanager
-def start_rate(folder: Path, *arguments: str, port: str = "0") -> Iterator[RateProcess]:
+def start_rate(folder: Path, *arguments: str, port: str = "0", name: str = "rate") -> Iterator[RateProcess]:
     """Start the command in a folder, by default on a free port; it is killed in the end if it still runs."""
-    started = RateProcess(folder, *arguments, "--port", port)
+    started = RateProcess(folder, *arguments, "--port", port, name=name)
     try:
         yield started
     finally:

@@ -17,11 +17,11 @@ TRAILING_BLANK = re.compile(r"[ \t]+$")
 
 
 def read_committed_texts() -> dict[str, str]:
-    """Read what git holds or would take, links and binary files left out."""
+    """Read what git holds or would take; links, binary files and what others have published as it is are left out."""
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     command = ["git", "-c", "safe.directory=*", *listing]  # the checkout may belong to another user
     names = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")
-    paths = (ROOT / name for name in names if name)
+    paths = (ROOT / name for name in names if name and "vendor" not in Path(name).parts)
     contents = {path: path.read_bytes() for path in paths if path.is_file() and not path.is_symlink()}
     return {
         path.relative_to(ROOT).as_posix(): content.decode("utf-8", errors="replace")

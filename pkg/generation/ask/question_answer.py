@@ -41,12 +41,19 @@ class QuestionAnswerer:
     turns: list[Turn] = field(default_factory=list)
     known: list[Evidence] = field(default_factory=list)  # all evidence of the conversation; numbers begin with 1
 
-    def ask(self, question: str, listen: Listen | None = None) -> RepositoryAnswer:
+    def ask(
+        self,
+        question: str,
+        listen: Listen | None = None,
+        show: Callable[[RepositoryAnswer], None] = lambda answer: None,
+    ) -> RepositoryAnswer:
         """Answer a question; without a model, give its evidence.
 
-        Raises QueryError where nothing can be asked, ModelError and ContextLengthError as models do.
+        show: given the evidence before a model writes. Raises QueryError where nothing can be asked, ModelError and
+        ContextLengthError as models do.
         """
         prepared = self.prepare(question)
+        show(prepared.answer)
         if prepared.conversation is None or self.model is None:
             return self._keep(prepared.answer)
         written = self.model.chat(prepared.conversation.messages, self.decoding, listen)

@@ -27,7 +27,7 @@ Entries = dict[str, list[Entry]]  # by the id of what is entered
 def find_entries(store: GraphStore, source: str, nodes: Sequence[Node]) -> Entries:
     """Find what enters some functions and classes of a source: by their names and decorators, and by who hands them on.
 
-    Only texts that hold the name of one of them are parsed.
+    Only texts that hold the name of one of them, and not only as what they call, are parsed.
     """
     found: Entries = defaultdict(list)
     for node in nodes:
@@ -148,19 +148,23 @@ class _HandedOn:
         for node in nodes:
             self._wanted[node.path, node.qualname].append(node)
         self._names = {node.name for node in nodes}
+        self._plain = sorted(name.encode() for name in self._names)
+        names = b"|".join(map(re.escape, self._plain))
+        self._held = re.compile(rb"(?<!\w)(?:%s)(?!\w)(?!\s*\()" % names)  # what is called is not handed on
 
     def find(self) -> Iterator[tuple[str, Entry]]:
         """Give the ids of what is handed on, with the way in."""
         paths = list_code_files(self._store, self._source)
         for start in range(0, len(paths), FILES_AT_ONCE):
             for path, text in self._store.texts(self._source, paths[start : start + FILES_AT_ONCE]):
-                if _CALL.search(text) and self._holds_name(text):
+                if self._holds_name(text) and _CALL.search(text):
                     yield from self._read_file(path, text)
 
     def _holds_name(self, text: bytes) -> bool:
         if len(self._names) > 100:  # one of so many stands in nearly every text
             return True
-        return any(name.encode() in text for name in self._names)
+        is_there = any(name in text for name in self._plain)  # a hundred times as fast, and says no of most texts
+        return is_there and self._held.search(text) is not None
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
         try:

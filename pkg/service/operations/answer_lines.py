@@ -83,10 +83,15 @@ def outline_lines(outline: CodeOutline) -> Iterator[dict[str, Any]]:
     yield {"type": "coverage", **counts, "left_out": left_out}
 
 
-def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
-    """Give the evidence, one line a piece, and then the answer with its citations, as docs/ask.md describes them."""
+def evidence_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
+    """Give the evidence of an answer, one line a piece."""
     for number, piece in zip(answer.numbers, answer.gathered.pieces, strict=True):
         yield {"type": "evidence", "number": number, **asdict(piece)}
+
+
+def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
+    """Give the evidence, one line a piece, and then the answer with its citations, as docs/ask.md describes them."""
+    yield from evidence_lines(answer)
     yield {
         "type": "answer",
         "question": answer.question,

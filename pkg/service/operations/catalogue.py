@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import StoreMissingError, UsageError, count_things
@@ -12,6 +12,7 @@ from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as asked
 from pkg.service.operations.answer_sections import fit_lines
 from pkg.service.operations.deps_lines import deps_lines
+from pkg.service.operations.map_lines import map_lines, write_map
 from pkg.service.operations.operation import Operation, Reply
 
 if TYPE_CHECKING:
@@ -114,18 +115,31 @@ def _prompt(desk: Desk, request: asked.PromptRequest) -> Reply:
 
 
 def _ask(desk: Desk, request: asked.AskRequest) -> Reply:
-    return answer_question(desk, request, None)
+    return answer_question(desk, request)
 
 
-def answer_question(desk: Desk, request: asked.AskRequest, listen: Listen | None) -> Reply:
-    """Answer a question in words; `listen` is told the text piece by piece as a model writes it."""
+def answer_question(
+    desk: Desk,
+    request: asked.AskRequest,
+    listen: Listen | None = None,
+    show: Callable[[Mapping[str, Any]], None] = lambda line: None,
+) -> Reply:
+    """Answer a question in words.
+
+    listen: told the text piece by piece as a model writes it. show: given each piece of evidence before that.
+    """
     from pkg.generation.ask.ask_options import AskOptions
     from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 
     source = desk.choose_source(request.source)
     evidence = EvidenceOptions(request.retriever, request.tokens, 0, source, request.path or None, request.tests)
     options = AskOptions(evidence, max_tokens=request.max_tokens)
-    answer = desk.graph.open_conversation(desk.model, options).ask(request.question, listen)
+
+    def show_evidence(found: RepositoryAnswer) -> None:
+        for line in lines_of.evidence_lines(found):
+            show(line)
+
+    answer = desk.graph.open_conversation(desk.model, options).ask(request.question, listen, show_evidence)
     lines = tuple(lines_of.answer_lines(answer))
     stale = answer.gathered.stale
     if answer.model:
@@ -195,6 +209,17 @@ def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
     return Reply(tuple(lines_of.outline_lines(found)), text, found.stale, left_out)
 
 
+def _map(desk: Desk, request: asked.MapRequest) -> Reply:
+    from pkg.retrieval.freshness import find_stale
+
+    source = desk.choose_source(request.source)
+    found = desk.remember(("map", request.path, source), lambda: desk.graph.map(request.path, source=source))
+    places = ((found.source, each.path) for each in found.files.places)
+    found = replace(found, stale=find_stale(desk.graph.store, places))
+    lines = tuple(map_lines(found, request.files))
+    return _reply(lines, write_map(found), request.budget, found.stale, "raise budget, or map a folder")
+
+
 def _rerank(desk: Desk, request: asked.RerankRequest) -> Reply:
     from pkg.api import rank_candidates
     from pkg.rerank.candidates import STAGES
@@ -235,11 +260,18 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("show", "Show the source of a name, its callers and callees.", asked.ShowRequest, _show),
         Operation("deps", "Tell what depends on what.", asked.DepsRequest, _deps),
         Operation("impact", "Tell what may break when code changes.", asked.ImpactRequest, _impact),
-        Operation("rerank", "Choose the best of several answers by running them.", asked.RerankRequest, _rerank),
+        Operation(
+            "rerank",
+            "Choose the best of several answers by running them.",
+            asked.RerankRequest,
+            _rerank,
+            is_running=True,
+        ),
         Operation("query", "Find blocks or functions for a question.", asked.QueryRequest, _query),
         Operation("prompt", "Pack a prompt with code for a question.", asked.PromptRequest, _prompt),
         Operation("ask", "Answer a question in words, with checked citations.", asked.AskRequest, _ask),
         Operation("outline", "Outline a file, a folder or a source.", asked.OutlineRequest, _outline),
+        Operation("map", "Map which folder imports which, with cycles marked.", asked.MapRequest, _map),
         Operation("status", "Tell what is served and how fresh it is.", asked.StatusRequest, _give_status),
         Operation("stats", "Count what the graph holds.", asked.StatsRequest, _give_stats),
         Operation("build", "Bring the graph up to date.", asked.BuildRequest, _build, is_writing=True),

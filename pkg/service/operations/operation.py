@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -42,6 +44,7 @@ class Operation:
     """A frozen dataclass; its fields with their defaults, bounds and descriptions are the arguments."""
     answer: Callable[[Desk, Any], Reply]
     is_writing: bool = False  # whether it changes the graph: refused unless the service allows it
+    is_running: bool = False  # whether it runs code that the request brings, in the sandbox
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:
@@ -50,18 +53,33 @@ class Operation:
 
         return TypeAdapter(self.request)
 
-    def describe_request(self) -> dict[str, Any]:
-        """Give the JSON Schema (2020-12) of the arguments."""
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema (2020-12) of the arguments."""
         return self.adapter.json_schema()
 
+    def describe_request(self) -> dict[str, Any]:
+        """Give the JSON Schema (2020-12) of the arguments."""
+        return deepcopy(self.schema)
+
     def read_request(self, arguments: Mapping[str, Any]) -> Any:
-        """Make the request of arguments; a UsageError names each that is missing, unknown or of a wrong type."""
+        """Make the request of arguments; a UsageError names each that is missing, unknown or of a wrong type.
+
+        A number or a truth that is written as text is taken for what it says.
+        """
+        return self._read(lambda: self.adapter.validate_python(dict(arguments)))
+
+    def check_strictly(self, arguments: Mapping[str, Any]) -> None:
+        """Raise the UsageError of read_request for a value of another type than the schema names, too."""
+        self._read(lambda: self.adapter.validate_json(json.dumps(arguments), strict=True))
+
+    def _read(self, validate: Callable[[], Any]) -> Any:
         from pydantic import ValidationError
 
         try:
-            return self.adapter.validate_python(dict(arguments))
+            return validate()
         except ValidationError as fault:
-            known = ", ".join(self.adapter.json_schema().get("properties", {})) or "none"
+            known = ", ".join(self.schema.get("properties", {})) or "none"
             faults = "; ".join(_list_faults(fault.errors(include_url=False, include_context=False)))
             raise UsageError(f"{self.name}: {faults}; its arguments are: {known}") from fault
 

@@ -176,6 +176,18 @@ class OutlineRequest:
 
 
 @dataclass(frozen=True)
+class MapRequest:
+    """A source, or a folder of it, by which folder imports which."""
+
+    __pydantic_config__ = _STRICT
+
+    path: Annotated[Name | None, Field(description="Folder of the source; all of it without.")] = None
+    files: Annotated[bool, Field(description="Give files and their imports too.")] = False
+    source: Source = None
+    budget: Budget = TEXT_BUDGET
+
+
+@dataclass(frozen=True)
 class RerankRequest:
     """Several answers to one question, of which the best is chosen."""
 

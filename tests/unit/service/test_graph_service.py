@@ -28,6 +28,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "impact": {"names": ["add_tax"]},
     "query": {"text": "add the tax to an amount"},
     "outline": {"path": "shop"},
+    "map": {"path": "shop", "files": True},
     "stats": {},
 }
 COMMANDS: dict[str, list[str]] = {
@@ -37,6 +38,7 @@ COMMANDS: dict[str, list[str]] = {
     "impact": ["add_tax"],
     "query": ["add the tax to an amount", "--budget", "1500"],
     "outline": ["shop", "--budget", "1500"],
+    "map": ["shop", "--files"],
     "stats": [],
 }
 
@@ -154,7 +156,7 @@ def test_many_ask_while_the_graph_is_built(store: str, tmp_path: Path) -> None:
 
     def ask(number: int) -> str:
         if number % 10 == 0:
-            written = tmp_path / f"prices_{number}.py"  # put in its place as a whole: a build may read at any time
+            written = prices.with_suffix(f".{number}")  # put in place whole: a build at the same time reads no half
             written.write_text(f"{SHOP['shop/prices.py']}\n\ndef added_{number}():\n    return {number}\n")
             written.replace(prices)
             return service.run("build", {}).text
@@ -210,3 +212,16 @@ def test_an_answer_chosen_among_several_runs(service: GraphService) -> None:
     answer = service.run("rerank", asked)
     assert answer.lines[0]["chosen"] == 1
     assert answer.text.startswith("chosen: candidate 1")
+
+
+def test_a_map_is_read_once_for_each_generation_and_always_tells_what_has_changed(store: str, tmp_path: Path) -> None:
+    with_map = GraphService(ServiceOptions(store))
+    first = with_map.run("map", {"files": True})
+    (tmp_path / "repo" / "shop" / "orders.py").write_text("import shop.prices\n", encoding="utf-8")
+    stale = with_map.run("map", {"files": True})
+    assert stale.lines[:-1] == first.lines[:-1]
+    assert [each.path for each in stale.freshness.stale] == ["shop/orders.py"]
+    pkg.build_graph(tmp_path / "repo", store=store)
+    built = with_map.run("map", {"files": True})
+    assert built.freshness.stale == ()
+    assert built.lines != first.lines

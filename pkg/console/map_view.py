@@ -1,0 +1,45 @@
+"""Show the map of a source as a table of its folders: what each imports, and what lies on a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pkg.console.streams import show_controls, style_words
+from pkg.console.tables import make_table
+from pkg.errors import count_things
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.retrieval.deps.package_map import MapLevel, PackageMap
+
+SHOWN_IMPORTS = 6  # folders that are named beside one; the JSON form has all
+
+
+def view_map(found: PackageMap, with_files: bool = False) -> Iterator[RenderableType]:
+    """Show folders, or files, with what they import, then what was counted."""
+    level = found.files if with_files else found.folders
+    yield make_table(
+        ("file" if with_files else "folder", "files", "imports", "imported by", "cycle", "imports most"),
+        [
+            (show_controls(each.path), f"{each.files:,}", f"{each.imports:,}", f"{each.importers:,}",
+             "" if each.cycle is None else str(each.cycle), _name_imports(level, each.path))
+            for each in level.places
+        ],
+        right=("files", "imports", "imported by"),
+    )  # fmt: skip
+    files, imports = len(found.files.places), len(found.files.imports)
+    counts = f"{count_things(files, 'file')}, {count_things(imports, 'import')} between them"
+    yield style_words(
+        f"{counts}; cycles: {found.folders.cycles:,} of folders, {found.files.cycles:,} of files;"
+        f" {found.libraries:,} imports of libraries, {found.unbound:,} that lead to nothing that was found",
+        "dim",
+    )
+
+
+def _name_imports(level: MapLevel, path: str) -> str:
+    found = sorted((each for each in level.imports if each.start == path), key=lambda each: (-each.count, each.end))
+    named = [f"{show_controls(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
+    more = len(found) - SHOWN_IMPORTS
+    return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")

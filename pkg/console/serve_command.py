@@ -1,0 +1,93 @@
+"""What `pkg serve` does: check what is served to whom, tell the addresses, and answer until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import threading
+import traceback
+from contextlib import closing
+from typing import Any
+
+from pkg.console.progress import say
+from pkg.console.settings import check_settings
+from pkg.errors import StoreMissingError
+from pkg.service.background_builds import start_builds
+from pkg.service.graph_service import GraphService, ServiceOptions
+from pkg.service.http.http_access import choose_token
+from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
+from pkg.service.http.http_server import serve_graph
+from pkg.service.page.page_routes import make_routes, prepare_page
+from pkg.service.web.web_server import is_loopback
+
+TOKEN_VARIABLE = "PKG_SERVE_TOKEN"
+
+
+def run_serve(store: str, given: dict[str, Any]) -> None:
+    """Serve a graph over HTTP until Ctrl-C.
+
+    Raises UsageError for an address or a token that cannot be used, PkgError for a port that is taken,
+    StoreMissingError where there is no graph.
+    """
+    kept = os.environ.get(TOKEN_VARIABLE, "").strip()
+    token = choose_token(given["host"], given["has_token"], kept)
+    limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)
+    options = HttpOptions(given["host"], given["port"], token, limits)
+    service = GraphService(ServiceOptions(store, given["source"], given["model"], given["allow_build"]))
+    with closing(service):
+        _say_state(service, given)
+        if given["watch"]:
+            start_builds(service.store, given["source"], say)
+        prepare_page(service)
+        teller = _Teller(token if not kept else None, given["is_opened"])
+        serve_graph(service, options, teller.tell, _say_defect, make_routes())
+
+
+def _say_state(service: GraphService, given: dict[str, Any]) -> None:
+    """Tell what is served, and what is to be known of it."""
+    status = service.run("status", {})
+    line = status.lines[0]
+    if not line["ready"]:
+        raise StoreMissingError(str(line.get("reason") or f"no source in {service.store}; run: pkg build PATH"))
+    if given["model"] is not None and given["is_by_file"]:
+        check_settings(given["model"], [each["root"] for each in line["sources"]])
+    say(f"serving {status.text}")
+    if note := status.freshness.say():
+        say(note)
+    if not is_loopback(given["host"]):
+        say(
+            "warning: served to other machines without encryption; the token, questions and code can be read on the way"
+        )
+
+
+class _Teller:
+    """Tells the addresses, and opens the first one where that is asked for."""
+
+    def __init__(self, token: str | None, is_opened: bool) -> None:
+        self._token, self._is_opened, self._is_first = token, is_opened, True
+
+    def tell(self, address: str, page: str) -> None:
+        """Tell the address of a browser, and the first time that of programs."""
+        if self._is_first:
+            say(f"listening at {address}, described in {address}/openapi.json; Ctrl-C ends")
+            if self._token is not None:
+                say(f"programs send: Authorization: Bearer {self._token}")
+        say(f"open {page}")
+        if self._is_first and self._is_opened:
+            _open_page(page)
+        self._is_first = False
+
+
+def _open_page(address: str) -> None:
+    """Open the browser beside: some return only when they are closed."""
+    import webbrowser
+
+    def open_it() -> None:
+        if not webbrowser.open(address):
+            say("no browser was found on this machine; open the address yourself")
+
+    threading.Thread(target=open_it, daemon=True).start()
+
+
+def _say_defect(operation: str, fault: Exception) -> None:
+    said = "".join(traceback.format_exception(fault)).rstrip()
+    say(f"a fault of this program in {operation}, which is worth a report:\n{said}")

@@ -1,0 +1,152 @@
+"""Map a source by its imports: which file needs which, folder by folder, and what needs itself on some way around."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from pkg.model import Label, RelationType, Stale, is_bound
+from pkg.retrieval.freshness import find_stale
+from pkg.retrieval.outline_scope import find_scope
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class MapPlace:
+    """A file, or a folder with the files that lie directly in it."""
+
+    path: str  # "." for the root of a source
+    files: int  # 1 for a file
+    imports: int  # others of its kind that it imports
+    importers: int  # others of its kind that import it
+    cycle: int | None  # number of the cycle that it belongs to, from 1
+
+
+@dataclass(frozen=True, slots=True)
+class MapImport:
+    """That one file or folder imports another, and where."""
+
+    start: str
+    end: str
+    count: int  # imported names, each alias as one
+    line: int  # of the first import; 0 for folders
+    cycle: int | None  # number of the cycle that both belong to
+
+
+@dataclass(frozen=True, slots=True)
+class MapLevel:
+    """Files or folders, sorted by path, and the imports between them."""
+
+    places: tuple[MapPlace, ...]
+    imports: tuple[MapImport, ...]
+
+    @property
+    def cycles(self) -> int:
+        """Count the groups that need themselves on some way around."""
+        return len({each.cycle for each in self.places} - {None})
+
+
+@dataclass(frozen=True, slots=True)
+class PackageMap:
+    """The imports of a source, or of a part of it, between folders and between files."""
+
+    source: str
+    path: str  # "" for all of the source
+    folders: MapLevel
+    files: MapLevel
+    outside: int  # imports of other files of the source, where only a part is asked for
+    libraries: int  # imports of libraries
+    unbound: int  # imports that lead to nothing that was found
+    stale: tuple[Stale, ...] = ()  # files that are not what the graph was built from any more
+
+
+def run_map(store: GraphStore, path: str | None = None, source: str | None = None) -> PackageMap:
+    """Map what lies below a path, or all of a source; possible imports are left out.
+
+    A QueryError for a path that is not there, and without one where there are several sources.
+    """
+    with store.snapshot():
+        scope = find_scope(store, path, source)
+        inside = set(scope.files)
+        read = _read_imports(store, scope.source)
+        mine = [each for each in read if each.start in inside]
+        stale = find_stale(store, ((scope.source, each) for each in scope.files))
+    pairs = [each for each in mine if each.end in inside and each.start != each.end]
+    return PackageMap(
+        scope.source,
+        scope.path,
+        _make_level(Counter(map(_find_folder, scope.files)), _join_folders(pairs)),
+        _make_level(dict.fromkeys(scope.files, 1), pairs),
+        sum(each.count for each in mine if each.end and each.end not in inside),
+        sum(each.count for each in mine if each.kind == "library"),
+        sum(each.count for each in mine if each.kind == "unbound"),
+        stale,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Imports from one file, or folder, of another; without an end they are of libraries or lead nowhere."""
+
+    start: str
+    end: str
+    count: int
+    line: int
+    kind: str = "file"
+
+
+def _read_imports(store: GraphStore, source: str) -> list[_Pair]:
+    """Read who imports whom among the files of a source, each pair once."""
+    edges = [edge for edge in store.edges((RelationType.RESOLVES_TO,), source) if is_bound(edge.confidence)]
+    ends = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
+    targets = {edge.start: ends[edge.end] for edge in edges}
+    lines: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for node in store.nodes((Label.IMPORT,), source):
+        target = targets.get(node.id)
+        kind = "unbound" if target is None else "library" if target.label is Label.LIBRARY else "file"
+        end = target.path if target is not None and kind == "file" else ""
+        lines[node.path, end, kind].append(node.start_line)
+    return [_Pair(start, end, len(at), min(at), kind) for (start, end, kind), at in sorted(lines.items())]
+
+
+def _join_folders(pairs: Iterable[_Pair]) -> list[_Pair]:
+    """Count the imports between folders, leaving out those inside of one."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for each in pairs:
+        start, end = _find_folder(each.start), _find_folder(each.end)
+        if start != end:
+            counts[start, end] += each.count
+    return [_Pair(start, end, count, 0) for (start, end), count in sorted(counts.items())]
+
+
+def _find_folder(path: str) -> str:
+    return str(PurePosixPath(path).parent)
+
+
+def _make_level(sizes: Mapping[str, int], pairs: Sequence[_Pair]) -> MapLevel:
+    cycles = _number_cycles(pairs)
+    imports, importers = Counter(each.start for each in pairs), Counter(each.end for each in pairs)
+    places = [MapPlace(path, sizes[path], imports[path], importers[path], cycles.get(path)) for path in sorted(sizes)]
+    return MapLevel(tuple(places), tuple(_mark_imports(pairs, cycles)))
+
+
+def _mark_imports(pairs: Iterable[_Pair], cycles: Mapping[str, int]) -> Iterator[MapImport]:
+    for each in pairs:
+        cycle = cycles.get(each.start)
+        is_around = cycle is not None and cycle == cycles.get(each.end)
+        yield MapImport(each.start, each.end, each.count, each.line, cycle if is_around else None)
+
+
+def _number_cycles(pairs: Iterable[_Pair]) -> dict[str, int]:
+    """Number the groups whose members all reach each other, the largest first; what is in none is left out."""
+    import networkx
+
+    graph = networkx.DiGraph((each.start, each.end) for each in pairs)
+    groups = [sorted(each) for each in networkx.strongly_connected_components(graph) if len(each) > 1]
+    ordered = sorted(groups, key=lambda group: (-len(group), group))
+    return {path: number for number, group in enumerate(ordered, 1) for path in group}

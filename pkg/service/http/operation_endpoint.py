@@ -1,0 +1,105 @@
+"""Answer an operation over HTTP: read its arguments, work in a thread, and write what the caller can read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from pkg.errors import PkgError
+from pkg.service.graph_service import GraphService
+from pkg.service.http.answer_writing import EVENTS_TYPE, JSON_TYPE, LINES_TYPE, TEXT_TYPE, choose_type, write_answer
+from pkg.service.http.ask_stream import AskStream
+from pkg.service.http.http_options import HttpLimits
+from pkg.service.http.problems import Problem, SayDefect, describe_defect, describe_fault
+from pkg.service.http.request_reading import read_object, read_query
+from pkg.service.http.work_limit import WorkLimit
+from pkg.service.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+CLIENT_GONE = 499  # as servers write it of a request that nobody waits for any more; it is never sent
+
+
+class OperationEndpoint:
+    """What the addresses of operations answer."""
+
+    def __init__(self, service: GraphService, limits: HttpLimits, work: WorkLimit, say_defect: SayDefect) -> None:
+        self._service, self._limits, self._work, self._say_defect = service, limits, work, say_defect
+
+    async def answer(self, request: Request, operation: Operation) -> Response:
+        """Answer one request; what goes wrong is a problem."""
+        from starlette.requests import ClientDisconnect
+        from starlette.responses import Response
+
+        try:
+            return await self._answer(request, operation)
+        except Problem as problem:
+            return problem.to_response()
+        except PkgError as fault:
+            return describe_fault(fault).to_response()
+        except ClientDisconnect:
+            return Response(status_code=CLIENT_GONE)
+        except Exception as fault:
+            self._say_defect(operation.name, fault)
+            return describe_defect().to_response()
+
+    async def _answer(self, request: Request, operation: Operation) -> Response:
+        from starlette.responses import Response
+
+        arguments = await self._read_arguments(request, operation)
+        kind = choose_type(request.headers.get("accept", ""), list_types(operation))
+        if kind == EVENTS_TYPE:
+            return await AskStream(self._service, self._limits, self._work, self._say_defect).open(arguments)
+        content = await self._wait(request, lambda: write_answer(self._service.run(operation.name, arguments), kind))
+        return Response(content, media_type=kind)
+
+    async def _read_arguments(self, request: Request, operation: Operation) -> Mapping[str, Any]:
+        if request.method == "POST":
+            arguments = await read_object(request, self._limits)
+            operation.check_strictly(arguments)
+            return arguments
+        return read_query(request, operation.schema)
+
+    async def _wait(self, request: Request, work: Callable[[], bytes]) -> bytes:
+        """Work in a thread, as long as somebody waits for it and no longer than a request may take."""
+        from starlette.requests import ClientDisconnect
+
+        task, gone = asyncio.ensure_future(self._run(work)), asyncio.ensure_future(_await_gone(request))
+        try:
+            await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise ClientDisconnect
+            return task.result()
+        finally:
+            task.cancel()
+            gone.cancel()
+
+    async def _run(self, work: Callable[[], bytes]) -> bytes:
+        future = await self._work.start(work)
+        done, _ = await asyncio.wait((future,), timeout=self._limits.seconds)
+        if done:
+            return future.result()
+        raise Problem(
+            HTTPStatus.GATEWAY_TIMEOUT,
+            f"not answered within {self._limits.seconds:g} seconds; ask for less (budget, limit, depth, source), or"
+            " start with a longer --timeout",
+        )
+
+
+async def _await_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def list_types(operation: Operation) -> tuple[str, ...]:
+    """List what the answers of an operation may be written as, JSON first."""
+    return (JSON_TYPE, LINES_TYPE, TEXT_TYPE, *([EVENTS_TYPE] if operation.name == "ask" else []))
+
+
+def list_methods(operation: Operation) -> tuple[str, ...]:
+    """List the methods of an operation: what changes the graph or runs code is never done for a link."""
+    return ("POST",) if operation.is_writing or operation.is_running else ("GET", "POST")

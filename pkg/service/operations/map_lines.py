@@ -1,0 +1,47 @@
+"""Give the map of a source as JSON-ready lines: folders, what they import, and files where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from pkg.retrieval.deps.package_map import MapImport, MapLevel, PackageMap
+
+
+def map_lines(found: PackageMap, with_files: bool = False) -> Iterator[dict[str, Any]]:
+    """Give one line a folder, one for what a folder imports of another, the same for files, and what was counted."""
+    yield from _list_level("folder", found.folders)
+    if with_files:
+        yield from _list_level("file", found.files)
+    yield {
+        "type": "coverage",
+        "source": found.source,
+        "path": found.path,
+        "files": len(found.files.places),
+        "imports": len(found.files.imports),
+        "folder_cycles": found.folders.cycles,
+        "file_cycles": found.files.cycles,
+        "outside": found.outside,
+        "libraries": found.libraries,
+        "unbound": found.unbound,
+        "stale": [asdict(each) for each in found.stale],
+    }
+
+
+def _list_level(kind: str, level: MapLevel) -> Iterator[dict[str, Any]]:
+    yield from ({"type": kind, **asdict(place)} for place in level.places)
+    yield from ({"type": "import", "between": f"{kind}s", **asdict(each)} for each in level.imports)
+
+
+def write_map(found: PackageMap) -> Iterator[str]:
+    """Write a line a folder with what it imports, most first, and mark what lies on a cycle."""
+    for place in found.folders.places:
+        imports = sorted((each for each in found.folders.imports if each.start == place.path), key=_rank)
+        listed = ", ".join(each.end for each in imports)
+        cycle = f" (cycle {place.cycle})" if place.cycle else ""
+        yield f"{place.path}/{cycle}: {f'imports {listed}' if listed else 'imports no other folder'}"
+
+
+def _rank(each: MapImport) -> tuple[int, str]:
+    return -each.count, each.end

@@ -1,0 +1,50 @@
+// Show source code: numbered lines, coloured, with marks where it calls something.
+
+import { colourLines } from './highlight.js';
+import { count, make, spell } from './words.js';
+
+const SHOWN_AT_ONCE = 600; // lines; a file of thousands is shown as it is asked for
+const LONGEST_LINE = 2000; // characters that are coloured; what is longer was written by a machine
+
+// Give the first line of a definition or block, which begins where its code does, back what it stood behind.
+export function indentFirst(content, isBlock = false) {
+  const [first, ...rest] = content.split('\n'), filled = rest.filter((line) => line.trim());
+  const depth = (line) => line.length - line.trimStart().length, least = Math.min(...filled.map(depth));
+  if (!filled.length) return content;
+  const isBeside = isBlock || first.startsWith('@') || filled.some((line) => depth(line) === least && line.trim().startsWith(')'));
+  return ' '.repeat(Math.max(0, least - (isBeside ? 0 : 4))) + content;
+}
+
+// marks: line -> [{ names, href, title, isStop }]. cuts: [first, last] lines that are shown struck.
+export function showCode(content, firstLine, { marks = new Map(), cuts = [], label = 'Source code' } = {}) {
+  const lines = colourLines(spell(content).split('\n').map((line) => line.slice(0, LONGEST_LINE)).join('\n'));
+  const list = make('ol', { className: 'code', tabIndex: 0, 'aria-label': label });
+  const more = make('button', { type: 'button', className: 'more' });
+  let shown = 0;
+  const showMore = () => {
+    list.append(...lines.slice(shown, shown + SHOWN_AT_ONCE).map((pieces, number) => showLine(pieces, firstLine + shown + number, marks, cuts)));
+    shown = Math.min(lines.length, shown + SHOWN_AT_ONCE);
+    more.hidden = shown >= lines.length;
+    more.textContent = `Show more: ${count(lines.length - shown, 'line is', 'lines are')} left`;
+  };
+  more.addEventListener('click', showMore);
+  showMore();
+  return [list, more];
+}
+
+function showLine(pieces, number, marks, cuts) {
+  const found = marks.get(number) ?? [];
+  const used = new Set();
+  const inside = pieces.map(([text, kind]) => {
+    const mark = ['name', 'value'].includes(kind) ? found.find((each) => each.names.includes(text)) : undefined;
+    if (mark) used.add(mark);
+    if (mark?.isStop) return make('span', { className: 'stop', title: mark.title }, text);
+    if (mark?.href) return make('a', { className: 'call', href: mark.href, title: mark.title }, text);
+    return kind && kind !== 'name' ? make('span', { className: kind }, text) : text;
+  });
+  const isCut = cuts.some(([first, last]) => first <= number && number <= last);
+  const kinds = [found.some((each) => !each.isStop) ? 'calls' : '', found.some((each) => each.isStop) ? 'stops' : '', isCut ? 'cut' : ''].filter(Boolean).join(' ');
+  const told = found.filter((each) => !used.has(each)).map((each) => each.title).join('; ');
+  const text = isCut ? make('del', {}, inside) : make('span', { className: 'text' }, inside);
+  return make('li', { className: kinds, title: told || undefined }, make('span', { className: 'gutter', 'aria-hidden': 'true' }, String(number)), text, '\n');
+}

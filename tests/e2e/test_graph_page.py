@@ -1,0 +1,270 @@
+"""The page of a graph in a real Chromium: searched, walked through and drawn, by mouse and by keys, light and dark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from chromium import Page, start_page
+from odd_shop import ODD_FILE, ODD_SHOP
+from page_contrast import find_contrast
+from page_faults import find_faults
+from rate_process import start_rate
+from trees import write_tree
+
+from pkg.api import build_graph, open_graph
+from pkg.service.page.written_views import render_map_page, render_symbol_page
+
+pytestmark = pytest.mark.browser
+
+WIDE, PHONE = (1280, 900), (390, 800)
+TEXTS = (
+    "h1, h2, h3, a, p, summary, button, .name, .under, .place, .line, .count, .sure, .code li *, .tabs a, kbd, label"
+)
+FIND_PRICE = "#/symbol?name=shop/prices.py::find_price&source=shop"
+CY = "document.querySelector('.canvas')._cyreg.cy"
+NODES = f"Object.fromEntries({CY}.nodes().map((each) => [each.data('name'), each.position()]))"
+VIEWS = [
+    "#/map", FIND_PRICE, f"{FIND_PRICE}&tab=graph", f"{FIND_PRICE}&tab=impact",
+    "#/search?text=find the price of an item", "#/symbol?name=shop/orders.py::Order&source=shop",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("graph")
+    write_tree(folder / "shop", ODD_SHOP)
+    address = f"sqlite:///{folder}/graph.db"
+    build_graph(folder / "shop", store=address)
+    return address
+
+
+@pytest.fixture(scope="module")
+def address(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with start_rate(tmp_path_factory.mktemp("serve"), "--store", store, name="serve") as served:
+        yield served.wait_for_addresses(1)[0]
+
+
+@pytest.fixture
+def page(address: str) -> Iterator[Page]:
+    with start_page(*WIDE) as opened:
+        yield opened
+
+
+def show(page: Page, address: str, view: str) -> None:
+    """Open a view, and wait until all of it is there."""
+    page.open("about:blank")
+    page.open(address + quote(view, safe="#/?=&:"))
+    page.await_true("document.querySelector('main .body > *, main .hits > *, main .cards')")
+    page.await_true("!document.querySelector('main[aria-busy]')")
+    assert page.run("document.getElementById('fault').textContent") == ""
+
+
+def read(page: Page, selector: str) -> list[str]:
+    found: list[str] = page.run(
+        f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.textContent)"
+    )
+    return found
+
+
+def test_answers_come_while_one_types_and_the_first_is_opened_with_keys(page: Page, address: str) -> None:
+    show(page, address, "#/map")
+    page.press("/")
+    page.type("find the price of an item")
+    page.await_true("[...document.querySelectorAll('.hit a.name')].some((each) => each.textContent === 'find_price')")
+    assert "text=find" in page.run("location.hash")
+    page.press("Enter")
+    page.await_true("document.activeElement.matches('.hit a.name')")
+    page.press("Enter")
+    page.await_true("document.querySelector('.source li')")
+    assert page.run("location.hash").startswith("#/symbol")
+
+
+def test_a_symbol_shows_who_needs_it_its_source_with_marks_and_what_it_needs(page: Page, address: str) -> None:
+    show(page, address, FIND_PRICE)
+    needed_by, needs = read(page, ".side:first-child .name"), read(page, ".side:last-child .name")
+    assert {"Order.total", "test_price"} <= set(needed_by)
+    assert needs == ["add_tax"]
+    assert read(page, "li.calls a.call") == ["add_tax"]
+    page.click("li.calls a.call")
+    page.await_true("document.querySelector('h1').textContent.includes('add_tax')")
+    assert "unknown.call" in "".join(read(page, ".side:last-child details"))  # where the graph stops
+    assert read(page, ".code .stop") == ["unknown", "call"]
+    assert read(page, ".trail a") == ["find_price"]
+    page.reload()
+    page.await_true("document.querySelector('.trail a')?.textContent === 'find_price'")  # it stands in the address
+    page.click(".trail a")
+    page.await_true("document.querySelector('h1').textContent.includes('find_price')")
+
+
+def test_the_graph_grows_where_it_is_asked_to_and_nothing_moves(page: Page, address: str) -> None:
+    show(page, address, f"{FIND_PRICE}&tab=graph")
+    before = page.run(NODES)
+    assert before["Order.total"]["x"] < before["find_price"]["x"] < before["add_tax"]["x"]
+    assert "Order.pay" not in before
+    page.run("document.querySelector('.canvas').focus()")
+    page.press("ArrowRight")  # to the centre, from nowhere
+    for _ in range(3):
+        page.press("ArrowLeft")
+    while "Order.total" not in page.run("document.querySelector('.told').textContent"):
+        page.press("ArrowDown")
+    page.press("+")
+    page.await_true(f"{CY}.nodes().some((each) => each.data('name') === 'Order.pay')")
+    after = page.run(NODES)
+    assert {name: after[name] for name in before} == before
+    assert after["Order.pay"]["x"] < after["Order.total"]["x"]
+    page.press("Enter")
+    page.await_true("document.querySelector('h1').textContent.includes('Order.total')")
+
+
+def test_an_impact_counts_what_may_break_and_tells_tests_apart(page: Page, address: str) -> None:
+    show(page, address, FIND_PRICE)
+    page.press("i")
+    page.await_true("document.querySelector('.fact')")
+    assert read(page, "[aria-label='Tests that reach it'] .name") == ["tests/test_prices.py", "test_price"]
+    assert {"Order.total", "Order.pay", "report"} <= set(read(page, "[aria-label='May break'] .name"))
+
+
+def test_a_map_marks_cycles_and_leads_into_folders(page: Page, address: str) -> None:
+    show(page, address, "#/map?source=shop&path=shop")
+    cyclic = page.run(f"{CY}.nodes('.cyclic').map((each) => each.data('name')).sort()")
+    assert cyclic == ["orders.py", "prices.py"]
+    assert page.run(f"{CY}.edges('.cyclic').length") == 1
+    first = page.run(NODES)
+    page.reload()
+    page.await_true(f"{CY}.nodes().length === {len(first)}")
+    assert page.run(NODES) == first
+    page.run("[...document.querySelectorAll('.side a.name')].find((each) => each.textContent === 'reports/').click()")
+    page.await_true("document.title.startsWith('shop/reports')")
+
+
+def test_a_place_leads_to_the_editor(page: Page, address: str, store: str) -> None:
+    show(page, address, FIND_PRICE)
+    link = page.run("document.querySelector('.head a.place').href")
+    with open_graph(store) as graph:
+        root = graph.store.sources()[0].root
+    assert link == f"vscode://file{root}/shop/prices.py:8"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_shut_out(page: Page, address: str, view: str, scheme: str) -> None:
+    page.prefer_scheme(scheme)
+    show(page, address, view)
+    assert find_contrast(page, TEXTS) >= 4.5
+    assert find_faults(page) == []
+
+
+def test_colours_are_switched_by_hand_and_stay_so(page: Page, address: str) -> None:
+    page.prefer_scheme("light")
+    show(page, address, "#/map")
+    seen = []
+    for _ in range(3):
+        page.press("t")
+        seen.append(page.run("getComputedStyle(document.body).backgroundColor"))
+        page.reload()
+        page.await_true("document.querySelector('.canvas canvas')")
+        assert page.run("getComputedStyle(document.body).backgroundColor") == seen[-1]
+    light, dark, system = seen
+    assert light == system != dark
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone_shows_all_of_it_and_nothing_is_moved_sideways(address: str, view: str) -> None:
+    with start_page(*PHONE) as page:
+        show(page, address, view)
+        assert page.run("document.documentElement.scrollWidth") <= PHONE[0]
+        assert page.run("document.getElementById('search').getBoundingClientRect().width") > 250
+
+
+def test_a_drawing_is_saved_as_svg_and_png(page: Page, address: str) -> None:
+    show(page, address, f"{FIND_PRICE}&tab=graph")
+    page.run("URL.createObjectURL = (kept) => { window.kept = kept; return 'blob:none'; }")
+    page.run("[...document.querySelectorAll('.tools button')].find((each) => each.textContent === 'SVG').click()")
+    texts = page.run(
+        "kept.text().then((text) => [...new DOMParser().parseFromString(text, 'image/svg+xml')"
+        ".querySelectorAll('text')].map((each) => each.textContent))"
+    )
+    assert {"find_price", "add_tax", "Order.total"} <= set(texts)
+    page.run("[...document.querySelectorAll('.tools button')].find((each) => each.textContent === 'PNG').click()")
+    page.await_true("window.kept.type === 'image/png'")
+    assert page.run("createImageBitmap(kept).then((each) => each.width)") > 400
+
+
+def test_cut_branches_are_struck(page: Page, address: str) -> None:
+    show(page, address, FIND_PRICE)
+    page.run(
+        "import('/page/page.js').then(({ showCode }) => document.body.append("
+        "...showCode('if a:\\n    b()\\nelse:\\n    c()', 5, { cuts: [[7, 8]] })))"
+    )
+    page.await_true("document.querySelector('del')")
+    assert read(page, "del") == ["else:", "    c()"]
+
+
+@pytest.mark.parametrize(
+    "view", [*VIEWS, "#/symbol?name=shop/prices.py::add_tax&source=shop", "#/map?source=shop&path=shop"]
+)
+def test_names_and_texts_are_never_more_than_text(page: Page, address: str, view: str) -> None:
+    show(page, address, view)
+    assert page.run("document.title") != "broken"
+    assert page.run("document.querySelectorAll('main img, main script, main iframe').length") == 0
+
+
+def test_a_file_of_an_odd_name_is_opened(page: Page, address: str) -> None:
+    show(page, address, "#/map?source=shop&path=shop")
+    page.run(
+        "[...document.querySelectorAll('.side a.name')].find((each) => each.textContent.includes('onerror')).click()"
+    )
+    page.await_true("document.querySelector('.source li')")
+    assert ODD_FILE in page.run("document.querySelector('h1').textContent")
+
+
+def test_an_unknown_name_is_told_and_the_page_goes_on(page: Page, address: str) -> None:
+    page.open(f"{address}#/symbol?name=nothing_of_the_kind")
+    page.await_true("document.getElementById('fault').textContent.includes('nothing_of_the_kind')")
+    page.press("m")
+    page.await_true("document.querySelector('.canvas canvas')")
+    assert page.run("document.getElementById('fault').textContent") == ""
+
+
+def test_a_written_symbol_opens_from_disk_and_asks_nobody(page: Page, store: str, tmp_path: Path) -> None:
+    with open_graph(store) as graph:
+        (tmp_path / "symbol.html").write_text(render_symbol_page(graph, "add_tax", None), encoding="utf-8")
+    page.open((tmp_path / "symbol.html").as_uri())
+    page.await_true("document.querySelector('.canvas canvas')")
+    assert page.run("performance.getEntriesByType('resource').length") == 0
+    assert set(page.run(NODES)) >= {"add_tax", "find_price", "odd"}
+    page.press("c")
+    page.await_true("document.querySelector('.source li')")
+    assert "</script><script>" in page.run("document.querySelector('.source').textContent")
+    assert page.run("document.title") != "broken"
+    page.run("[...document.querySelectorAll('.side a.name')].find((each) => each.textContent === 'find_price').click()")
+    page.await_true(
+        "document.querySelector('h1').textContent.includes('find_price')"
+    )  # what it is linked with came along
+    page.press("i")
+    page.await_true("document.getElementById('fault').textContent.includes('does not hold')")
+
+
+def test_a_written_map_opens_from_disk(page: Page, store: str, tmp_path: Path) -> None:
+    with open_graph(store) as graph:
+        (tmp_path / "map.html").write_text(render_map_page(graph, None, None), encoding="utf-8")
+    page.open((tmp_path / "map.html").as_uri())
+    page.await_true(f"{CY}.nodes().length > 1")
+    assert page.run("performance.getEntriesByType('resource').length") == 0
+    assert find_faults(page) == []
+
+
+def test_what_has_changed_since_the_build_is_said(page: Page, tmp_path: Path) -> None:
+    write_tree(tmp_path / "shop", ODD_SHOP)
+    store = f"sqlite:///{tmp_path}/graph.db"
+    build_graph(tmp_path / "shop", store=store)
+    changed = tmp_path / "shop" / "shop" / "prices.py"
+    changed.write_text(changed.read_text(encoding="utf-8") + "\n\nTAX = 1\n", encoding="utf-8")
+    with start_rate(tmp_path, "--store", store, name="serve") as served:
+        show(page, served.wait_for_addresses(1)[0], FIND_PRICE)
+        assert "shop/prices.py" in page.run("document.getElementById('notice').textContent")
+        assert "changed since the build" in page.run("document.querySelector('.head').textContent")

@@ -1,0 +1,78 @@
+"""The map of a source: which folder and which file imports which, and what lies on a cycle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from trees import write_tree
+
+from pkg.api import Graph, build_graph, open_graph
+from pkg.errors import QueryError
+from pkg.retrieval.deps.answer import Cycles
+from pkg.retrieval.deps.package_map import MapImport, MapLevel
+
+FILES = {
+    "app/__init__.py": "",
+    "app/main.py": "import json\n\nfrom app.core.model import Model, load\nimport missing_thing\n",
+    "app/core/__init__.py": "",
+    "app/core/model.py": "from app.core import text\nfrom app.views.page import show\n",
+    "app/core/text.py": "",
+    "app/views/__init__.py": "",
+    "app/views/page.py": "from app.core.model import Model\n\n\ndef show():\n    from app.core import text\n",
+    "README.md": "# App\n",
+}
+FILES["app/core/model.py"] += "\n\nclass Model:\n    pass\n\n\ndef load():\n    pass\n"
+
+
+@pytest.fixture(name="graph")
+def open_app(tmp_path: Path) -> Graph:
+    write_tree(tmp_path / "app", FILES)
+    build_graph(tmp_path / "app", store=f"sqlite:///{tmp_path}/graph.db")
+    return open_graph(f"sqlite:///{tmp_path}/graph.db")
+
+
+def list_pairs(level: MapLevel) -> list[tuple[str, str, int]]:
+    return [(each.start, each.end, each.count) for each in level.imports]
+
+
+def test_folders_import_what_their_files_import(graph: Graph) -> None:
+    found = graph.map()
+    assert [(each.path, each.files) for each in found.folders.places] == [("app", 2), ("app/core", 3), ("app/views", 2)]
+    assert list_pairs(found.folders) == [
+        ("app", "app/core", 2), ("app/core", "app/views", 1), ("app/views", "app/core", 2),
+    ]  # fmt: skip
+    assert found.libraries == 2
+
+
+def test_what_needs_itself_has_the_number_of_its_cycle(graph: Graph) -> None:
+    found = graph.map()
+    assert {each.path: each.cycle for each in found.folders.places} == {"app": None, "app/core": 1, "app/views": 1}
+    assert {each.path for each in found.files.places if each.cycle} == {"app/core/model.py", "app/views/page.py"}
+    assert {(each.start, each.end) for each in found.files.imports if each.cycle} == {
+        ("app/core/model.py", "app/views/page.py"), ("app/views/page.py", "app/core/model.py"),
+    }  # fmt: skip
+    assert MapImport("app/main.py", "app/core/model.py", 2, 3, None) in found.files.imports
+
+
+def test_its_cycles_of_files_are_those_of_the_question_for_cycles(graph: Graph) -> None:
+    cycles = graph.deps(question="cycles")
+    assert isinstance(cycles, Cycles)
+    assert graph.map().files.cycles == cycles.imports == 1
+
+
+def test_a_part_counts_what_leads_out_of_it(graph: Graph) -> None:
+    found = graph.map("app/core")
+    assert [each.path for each in found.folders.places] == ["app/core"]
+    assert found.outside == 1
+    assert found.folders.cycles == 0  # the way around leads through another folder
+
+
+def test_a_file_that_changed_is_told(graph: Graph, tmp_path: Path) -> None:
+    (tmp_path / "app/app/core/text.py").write_text("x = 1\n", encoding="utf-8")
+    assert [each.path for each in graph.map().stale] == ["app/core/text.py"]
+
+
+def test_a_folder_that_is_not_there_is_refused(graph: Graph) -> None:
+    with pytest.raises(QueryError, match="no file or folder 'nowhere'"):
+        graph.map("nowhere")
