@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from pkg.console.progress import say
@@ -37,7 +37,8 @@ def run_serve(store: str, given: dict[str, Any]) -> None:
         if given["watch"]:
             start_builds(service.store, given["source"], say)
         teller = _Teller(token if not kept else None, given["is_opened"])
-        serve_graph(service, options, teller.tell, _say_defect)
+        with suppress(KeyboardInterrupt):  # the way to end it
+            serve_graph(service, options, teller.tell, _say_defect)
 
 
 def _say_state(service: GraphService, given: dict[str, Any]) -> None:
