@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, UsageError
 from pkg.extract.input_options import STDIN
@@ -11,7 +11,6 @@ from pkg.indexing.build_plan import DEFAULT_OPTIONS, BuildOptions
 from pkg.model import Skip, Source
 
 if TYPE_CHECKING:
-    from pkg.extract.input_options import InputOptions
     from pkg.graph.store import GraphStore
     from pkg.indexing.report import BuildReport
 
@@ -33,26 +32,23 @@ def refresh(
 
 
 def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> BuildReport | Skip:
-    from pkg.extract.files import restore_path
-
-    read = read_input_options(store, source.name)
     try:
-        return build(
-            restore_path(source.root),
-            store,
-            options,
-            source=source.name,
-            field=read.field,
-            max_file_size=read.max_file_size,
-            follow_links=read.follow_links,
-            text=not read.code_only,
-        )
+        return build(store=store, options=options, **read_settings(store, source))
     except InputError as fault:
         return Skip(source.name, str(fault))
 
 
-def read_input_options(store: GraphStore, source: str) -> InputOptions:
-    """Read how a source was read when it was built."""
+def read_settings(store: GraphStore, source: Source) -> dict[str, Any]:
+    """Read how a source was built: the path and the other arguments of a build that reads it as it was read then."""
+    from pkg.extract.files import restore_path
     from pkg.extract.input_options import parse_fingerprint
 
-    return parse_fingerprint(store.source_fingerprint(source) or "")[1]
+    _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    return {
+        "path": restore_path(source.root),
+        "source": source.name,
+        "field": read.field,
+        "max_file_size": read.max_file_size,
+        "follow_links": read.follow_links,
+        "text": not read.code_only,
+    }
