@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from pkg.console.progress import say
 from pkg.console.settings import check_settings
 from pkg.errors import StoreMissingError
-from pkg.service.background_builds import start_builds
+from pkg.indexing.watch import check_notices
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.http.http_access import choose_token
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
 from pkg.service.http.http_server import serve_graph
 from pkg.service.page.page_routes import make_routes, prepare_page
+from pkg.service.source_watcher import watch_sources
 from pkg.service.web.web_server import is_loopback
 
 TOKEN_VARIABLE = "PKG_SERVE_TOKEN"
@@ -36,10 +37,12 @@ def run_serve(store: str, given: dict[str, Any]) -> None:
     with closing(service):
         _say_state(service, given)
         if given["watch"]:
-            start_builds(service.store, given["source"], say)
+            check_notices()
+            watch_sources(service, lambda source, what: say(f"{source}: {what}"))
         prepare_page(service)
         teller = _Teller(token if not kept else None, given["is_opened"])
-        serve_graph(service, options, teller.tell, _say_defect, make_routes())
+        with suppress(KeyboardInterrupt):  # the way to end it
+            serve_graph(service, options, teller.tell, _say_defect, make_routes())
 
 
 def _say_state(service: GraphService, given: dict[str, Any]) -> None:

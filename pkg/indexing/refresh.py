@@ -11,7 +11,6 @@ from pkg.indexing.build_plan import DEFAULT_OPTIONS, BuildOptions
 from pkg.model import Skip, Source
 
 if TYPE_CHECKING:
-    from pkg.extract.input_options import InputOptions
     from pkg.graph.store import GraphStore
     from pkg.indexing.report import BuildReport
 
@@ -42,8 +41,9 @@ def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> Bu
 def read_settings(store: GraphStore, source: Source) -> dict[str, Any]:
     """Read how a source was built: the path and the other arguments of a build that reads it as it was read then."""
     from pkg.extract.files import restore_path
+    from pkg.extract.input_options import parse_fingerprint
 
-    read = read_input_options(store, source.name)
+    _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
     return {
         "path": restore_path(source.root),
         "source": source.name,
@@ -52,10 +52,3 @@ def read_settings(store: GraphStore, source: Source) -> dict[str, Any]:
         "follow_links": read.follow_links,
         "text": not read.code_only,
     }
-
-
-def read_input_options(store: GraphStore, source: str) -> InputOptions:
-    """Read how a source was read when it was built."""
-    from pkg.extract.input_options import parse_fingerprint
-
-    return parse_fingerprint(store.source_fingerprint(source) or "")[1]

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 MOST_FILES = 5  # of one name: a question about `plugin.py` may mean any of forty
 MOST_DEFINITIONS = 3
 MOST_COMPARED = 200  # files of one name whose imports are read to choose among them
-_PATH = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]{1,5}\b|(?:[\w.-]+/)+[\w.-]+")
+# Tried only where a word begins: a word of thousands of letters is read once.
+_PATH = re.compile(r"(?<![\w.-])(?:(?:[\w.-]+/)*\.*[\w-][\w.-]*\.[A-Za-z]{1,5}\b|(?:[\w.-]+/)+[\w.-]+)")
 _QUOTED = re.compile(r"[`'\"‘’“”]([^\s`'\"‘’“”]{2,200})[`'\"‘’“”]|\b([A-Za-z_]\w*)\(")
 _DECLARED = re.compile(
     r"\b(?:functions?|methods?|class(?:es)?|modules?|librar(?:y|ies)|packages?|constants?|exceptions?|files?)\s+"
     r"(?:called\s+|named\s+)?([A-Za-z_][\w.]*)"
-    r"|\b([A-Za-z_][\w.]*)\s+(?:functions?|methods?|class|modules?|librar(?:y|ies)|package|exceptions?)\b"
+    r"|(?<![\w.])\.*([A-Za-z_][\w.]*)\s+(?:functions?|methods?|class|modules?|librar(?:y|ies)|package|exceptions?)\b"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _LOOKS_NAMED = re.compile(r"\w[._]+\w|^_|[a-z\d][A-Z]|[A-Z]{2,}[a-z]|^[A-Z][a-z]+")

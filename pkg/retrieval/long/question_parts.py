@@ -50,7 +50,8 @@ _TEMPLATE = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"^[\s>*-]*[\w./ ()-]{1,40}(?:\s*[:=]+\s*|\s+)v?(?:\d+(?:\.[\w+-]+)+|None|N/A|unknown)(?:[\s,(].{0,60})?$"
+    r"^[\s>*-]*(?![\s>*-])"  # all of them: tried one by one, a line of blanks would take seconds
+    r"[\w./ ()-]{1,40}(?:\s*[:=]+\s*|\s+)v?(?:\d+(?:\.[\w+-]+)+|None|N/A|unknown)(?:[\s,(].{0,60})?$"
 )
 _FILLER = re.compile(r"^\s*(?:_No response_|N/?A|none|\.\.\.)\s*$", re.IGNORECASE)
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In\s*\[\d*\]:|\s+\.\.\.:) ?")

@@ -50,6 +50,9 @@ class OperationEndpoint:
     async def _answer(self, request: Request, operation: Operation) -> Response:
         from starlette.responses import Response
 
+        if operation.is_writing and not self._service.options.allow_build:
+            detail = f"{operation.name} changes the graph, and this service only reads; start it with --allow-build"
+            raise Problem(HTTPStatus.FORBIDDEN, detail)
         arguments = await self._read_arguments(request, operation)
         kind = choose_type(request.headers.get("accept", ""), list_types(operation))
         if kind == EVENTS_TYPE:

@@ -21,7 +21,7 @@ RETRY_SECONDS = 2  # after which what is busy now is mostly free
 _STATUSES: Mapping[type[errors.PkgError], HTTPStatus] = {
     errors.UsageError: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.InputError: HTTPStatus.UNPROCESSABLE_ENTITY,
-    errors.QueryError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    errors.QueryError: HTTPStatus.NOT_FOUND,
     errors.NodeNotFoundError: HTTPStatus.NOT_FOUND,
     errors.StoreMissingError: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.StoreLockedError: HTTPStatus.SERVICE_UNAVAILABLE,

@@ -19,17 +19,20 @@ _CLOSE = {"connection": "close"}  # what is still sent is not read
 
 
 async def read_object(request: Request, limits: HttpLimits) -> dict[str, Any]:
-    """Read an object of JSON; a Problem for anything else, for too much of it, and for one that comes too slowly."""
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given != JSON_TYPE:
-        seen = f"content-type '{given[:80]}'" if given else "no content-type"
-        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"{seen}; expected {JSON_TYPE}")
+    """Read an object of JSON, or nothing, which stands for an empty one.
+
+    A Problem for anything else, for too much of it, and for one that comes too slowly.
+    """
     try:
         content = await asyncio.wait_for(_read_body(request, limits.body_bytes), limits.body_seconds)
     except asyncio.TimeoutError:
         detail = f"the body did not arrive within {limits.body_seconds:g} seconds; send it again, at once"
         raise Problem(HTTPStatus.REQUEST_TIMEOUT, detail, headers=_CLOSE) from None
-    return parse_object(content)
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != JSON_TYPE and (given or content):
+        seen = f"content-type '{given[:80]}'" if given else "no content-type"
+        raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"{seen}; expected {JSON_TYPE}")
+    return parse_object(content or b"{}")
 
 
 async def _read_body(request: Request, most: int) -> bytes:
@@ -42,14 +45,14 @@ async def _read_body(request: Request, most: int) -> bytes:
                 break
         else:
             return bytes(content)
-    detail = f"a body of more than {most:,} bytes; expected the arguments of one operation, or give --max-body"
+    detail = f"a body of more than {most:,} bytes; expected the arguments of one operation"
     raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, headers=_CLOSE)
 
 
 def parse_object(content: bytes) -> dict[str, Any]:
     """Parse an object of JSON; a Problem for what is none."""
     try:
-        found = json.loads(content or b"{}", parse_constant=_refuse_constant)
+        found = json.loads(content, parse_float=_read_number, parse_constant=_refuse_constant)
     except UnicodeDecodeError:
         raise Problem(HTTPStatus.BAD_REQUEST, "the body is no UTF-8; expected an object of JSON") from None
     except json.JSONDecodeError as fault:
@@ -61,6 +64,12 @@ def parse_object(content: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Problem(HTTPStatus.BAD_REQUEST, f"JSON, and no object: {type(found).__name__}; expected an object")
     return found
+
+
+def _read_number(written: str) -> int | float:
+    """Read a number; JSON does not tell 3.0 from 3."""
+    number = float(written)
+    return int(number) if number.is_integer() else number
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+HEAD_BYTES = 65_536  # of a request line with all headers
 HEAD_SECONDS = 10.0  # for the head of a request to arrive
 TAKE_SECONDS = 30.0  # in which a client that is given an answer takes none of it, until it is cut off
 
@@ -42,6 +45,20 @@ class PatientProtocol(H11Protocol):
         """Close a connection that asks for nothing, even if its last answer was not taken."""
         super().timeout_keep_alive_handler()
         self._wait(TAKE_SECONDS)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request, before any application sees it, as the applications answer."""
+        detail = f"no request that can be read, or a head of more than {HEAD_BYTES:,} bytes; POST what is long"
+        problem = {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": detail, "kind": "Request"}
+        content = json.dumps(problem).encode()
+        headers = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
+        for event in (
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+            h11.Data(data=content),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""

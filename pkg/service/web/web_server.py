@@ -28,12 +28,13 @@ def make_server(app: ASGIApp, what: str) -> uvicorn.Server:
         import uvicorn
     except ImportError as fault:
         raise MissingExtraError("uvicorn", "service", what) from fault
-    from pkg.service.web.patient_protocol import PatientProtocol
+    from pkg.service.web.patient_protocol import HEAD_BYTES, PatientProtocol
 
     return uvicorn.Server(
         uvicorn.Config(
             app, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none", loop="asyncio",
-            http=PatientProtocol, server_header=False, proxy_headers=False, timeout_graceful_shutdown=GRACE_SECONDS,
+            http=PatientProtocol, h11_max_incomplete_event_size=HEAD_BYTES, server_header=False, proxy_headers=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
         )
     )  # fmt: skip
 
