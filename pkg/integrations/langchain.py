@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from pkg.errors import MissingExtraError
-from pkg.integrations.code_retriever import OPTION_NAMES, CodeRetriever, Passage
+from pkg.integrations.code_retriever import CodeRetriever, Passage
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions
 
 try:
@@ -35,9 +35,8 @@ class PkgRetriever(BaseRetriever):
         **others: Any,
     ) -> None:
         """Take what CodeRetriever takes, and among the others what every retriever of LangChain takes, such as tags."""
-        changes = {name: others.pop(name) for name in OPTION_NAMES if name in others}
-        super().__init__(**others)
-        self._find = CodeRetriever(store, options, keep_misfits=keep_misfits, fresh=fresh, **changes)
+        super().__init__(**{name: others.pop(name) for name in BaseRetriever.model_fields if name in others})
+        self._find = CodeRetriever(store, options, keep_misfits=keep_misfits, fresh=fresh, **others)
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any, **changes: Any) -> list[Document]:
         return [_make_document(each) for each in self._find(query, **changes)]

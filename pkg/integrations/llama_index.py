@@ -6,10 +6,11 @@ import asyncio
 from typing import Any
 
 from pkg.errors import MissingExtraError
-from pkg.integrations.code_retriever import OPTION_NAMES, CodeRetriever, Passage
+from pkg.integrations.code_retriever import CodeRetriever, Passage
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions
 
 try:
+    from llama_index.core.callbacks import CallbackManager
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 except ImportError as fault:
@@ -29,11 +30,12 @@ class PkgRetriever(BaseRetriever):
         *,
         keep_misfits: bool = False,
         fresh: bool = False,
-        **others: Any,
+        callback_manager: CallbackManager | None = None,
+        verbose: bool = False,
+        **changes: Any,
     ) -> None:
-        """Take what CodeRetriever takes, and among the others what every retriever takes, such as callback_manager."""
-        changes = {name: others.pop(name) for name in OPTION_NAMES if name in others}
-        super().__init__(**others)
+        """Take what CodeRetriever takes, and what every retriever of LlamaIndex takes."""
+        super().__init__(callback_manager, verbose=verbose)
         self._find = CodeRetriever(store, options, keep_misfits=keep_misfits, fresh=fresh, **changes)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,13 @@ async def test_options_of_one_question_pass_through(address: str) -> None:
     (document,) = await retriever.bind(top_k=1, helpers="none").ainvoke(QUESTION)
     assert (document.metadata["qualname"], "def deliver" in document.page_content) == ("Mailer.send_mail", False)
     assert "def deliver" in retriever.invoke(QUESTION)[0].page_content
+
+
+def test_an_unknown_option_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="unknown option 'k'; expected one of: mode, top_k"):
-        retriever.invoke(QUESTION, k=1)
+        PkgRetriever(address, k=1)
+    with pytest.raises(UsageError, match="unknown option 'k'; expected one of: mode, top_k"):
+        PkgRetriever(address).invoke(QUESTION, k=1)
 
 
 @pytest.mark.parametrize("question", [MISFIT, UNKNOWN])
@@ -91,6 +97,12 @@ def test_a_file_that_has_changed_is_told_and_built_anew_where_that_is_wanted(add
 def test_a_store_that_is_not_there_is_no_empty_answer(tmp_path: Path) -> None:
     with pytest.raises(StoreMissingError):
         PkgRetriever(f"sqlite:///{tmp_path / 'none.db'}").invoke(QUESTION)
+
+
+def test_it_can_be_kept_and_copied(address: str) -> None:
+    retriever = PkgRetriever(address, mode="function", top_k=1)
+    kept = pickle.loads(pickle.dumps(retriever))
+    assert kept.invoke(QUESTION) == retriever.model_copy(deep=True).invoke(QUESTION) == retriever.invoke(QUESTION)
 
 
 def test_an_agent_can_take_it_as_a_tool(address: str) -> None:
