@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.model import Label, Node, RelationType
@@ -22,6 +23,9 @@ _CALL = re.compile(rb"(?<!\w)(?:%s)\s*\(" % b"|".join(sorted(name.encode() for n
 _NAMED = [(re.compile(rule.pattern), re.compile(rule.path or ".*"), rule.words) for rule in NAMED]
 
 Entries = dict[str, list[Entry]]  # by the id of what is entered
+
+_PARSING = Lock()
+"""Python 3.11 and older count how deep a tree goes for all threads together, and two that parse at once fail."""
 
 
 def find_entries(store: GraphStore, source: str, nodes: Sequence[Node]) -> Entries:
@@ -164,7 +168,8 @@ class _HandedOn:
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
         try:
-            tree = ast.parse(text)
+            with _PARSING:
+                tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             return
         uses = [use for use in _list_uses(tree) if "." not in use.dotted or self._bears_name(use.dotted)]
