@@ -6,9 +6,9 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from pkg.extract.syntax import PARSING
 from pkg.model import Label, Node, RelationType
 from pkg.retrieval.deps.answer import Entry
 from pkg.retrieval.deps.entry_rules import CALLED_NAMES, DECORATED, HANDED, NAMED, Decorated, Handed, match_dotted
@@ -23,9 +23,6 @@ _CALL = re.compile(rb"(?<!\w)(?:%s)\s*\(" % b"|".join(sorted(name.encode() for n
 _NAMED = [(re.compile(rule.pattern), re.compile(rule.path or ".*"), rule.words) for rule in NAMED]
 
 Entries = dict[str, list[Entry]]  # by the id of what is entered
-
-_PARSING = Lock()
-"""Python 3.11 and older count how deep a tree goes for all threads together, and two that parse at once fail."""
 
 
 def find_entries(store: GraphStore, source: str, nodes: Sequence[Node]) -> Entries:
@@ -61,7 +58,8 @@ def list_decorators(node: Node) -> Iterator[tuple[str, ast.Call | None]]:
     written = node.properties.get("decorators")
     for text in written if isinstance(written, list) else ():
         try:
-            value = ast.parse(str(text).strip(), mode="eval").body
+            with PARSING:
+                value = ast.parse(str(text).strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError):
             continue
         call = value if isinstance(value, ast.Call) else None
@@ -168,7 +166,7 @@ class _HandedOn:
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
         try:
-            with _PARSING:
+            with PARSING:
                 tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             return
