@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 
 _ONE_AT_A_TIME = threading.RLock()  # the filters of warnings are one for all threads
+
+PARSING = Lock()
+"""Python 3.11 and older count how deep a tree goes for all threads together, and two that parse at once fail."""
 
 
 @contextmanager
@@ -54,7 +58,8 @@ def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
     """Parse a text whose first line stood behind the given white space; None where the running Python does not."""
     with silence_warnings():
         try:
-            return ast.parse(_as_module(text, indent))
+            with PARSING:
+                return ast.parse(_as_module(text, indent))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
@@ -157,7 +162,7 @@ def parse_code(code: str) -> ast.Module | None:
     """Parse code; None where Python does not take it."""
     if find_fault(code) is not None:
         return None
-    with silence_warnings():
+    with silence_warnings(), PARSING:
         return ast.parse(code)
 
 

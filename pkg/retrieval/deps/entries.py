@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pkg.extract.syntax import PARSING
 from pkg.model import Label, Node, RelationType
 from pkg.retrieval.deps.answer import Entry
 from pkg.retrieval.deps.entry_rules import CALLED_NAMES, DECORATED, HANDED, NAMED, Decorated, Handed, match_dotted
@@ -57,7 +58,8 @@ def list_decorators(node: Node) -> Iterator[tuple[str, ast.Call | None]]:
     written = node.properties.get("decorators")
     for text in written if isinstance(written, list) else ():
         try:
-            value = ast.parse(str(text).strip(), mode="eval").body
+            with PARSING:
+                value = ast.parse(str(text).strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError):
             continue
         call = value if isinstance(value, ast.Call) else None
@@ -168,7 +170,8 @@ class _HandedOn:
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
         try:
-            tree = ast.parse(text)
+            with PARSING:
+                tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             return
         uses = [use for use in _list_uses(tree) if "." not in use.dotted or self._bears_name(use.dotted)]
