@@ -9,17 +9,15 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import symtable
 
 
-_ONE_AT_A_TIME = threading.RLock()  # the filters of warnings are one for all threads
-
-PARSING = Lock()
-"""Python 3.11 and older count how deep a tree goes for all threads together, and two that parse at once fail."""
+_ONE_AT_A_TIME = threading.RLock()
+"""The filters of warnings are one for all threads. So is, before Python 3.11.5, the count of how deep a tree goes:
+where two threads make trees at once, one of them gets a SystemError."""
 
 
 @contextmanager
@@ -28,6 +26,17 @@ def silence_warnings() -> Iterator[None]:
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def parse_tree(text: str | bytes, mode: Literal["exec", "eval"] = "exec", name: str = "<text>") -> ast.AST:
+    """Make the tree of a text as ast.parse does, safely beside other threads; raises what compile raises."""
+    with _ONE_AT_A_TIME:
+        return compile(text, name, mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+
+
+def read_literal(text: str) -> object:
+    """Give the value of a literal as ast.literal_eval does, safely beside other threads; raises what that raises."""
+    return ast.literal_eval(parse_tree(text.lstrip(" \t"), "eval"))
 
 
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
@@ -58,10 +67,10 @@ def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
     """Parse a text whose first line stood behind the given white space; None where the running Python does not."""
     with silence_warnings():
         try:
-            with PARSING:
-                return ast.parse(_as_module(text, indent))
+            tree = parse_tree(_as_module(text, indent))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+    return tree if isinstance(tree, ast.Module) else None
 
 
 def parse_statements(text: bytes, indent: bytes = b"") -> list[ast.stmt]:
@@ -162,8 +171,9 @@ def parse_code(code: str) -> ast.Module | None:
     """Parse code; None where Python does not take it."""
     if find_fault(code) is not None:
         return None
-    with silence_warnings(), PARSING:
-        return ast.parse(code)
+    with silence_warnings():
+        tree = parse_tree(code)
+    return tree if isinstance(tree, ast.Module) else None
 
 
 def cut_tail(code: str) -> str:

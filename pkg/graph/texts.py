@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 from collections.abc import Iterable, Mapping
@@ -10,7 +9,7 @@ from dataclasses import asdict, astuple, replace
 from typing import Any, Literal
 
 from pkg.errors import StoreError
-from pkg.extract.syntax import silence_warnings
+from pkg.extract.syntax import read_literal, silence_warnings
 from pkg.model import LEAK_KINDS, Audit, Docstring, Edge, Import, Label, Leak, Matches, Nested, Node, Span
 from pkg.units import format_id, hash_bytes
 
@@ -29,7 +28,7 @@ def parse_docstring(literal: bytes) -> str:
     """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
     try:
         with silence_warnings():
-            return inspect.cleandoc(str(ast.literal_eval(literal.decode("utf-8", "replace"))))
+            return inspect.cleandoc(str(read_literal(literal.decode("utf-8", "replace"))))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return literal.decode("utf-8", "replace")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Literal
 
-from pkg.extract.syntax import silence_warnings
+from pkg.extract.syntax import parse_tree, silence_warnings
 
 _WARNED_OF = re.compile(rb"\\|\d[^\W\d]")  # an escape, or a number with a name right behind it
 
@@ -16,13 +17,13 @@ def parse_expression(text: bytes) -> ast.expr | None:
     return tree.body if isinstance(tree, ast.Expression) else None
 
 
-def parse_quietly(text: bytes, mode: str) -> ast.AST | None:
+def parse_quietly(text: bytes, mode: Literal["exec", "eval"]) -> ast.AST | None:
     """Parse a text without a word about doubtful escapes in it; None for what this Python does not know."""
     try:
         if not _WARNED_OF.search(text):
-            return compile(text, "<piece>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+            return parse_tree(text, mode, "<piece>")
         with silence_warnings():
-            return compile(text, "<piece>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+            return parse_tree(text, mode, "<piece>")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
 

@@ -56,9 +56,14 @@ def run_outline(
     with store.snapshot():
         scope = find_scope(store, path, source)
         outline = outline_text(store, scope, budget) if scope.is_text else _outline_code(store, scope, budget)
-        stale = find_stale(store, ((scope.source, each.path) for each in outline.files))
+        return mark_outline(store, outline)
+
+
+def mark_outline(store: GraphStore, outline: CodeOutline) -> CodeOutline:
+    """Tell of an outline which of its files are not what the graph was built from any more."""
+    stale = find_stale(store, ((outline.source, each.path) for each in outline.files))
     marks = StaleMarks(stale)
-    files = tuple(replace(each, is_stale=marks.holds(scope.source, each.path)) for each in outline.files)
+    files = tuple(replace(each, is_stale=marks.holds(outline.source, each.path)) for each in outline.files)
     return replace(outline, files=files, stale=stale)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-import warnings
 from collections.abc import Iterable
 
+from pkg.extract.syntax import read_literal, silence_warnings
 from pkg.model import Class, CodeUnit, Function
 
 FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
@@ -31,9 +30,8 @@ def summarise_docstring(text: bytes, function: Function) -> str:
     if function.docstring is None:
         return ""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that Python does not know
-            docstring = ast.literal_eval(text[function.docstring.start : function.docstring.end].decode())
+        with silence_warnings():  # of escapes that Python does not know
+            docstring = str(read_literal(text[function.docstring.start : function.docstring.end].decode()))
     except (ValueError, SyntaxError):
         return ""
     return " ".join(inspect.cleandoc(docstring).split("\n\n")[0].split())

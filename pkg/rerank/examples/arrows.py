@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.calls import FoundCall, find_calls
-from pkg.rerank.examples.literals import NotLiteral, find_literal_end, parse_literal
+from pkg.rerank.examples.literals import NotLiteral, find_literal_end, parse_expression, parse_literal
 from pkg.rerank.wanted import Question
 
 _VERB = (
@@ -123,7 +123,7 @@ def find_misnamed(text: str, question: Question) -> list[Example]:
 def _find_renamed(text: str, question: Question) -> list[Example]:
     """Take the calls of one other name for calls of the wanted function, as after a late change of the name."""
     found = list(find_arrows(text, replace(question, entry=None)))
-    calls = [ast.parse(each.source, mode="eval").body for each in found]
+    calls = [parse_expression(each.source) for each in found]
     named = {call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
     if len(named) != 1 or len(calls) != len(found) or re.search(rf"\bdef {min(named)}\b", question.text):
         return []

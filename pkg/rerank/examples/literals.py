@@ -10,8 +10,9 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from typing import Literal
 
-from pkg.extract.syntax import silence_warnings
+from pkg.extract.syntax import parse_tree, silence_warnings
 
 MAX_VALUE = 20_000  # characters; a longer value is data
 MAX_BITS = 14_000  # of a whole number; more are more digits than Python writes
@@ -62,10 +63,10 @@ def parse_statements(text: str) -> list[ast.stmt] | None:
     return tree.body if isinstance(tree, ast.Module) else None
 
 
-def _parse(text: str, mode: str) -> ast.AST | None:
+def _parse(text: str, mode: Literal["exec", "eval"]) -> ast.AST | None:
     try:
         with silence_warnings():
-            return compile(text, "<example>", mode, ast.PyCF_ONLY_AST, dont_inherit=True)
+            return parse_tree(text, mode, "<example>")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

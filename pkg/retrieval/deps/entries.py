@@ -6,9 +6,9 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from pkg.extract.syntax import PARSING
+from pkg.extract.syntax import parse_tree
 from pkg.model import Label, Node, RelationType
 from pkg.retrieval.deps.answer import Entry
 from pkg.retrieval.deps.entry_rules import CALLED_NAMES, DECORATED, HANDED, NAMED, Decorated, Handed, match_dotted
@@ -58,10 +58,10 @@ def list_decorators(node: Node) -> Iterator[tuple[str, ast.Call | None]]:
     written = node.properties.get("decorators")
     for text in written if isinstance(written, list) else ():
         try:
-            with PARSING:
-                value = ast.parse(str(text).strip(), mode="eval").body
+            tree = parse_tree(str(text).strip(), "eval")
         except (SyntaxError, ValueError, RecursionError):
             continue
+        value = cast(ast.Expression, tree).body
         call = value if isinstance(value, ast.Call) else None
         dotted = _write_dotted(value if call is None else call.func)
         if dotted is not None:
@@ -170,8 +170,7 @@ class _HandedOn:
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
         try:
-            with PARSING:
-                tree = ast.parse(text)
+            tree = parse_tree(text)
         except (SyntaxError, ValueError, RecursionError):
             return
         uses = [use for use in _list_uses(tree) if "." not in use.dotted or self._bears_name(use.dotted)]

@@ -79,7 +79,8 @@ def _refuse_constant(name: str) -> NoReturn:
 def read_query(request: Request, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Read the arguments of an address, each of the type that the schema names; lists repeat their name.
 
-    A value that is none of its type stays text, for the check of the operation to name it.
+    A value that is none of its type stays text, for the check of the operation to name it. Raises Problem for an
+    argument that is given twice.
     """
     query, properties = request.query_params, schema.get("properties", {})
     found = dict[str, Any]()

@@ -200,8 +200,12 @@ def _reply_links(answer: Answer, budget: int) -> Reply:
 
 
 def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
+    from pkg.retrieval.outline import mark_outline
 
-    found = desk.graph.outline(request.path, source=desk.choose_source(request.source), budget=request.budget)
+    source, budget = desk.choose_source(request.source), request.budget
+    key = "outline", request.path, source, budget
+    found = desk.remember(key, lambda: desk.graph.outline(request.path, source=source, budget=budget))
+    found = mark_outline(desk.graph.store, found)
     files, definitions = found.left_out_files, found.left_out_definitions
     more = (f"{files} files, {definitions} definitions: raise budget, or outline a folder",)
     left_out = more if files or definitions else ()

@@ -225,3 +225,12 @@ def test_a_map_is_read_once_for_each_generation_and_always_tells_what_has_change
     built = with_map.run("map", {"files": True})
     assert built.freshness.stale == ()
     assert built.lines != first.lines
+
+
+def test_an_outline_is_remembered_and_tells_what_has_changed(service: GraphService, tmp_path: Path) -> None:
+    first = service.run("outline", {"path": "shop"})
+    (tmp_path / "repo" / "shop" / "orders.py").write_text("import shop.prices\n", encoding="utf-8")
+    again = service.run("outline", {"path": "shop"})
+    assert again.text == first.text
+    assert [each.path for each in again.freshness.stale] == ["shop/orders.py"]
+    assert [line["is_stale"] for line in again.lines if line.get("path") == "shop/orders.py"] == [True]

@@ -1,0 +1,27 @@
+"""Trees of Python code are made safely where several threads answer at once."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from pkg.extract.syntax import parse_tree, read_literal
+
+
+def test_trees_are_made_by_several_threads_at_once() -> None:
+    """Early releases of Python 3.11 count the depth of all trees together, and fail where two are made at once."""
+    text = "\n".join(f"x{number} = [{number}, (1, {{2: f(3 + 4)}})]" for number in range(400))
+    literal = repr([[[number, "a", {"b": (1, 2)}]] for number in range(300)])
+
+    def make(number: int) -> str:
+        return ast.dump(parse_tree(text)) if number % 2 else repr(read_literal(literal))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            made = set(pool.map(make, range(64)))
+    finally:
+        sys.setswitchinterval(before)
+    assert made == {ast.dump(ast.parse(text)), literal}
