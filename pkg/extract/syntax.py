@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 _ONE_AT_A_TIME = threading.RLock()
-"""The filters of warnings are one for all threads. So is, before Python 3.11.5, the count of how deep a tree goes:
-where two threads make trees at once, one of them gets a SystemError."""
+"""The filters of warnings are one for all threads. So is in Python 3.11 the count of how deep a tree goes: where
+collecting garbage lets another thread make one meanwhile, a SystemError comes of it."""
 
 
 @contextmanager
