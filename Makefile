@@ -56,7 +56,7 @@ test-models: $(VENV)/models.stamp ## run the tests of real models (fetches 0.5 G
 	$(BIN)/python -m pytest $(TESTS) -m 'model and not integrations'
 
 # Plugins of pytest that come with the frameworks' own tests are left out, and their warnings are theirs.
-test-integrations: $(FRAMEWORKS)/integrations.stamp ## run the tests of the frameworks (fetches 150 MB and the model the first time)
+test-integrations: $(FRAMEWORKS)/integrations.stamp ## run the tests of the frameworks (installs 1.1 GB and fetches a model the first time)
 	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(FRAMEWORKS)/bin/python -m pytest $(TESTS) -m integrations -p anyio -W default
 
 test-docker: $(VENV)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
