@@ -119,7 +119,7 @@ def answer_by_graphrag(address: str, model: TextModel, question: str) -> str:
         ASKED.replace("{code}", "{context}").replace("{question}", "{query_text}"), ["context", "query_text"]
     )
     chain = GraphRAG(graphrag.PkgRetriever(address, mode="function"), GraphRagModel(model), template)
-    return chain.search(question, retriever_config={"top_k": 1}, return_context=False).answer
+    return str(chain.search(question, retriever_config={"top_k": 1}, return_context=False).answer)
 
 
 CHAINS = pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import logging
 import os
 import socket
 from typing import TYPE_CHECKING
@@ -30,6 +32,7 @@ def make_server(app: ASGIApp, what: str) -> uvicorn.Server:
         raise MissingExtraError("uvicorn", "service", what) from fault
     from pkg.service.web.patient_protocol import HEAD_BYTES, PatientProtocol
 
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)
     return uvicorn.Server(
         uvicorn.Config(
             app, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none", loop="asyncio",
@@ -37,6 +40,12 @@ def make_server(app: ASGIApp, what: str) -> uvicorn.Server:
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
     )  # fmt: skip
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    """Leave out that requests were cut off because all ends: Ctrl-C asked for it."""
+    fault = record.exc_info[1] if record.exc_info else None
+    return not isinstance(fault, asyncio.CancelledError) and "timeout graceful shutdown" not in record.getMessage()
 
 
 def is_loopback(host: str) -> bool:
