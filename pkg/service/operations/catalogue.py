@@ -185,6 +185,7 @@ def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
         *request.names,
         diff=request.diff,
         staged=request.staged,
+        entries=request.entries,
         source=desk.choose_source(request.source),
         depth=request.depth,
         limit=request.limit,

@@ -113,7 +113,8 @@ def _list_impact(answer: Impact) -> list[Section]:
     tests = [each for each in answer.affected if each.is_test]
     sure = [each for each in answer.affected if not each.is_test and each.confidence != "possible"]
     unsure = [each for each in answer.affected if not each.is_test and each.confidence == "possible"]
-    sections = [Section("changed", changes, len(changes))]
+    entries = [f"{each.entry.path}:{each.entry.line} {each.entry.by}" for each in answer.entries]
+    sections = [Section("changed", changes, len(changes)), Section("entered by", entries, len(entries))]
     for distance, group in groupby(sorted(sure, key=lambda each: each.distance), key=lambda each: each.distance):
         sections.append(_join_affected(f"{distance} step{'s' * (distance > 1)} away", [*group]))
     return [*sections, _join_affected("only possibly affected", unsure), _join_affected("tests", tests)]

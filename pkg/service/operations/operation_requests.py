@@ -157,6 +157,7 @@ class ImpactRequest:
     names: Annotated[list[Name], Field(max_length=100)] = field(default_factory=list)
     diff: Annotated[Name | None, Field(description="A git revision to compare with, or REV..REV.")] = None
     staged: bool = False
+    entries: Annotated[bool, Field(description="Tell by which routes and commands it is entered.")] = False
     relations: list[RelationKind] = field(default_factory=list)
     depth: Steps | None = None
     source: Source = None

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from shop_repository import open_shop
+from trees import write_tree
 
+import pkg
 from pkg.api import Graph
 from pkg.retrieval.token_count import count_tokens
+from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.operations.answer_sections import Section, fit_lines, fit_sections, share_budget
 from pkg.service.operations.answer_texts import write_links
 
@@ -49,6 +52,16 @@ def test_an_impact_goes_outward_and_ends_with_the_tests(graph: Graph) -> None:
         "tests:",
         "  tests/test_prices.py:4 test_price, module code",
     ]
+
+
+def test_an_impact_tells_what_is_entered_where_that_is_asked_for(tmp_path: Path) -> None:
+    code = "import click\n\n\n@click.command('sum-up')\ndef add_up():\n    return count()\n"
+    code += "\n\ndef count():\n    return 1\n"
+    store = f"sqlite:///{tmp_path}/graph.db"
+    pkg.build_graph(write_tree(tmp_path / "repo", {"sums.py": code}), store=store)
+    service = GraphService(ServiceOptions(store))
+    assert "entered by" not in service.run("impact", {"names": ["count"]}).text
+    assert "sums.py:4 command sum-up" in service.run("impact", {"names": ["count"], "entries": True}).text
 
 
 def test_a_chain_tells_where_each_call_stands(graph: Graph) -> None:
