@@ -135,6 +135,9 @@ class GraphStore(Protocol):
     def generation(self) -> int:
         """Count the writes that have ended; 0 for a store that holds nothing."""
 
+    def stamp(self) -> str:
+        """Name this generation of this store, as no other generation and no other store is named; "" for none."""
+
     def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
         """Give (path, fingerprint, content hash) of every unit of a source, or of those at some paths."""
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 MOST_REMEMBERED = 16  # answers about whole sources, which have some megabytes
 
 Found = TypeVar("Found")
-Remembered = dict[Hashable, tuple[int, object]]
-"""What was read of the graph, with its generation."""
+Remembered = dict[Hashable, tuple[str, object]]
+"""What was read of the graph, with the stamp of its generation."""
 
 
 class Desk:
@@ -65,12 +65,12 @@ class Desk:
 
     def remember(self, key: Hashable, read: Callable[[], Found]) -> Found:
         """Give what was read of the same generation of the graph before, else read it: for what takes long."""
-        generation = self.graph.store.generation()
+        stamp = self.graph.store.stamp()
         known = self._remembered.get(key)
-        if known is not None and known[0] == generation:
+        if known is not None and known[0] == stamp:
             return cast(Found, known[1])
         found = read()
         if len(self._remembered) >= MOST_REMEMBERED:
             self._remembered.clear()
-        self._remembered[key] = generation, found
+        self._remembered[key] = stamp, found
         return found

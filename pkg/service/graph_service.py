@@ -40,7 +40,8 @@ class ServiceOptions:
 class Freshness:
     """How far an answer can be trusted to be about the code as it is now."""
 
-    generation: int  # of the graph; 0 where there is none
+    generation: int  # of the graph; 0 where there is none, or none was needed
+    graph: str = ""  # names this generation of this graph, and no other
     stale: tuple[Stale, ...] = ()  # files of the answer that have changed since the build
     partial: int = 0  # files of the graph that did not parse as a whole
     skipped: int = 0  # files that were left out of the graph
@@ -93,7 +94,7 @@ class GraphService:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._model: TextModel | None = None
-        self._counted: tuple[int, StoreStats] | None = None
+        self._counted: tuple[str, StoreStats] | None = None  # with the stamp of its generation
         self._remembered: Remembered = {}
 
     def close(self) -> None:
@@ -112,9 +113,9 @@ class GraphService:
         operation = find_operation(name)
         request = self._read(operation, arguments)
         if not operation.is_writing:
-            return self._answer(name, lambda desk: operation.answer(desk, request))
+            return self._answer(operation, lambda desk: operation.answer(desk, request))
         with self._writing:
-            return self._answer(name, lambda desk: operation.answer(desk, request))
+            return self._answer(operation, lambda desk: operation.answer(desk, request))
 
     def ask_aloud(
         self,
@@ -128,7 +129,7 @@ class GraphService:
         """
         operation = find_operation("ask")
         request: AskRequest = self._read(operation, arguments)
-        return self._answer("ask", lambda desk: answer_question(desk, request, listen, show))
+        return self._answer(operation, lambda desk: answer_question(desk, request, listen, show))
 
     def _read(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         if operation.is_writing and not self.options.allow_build:
@@ -137,11 +138,13 @@ class GraphService:
             )
         return operation.read_request(arguments)
 
-    def _answer(self, name: str, answer: Callable[[Desk], Reply]) -> Answer:
+    def _answer(self, operation: Operation, answer: Callable[[Desk], Reply]) -> Answer:
+        """Answer, and say of which graph: of a build that ends meanwhile that is the one before."""
         with Desk(self.store, self.options.source, self._open_model, self._remembered) as desk:
+            before = self._find_freshness(desk) if not operation.is_running else Freshness(0)
             reply = answer(desk)
-            freshness = replace(self._find_freshness(desk), stale=reply.stale)
-        return Answer(name, reply.lines, reply.text, freshness, reply.left_out)
+            freshness = self._find_freshness(desk) if operation.is_writing else before
+        return Answer(operation.name, reply.lines, reply.text, replace(freshness, stale=reply.stale), reply.left_out)
 
     def _open_model(self) -> TextModel | None:
         named = self.options.model
@@ -157,10 +160,11 @@ class GraphService:
     def _find_freshness(self, desk: Desk) -> Freshness:
         """Tell of the whole graph what does not depend on the answer; counted once for each generation."""
         try:
-            generation = desk.graph.store.generation()
-            if self._counted is None or self._counted[0] != generation:
-                self._counted = generation, desk.graph.stats()
+            stamp = desk.graph.store.stamp()
+            if self._counted is None or self._counted[0] != stamp:
+                self._counted = stamp, desk.graph.stats()
         except StoreMissingError:
             return Freshness(0, is_empty=True)
         stats = self._counted[1]
-        return Freshness(generation, (), len(stats.partial), len(stats.skipped), not stats.sources)
+        is_empty = not any(self.options.source in (None, each.name) for each in stats.sources)
+        return Freshness(stats.generation, stamp, (), len(stats.partial), len(stats.skipped), is_empty)

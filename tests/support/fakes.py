@@ -312,6 +312,9 @@ class FakeStore:
     def generation(self) -> int:
         return self._now.generation
 
+    def stamp(self) -> str:
+        return f"{id(self)} {self.generation()}"
+
     def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
         units = [(path, unit) for (owner, path), unit in sorted(self._now.units.items()) if owner == source]
         chosen = units if paths is None else [(path, unit) for path, unit in units if path in paths]

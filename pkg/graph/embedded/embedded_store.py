@@ -153,6 +153,11 @@ class EmbeddedStore:
         with translate_faults(self.address):
             return self._get_meta("generation") or 0
 
+    def stamp(self) -> str:
+        """Name this generation of this store, as no other generation and no other store is named."""
+        with translate_faults(self.address):
+            return str(self._get_meta("stamp") or "")
+
     def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
         """Give (path, fingerprint, content hash) of every unit of a source, or of those at some paths."""
         with translate_faults(self.address):

@@ -163,6 +163,10 @@ class Neo4jStore:
         """Count the writes that have ended; 0 for a store that holds nothing."""
         return self._reader.view.generation
 
+    def stamp(self) -> str:
+        """Name this generation of this store, as no other generation and no other store is named."""
+        return self._reader.view.stamp
+
     def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
         """Give (path, fingerprint, content hash) of every unit of a source, those of an unfinished load too.
 

@@ -53,6 +53,7 @@ class AskStream:
             self._is_gone.set()
             raise
         if isinstance(first, Problem):
+            self._is_gone.set()
             raise first
         return StreamingResponse(self._write(first), media_type=EVENTS_TYPE, headers={"x-accel-buffering": "no"})
 

@@ -33,6 +33,7 @@ _HEALTH = {
     "properties": {
         "live": {"type": "boolean"},
         "ready": {"type": "boolean", "description": "Whether there is a graph that can be opened."},
+        "graph": {"type": "string", "description": "Names this generation of this graph, and no other."},
         "generation": {"type": "integer", "description": "Of the graph: each write that changes it makes a new one."},
         "note": {"type": "string", "description": "What is to be known of answers, such as files that were left out."},
     },

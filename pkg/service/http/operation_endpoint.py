@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import PkgError
 from pkg.service.graph_service import GraphService
 from pkg.service.http.answer_writing import EVENTS_TYPE, JSON_TYPE, LINES_TYPE, TEXT_TYPE, choose_type, write_answer
-from pkg.service.http.ask_stream import AskStream
+from pkg.service.http.ask_stream import AskStream, CallerGoneError
 from pkg.service.http.http_options import HttpLimits
 from pkg.service.http.problems import Problem, SayDefect, describe_defect, describe_fault
 from pkg.service.http.request_reading import read_object, read_query
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+ASK = "ask"
 CLIENT_GONE = 499  # as servers write it of a request that nobody waits for any more; it is never sent
 
 
@@ -57,8 +59,7 @@ class OperationEndpoint:
         kind = choose_type(request.headers.get("accept", ""), list_types(operation))
         if kind == EVENTS_TYPE:
             return await AskStream(self._service, self._limits, self._work, self._say_defect).open(arguments)
-        content = await self._wait(request, lambda: write_answer(self._service.run(operation.name, arguments), kind))
-        return Response(content, media_type=kind)
+        return Response(await self._wait(request, operation.name, arguments, kind), media_type=kind)
 
     async def _read_arguments(self, request: Request, operation: Operation) -> Mapping[str, Any]:
         if request.method == "POST":
@@ -67,9 +68,23 @@ class OperationEndpoint:
             return arguments
         return read_query(request, operation.schema)
 
-    async def _wait(self, request: Request, work: Callable[[], bytes]) -> bytes:
-        """Work in a thread, as long as somebody waits for it and no longer than a request may take."""
+    async def _wait(self, request: Request, name: str, arguments: Mapping[str, Any], kind: str) -> bytes:
+        """Work in a thread, as long as somebody waits for it and no longer than a request may take.
+
+        A model is told to stop then; other work runs to its end.
+        """
         from starlette.requests import ClientDisconnect
+
+        is_left = Event()
+
+        def stop(_: str) -> None:
+            if is_left.is_set():
+                raise CallerGoneError
+
+        def work() -> bytes:
+            if name == ASK:
+                return write_answer(self._service.ask_aloud(arguments, stop), kind)
+            return write_answer(self._service.run(name, arguments), kind)
 
         task, gone = asyncio.ensure_future(self._run(work)), asyncio.ensure_future(_await_gone(request))
         try:
@@ -78,6 +93,7 @@ class OperationEndpoint:
                 raise ClientDisconnect
             return task.result()
         finally:
+            is_left.set()
             task.cancel()
             gone.cancel()
 
@@ -100,7 +116,7 @@ async def _await_gone(request: Request) -> None:
 
 def list_types(operation: Operation) -> tuple[str, ...]:
     """List what the answers of an operation may be written as, JSON first."""
-    return (JSON_TYPE, LINES_TYPE, TEXT_TYPE, *([EVENTS_TYPE] if operation.name == "ask" else []))
+    return (JSON_TYPE, LINES_TYPE, TEXT_TYPE, *([EVENTS_TYPE] if operation.name == ASK else []))
 
 
 def list_methods(operation: Operation) -> tuple[str, ...]:

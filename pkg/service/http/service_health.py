@@ -45,15 +45,11 @@ class HealthCheck:
         self._found, self._until = self._looking.result(), time.monotonic() + KEPT_SECONDS
         return self._found
 
-    def close(self) -> None:
-        """Look no more."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
     def _look(self) -> Health:
         try:
-            freshness = self._service.run("status", {}).freshness
+            answer = self._service.run("status", {})
         except PkgError as fault:
             return Health(False, note=type(fault).__name__)  # everybody may ask; what it says may name files
         except Exception:
             return Health(False, note="Defect")
-        return Health(not freshness.is_empty, freshness.generation, freshness.say())
+        return Health(bool(answer.lines[0]["ready"]), answer.freshness.generation, answer.freshness.say())

@@ -52,10 +52,6 @@ class WorkLimit:
         started.add_done_callback(lambda future: future.cancelled() or future.exception())  # nobody may wait any more
         return started
 
-    def close(self) -> None:
-        """Take no more work; what is worked on ends by itself."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
     async def _take_place(self) -> None:
         if self._free:
             self._free -= 1

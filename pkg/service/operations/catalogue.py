@@ -46,8 +46,11 @@ def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
 
 
 def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
-
-    line = lines_of.stats_line(desk.graph.stats())
+    line, source = lines_of.stats_line(desk.graph.stats()), desk.choose_source(None)
+    if source is not None:  # the counts are of the whole graph, the names of nobody else
+        line["sources"] = [each for each in line["sources"] if each["name"] == source]
+        line["stages"] = {name: stages for name, stages in line["stages"].items() if name == source}
+        del line["partial"], line["skipped"]
     facts = [f"{name}: {value}" for name, value in line.items() if name in ("generation", "encoder", "nodes", "bytes")]
     return Reply((line,), "\n".join(facts))
 

@@ -44,7 +44,7 @@ class Operation:
     """A frozen dataclass; its fields with their defaults, bounds and descriptions are the arguments."""
     answer: Callable[[Desk, Any], Reply]
     is_writing: bool = False  # whether it changes the graph: refused unless the service allows it
-    is_running: bool = False  # whether it runs code that the request brings, in the sandbox
+    is_running: bool = False  # whether it runs code that the request brings, in the sandbox, and reads no graph
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:

@@ -16,35 +16,39 @@ TAKE_SECONDS = 30.0  # in which a client that is given an answer takes none of i
 class PatientProtocol(H11Protocol):
     """Cuts off who sends no whole head of a request, and who takes nothing of an answer."""
 
-    _waiting: asyncio.TimerHandle | None = None
+    _arriving: asyncio.TimerHandle | None = None  # until a whole head is there
+    _taking: asyncio.TimerHandle | None = None  # until the client takes some of its answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._wait(HEAD_SECONDS)
+        self._arriving = self._abort_after(HEAD_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         """Wait no more once a request is whole enough to be answered."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_waiting()
-        elif self._waiting is None:
-            self._wait(HEAD_SECONDS)
+            _cancel(self._arriving)
+            self._arriving = None
+        elif self._arriving is None:
+            self._arriving = self._abort_after(HEAD_SECONDS)
 
     def pause_writing(self) -> None:
         """Begin to wait for the client to take what it is given."""
         super().pause_writing()
-        self._wait(TAKE_SECONDS)
+        _cancel(self._taking)
+        self._taking = self._abort_after(TAKE_SECONDS)
 
     def resume_writing(self) -> None:
         """Wait no more."""
         super().resume_writing()
-        self._stop_waiting()
+        _cancel(self._taking)
 
     def timeout_keep_alive_handler(self) -> None:
         """Close a connection that asks for nothing, even if its last answer was not taken."""
         super().timeout_keep_alive_handler()
-        self._wait(TAKE_SECONDS)
+        _cancel(self._taking)
+        self._taking = self._abort_after(TAKE_SECONDS)
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no request, before any application sees it, as the applications answer."""
@@ -62,14 +66,15 @@ class PatientProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._stop_waiting()
+        _cancel(self._arriving)
+        _cancel(self._taking)
         super().connection_lost(exc)
 
-    def _wait(self, seconds: float) -> None:
-        self._stop_waiting()
-        self._waiting = self.loop.call_later(seconds, self.transport.abort)
+    def _abort_after(self, seconds: float) -> asyncio.TimerHandle:
+        return self.loop.call_later(seconds, self.transport.abort)
 
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    """Stop a timer, if there is one."""
+    if timer is not None:
+        timer.cancel()
