@@ -987,7 +987,7 @@ rate_options = combine(
 """The options of `pkg rate`."""
 
 serve_options = combine(
-    click.option("--source", callback=decode_option, metavar="NAME", help="Serve this source alone; default: all."),
+    source_setting(help="Serve this source alone; default: all."),
     click.option(
         "--host",
         default="127.0.0.1",

@@ -47,16 +47,19 @@ def test_a_new_store_holds_nothing(store: GraphStore) -> None:
 def test_a_write_makes_one_generation(store: GraphStore) -> None:
     fill(store, FILES)
     assert store.generation() == 1
+    first = store.stamp()
     with store.write() as writer:
         writer.delete_file("demo", "pack/writer.py")
     assert store.generation() == 2
+    assert "" != first != store.stamp()
 
 
 def test_a_write_that_changes_nothing_makes_no_generation(store: GraphStore) -> None:
     fill(store, FILES)
+    first = store.stamp()
     with store.write() as writer:
         writer.delete_file("demo", "pack/missing.py")
-    assert store.generation() == 1
+    assert (store.generation(), store.stamp()) == (1, first)
 
 
 def test_fingerprints_are_given_of_the_paths_that_are_asked_for(store: GraphStore) -> None:

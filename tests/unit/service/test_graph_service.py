@@ -234,3 +234,33 @@ def test_an_outline_is_remembered_and_tells_what_has_changed(service: GraphServi
     assert again.text == first.text
     assert [each.path for each in again.freshness.stale] == ["shop/orders.py"]
     assert [line["is_stale"] for line in again.lines if line.get("path") == "shop/orders.py"] == [True]
+
+
+def test_what_is_remembered_of_a_graph_is_not_told_of_one_that_has_come_to_its_place(
+    service: GraphService, tmp_path: Path
+) -> None:
+    old = service.run("outline", {"path": "shop/prices.py"})
+    for file in tmp_path.glob("graph.db*"):
+        file.unlink()
+    prices = tmp_path / "repo" / "shop" / "prices.py"
+    prices.write_text(prices.read_text().replace("add_tax", "put_tax_on"))
+    pkg.build_graph(tmp_path / "repo", store=service.store)
+    new = service.run("outline", {"path": "shop/prices.py"})
+    assert new.freshness.generation == old.freshness.generation
+    assert new.freshness.graph != old.freshness.graph
+    assert "put_tax_on" in new.text
+    assert "put_tax_on" not in old.text
+
+
+def test_answers_are_chosen_among_without_a_graph(tmp_path: Path) -> None:
+    (tmp_path / "graph.db").write_bytes(b"no store at all" * 100)
+    service = GraphService(ServiceOptions(f"sqlite:///{tmp_path}/graph.db"))
+    answer = service.run("rerank", {"query": "Write one().", "candidates": ["def one():\n    return 1\n"]})
+    assert "empty" not in answer.write()
+
+
+def test_a_service_for_a_source_that_is_not_there_is_empty_and_names_no_other(store: str) -> None:
+    service = GraphService(ServiceOptions(store, source="tea"))
+    status = service.run("status", {})
+    assert (status.lines[0]["ready"], status.freshness.is_empty) == (False, True)
+    assert "repo" not in json.dumps(service.run("stats", {}).lines)

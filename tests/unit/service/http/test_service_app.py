@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from pkg.service.web.web_access import BrowserAccess, WebHosts
 
 HOST = "127.0.0.1:8720"
 TOKEN = "a-token-of-the-tests"
+PATIENCE = 30
 QUESTION = {"text": "how is the price of an item found"}
 
 
@@ -187,6 +189,37 @@ def test_work_that_takes_too_long_is_given_up(store: str) -> None:
     client = open_client(store, limits=HttpLimits(seconds=1e-6, at_once=1))
     refused = client.post("/v1/query", json=QUESTION)
     assert (refused.status_code, "--timeout" in refused.json()["detail"]) == (504, True)
+
+
+class EndlessModel(ScriptedModel):
+    """Writes until whoever listens wants no more."""
+
+    pieces = 0
+    ended: Exception | None = None
+
+    def chat(self, messages: Any, decoding: Any, listen: Any = None) -> Any:
+        end = time.monotonic() + PATIENCE
+        try:
+            while time.monotonic() < end:
+                self.pieces += 1
+                listen("more ")
+                time.sleep(0.01)
+        except Exception as fault:
+            self.ended = fault
+            raise
+        raise AssertionError("nobody stopped it")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/event-stream"])
+def test_a_model_stops_when_nobody_waits_for_it_any_more(store: str, kind: str) -> None:
+    model = EndlessModel(["no word"])
+    client = open_client(store, model=model, limits=HttpLimits(seconds=1, stream_seconds=1, at_once=1))
+    refused = client.post("/v1/ask", json={"question": QUESTION["text"]}, headers={"accept": kind})
+    assert "not answered within 1 seconds" in refused.text
+    end = time.monotonic() + PATIENCE
+    while model.ended is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_all_that_is_served_is_described_and_counted(client: TestClient) -> None:
