@@ -60,7 +60,11 @@ def describe_service(operations: Mapping[str, Operation], needs_token: bool) -> 
     schemas |= _take_apart("Answer", TypeAdapter(Answer).json_schema(ref_template=_REFERENCE))
     schemas["Answer"]["properties"]["notice"] = {"type": "string", "const": NOTICE}
     schemas["Freshness"]["properties"]["note"] = {"type": "string", "description": "The same, in words."}
-    paths: dict[str, Any] = {"/health": _describe_health(), "/metrics": _describe_metrics(needs_token)}
+    paths: dict[str, Any] = {
+        "/health": _describe_health(),
+        "/health/live": _describe_life(),
+        "/metrics": _describe_metrics(needs_token),
+    }
     for operation in operations.values():
         request = operation.adapter.json_schema(ref_template=_REFERENCE)
         schemas |= _take_apart(operation.request.__name__, request)
@@ -152,6 +156,16 @@ def _describe_health() -> dict[str, Any]:
         **_describe_problems((HTTPStatus.FORBIDDEN,), False),
     }
     get = {"operationId": "health", "summary": "Tell whether answers can be had.", "security": []}
+    return {"get": {**get, "responses": responses}}
+
+
+def _describe_life() -> dict[str, Any]:
+    schema = {"type": "object", "required": ["live"], "properties": {"live": {"type": "boolean"}}}
+    responses = {
+        "200": {"description": "Something is served.", "content": {JSON_TYPE: {"schema": schema}}},
+        **_describe_problems((HTTPStatus.FORBIDDEN,), False),
+    }
+    get = {"operationId": "live", "summary": "Tell that something is served.", "security": []}
     return {"get": {**get, "responses": responses}}
 
 
