@@ -32,6 +32,7 @@ from pkg.console.options import (
     build_options,
     check_build_options,
     check_failing,
+    check_page_options,
     choose_question,
     code_evaluation_options,
     corpus_options,
@@ -489,10 +490,10 @@ def deps(
     from pkg.console.freshness_notes import open_answering, say_stale
 
     question, name, end = choose_question(name, ends, options)
+    check_failing(question, fail, known)
     if page is not None:
         _write_symbol_page(name, store, fresh, page, question, form, as_json, options["source"])
         return
-    check_failing(question, fail, known)
     with open_answering(store, fresh, options["source"]) as graph:
         answer = graph.deps(name, question=question, to=end, **(options | {"limit": 0} if fail else options))
         say_stale(answer.coverage.stale)
@@ -526,15 +527,17 @@ def _write_symbol_page(
     as_json: bool,
     source: str | None,
 ) -> None:
-    from pkg.console.freshness_notes import open_answering
+    from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.service.page.page_file import write_page
     from pkg.service.page.written_views import render_symbol_page
 
     if name is None or question not in ("links", "impact") or form is not None:
         raise UsageError("--html writes the page around a name; give a NAME, perhaps --impact, and no --format")
+    check_page_options(click.get_current_context())
     with open_answering(store, fresh, source) as graph:
-        text = render_symbol_page(graph, name, source, "impact" if question == "impact" else "graph")
-    _emit_page(write_page(page, text), as_json)
+        written = render_symbol_page(graph, name, source, "impact" if question == "impact" else "graph")
+        say_stale(written.stale)
+    _emit_page(write_page(page, written.text), as_json)
 
 
 def _emit_page(page: Path, as_json: bool) -> None:
@@ -562,7 +565,9 @@ def show_map(
 
     with open_answering(store, fresh, source) as graph:
         if page is not None:
-            _emit_page(write_page(page, render_map_page(graph, path, source)), as_json)
+            written = render_map_page(graph, path, source)
+            say_stale(written.stale)
+            _emit_page(write_page(page, written.text), as_json)
             return
         found = graph.map(path, source=source)
         say_stale(found.stale)

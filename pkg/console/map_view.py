@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pkg.console.streams import show_controls, style_words
@@ -12,7 +13,7 @@ from pkg.errors import count_things
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.retrieval.deps.package_map import MapLevel, PackageMap
+    from pkg.retrieval.deps.package_map import MapImport, PackageMap
 
 SHOWN_IMPORTS = 6  # folders that are named beside one; the JSON form has all
 
@@ -20,11 +21,14 @@ SHOWN_IMPORTS = 6  # folders that are named beside one; the JSON form has all
 def view_map(found: PackageMap, with_files: bool = False) -> Iterator[RenderableType]:
     """Show folders, or files, with what they import, then what was counted."""
     level = found.files if with_files else found.folders
+    by_start: dict[str, list[MapImport]] = defaultdict(list)
+    for each in level.imports:
+        by_start[each.start].append(each)
     yield make_table(
         ("file" if with_files else "folder", "files", "imports", "imported by", "cycle", "imports most"),
         [
             (show_controls(each.path), f"{each.files:,}", f"{each.imports:,}", f"{each.importers:,}",
-             "" if each.cycle is None else str(each.cycle), _name_imports(level, each.path))
+             "" if each.cycle is None else str(each.cycle), _name_imports(by_start[each.path]))
             for each in level.places
         ],
         right=("files", "imports", "imported by"),
@@ -38,8 +42,9 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
     )
 
 
-def _name_imports(level: MapLevel, path: str) -> str:
-    found = sorted((each for each in level.imports if each.start == path), key=lambda each: (-each.count, each.end))
+def _name_imports(imports: Iterable[MapImport]) -> str:
+    """Name what one place imports, most first."""
+    found = sorted(imports, key=lambda each: (-each.count, each.end))
     named = [f"{show_controls(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
     more = len(found) - SHOWN_IMPORTS
     return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")

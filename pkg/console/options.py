@@ -795,6 +795,21 @@ def check_failing(question: QuestionKind, fail: bool, known: str | None) -> None
         )
 
 
+_BEYOND_PAGE = ("depth", "direction", "relations", "limit", "doubtful")
+
+
+def check_page_options(ctx: click.Context) -> None:
+    """Refuse options of `pkg deps` that its page does not use, with a UsageError."""
+    given = [
+        parameter.opts[0]
+        for parameter in ctx.command.params
+        if parameter.name in _BEYOND_PAGE
+        and ctx.get_parameter_source(parameter.name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise UsageError(f"--html writes all that its page shows, and does not use {', '.join(given)}; leave that out")
+
+
 def open_output(output: str | None, store: str, is_binary: bool = False) -> AbstractContextManager[IO[Any]]:
     """Open the file to export to; the store itself would be lost before it is read.
 

@@ -27,6 +27,21 @@ TEXTS = (
 FIND_PRICE = "#/symbol?name=shop/prices.py::find_price&source=shop"
 CY = "document.querySelector('.canvas')._cyreg.cy"
 NODES = f"Object.fromEntries({CY}.nodes().map((each) => [each.data('name'), each.position()]))"
+NOTICE = "document.getElementById('notice').textContent"
+REPORT = {"name": "shop/reports/daily.py::report", "source": "shop", "limit": 1, "budget": 0}
+SLOW = """
+window.asked = 0;
+const kept = window.fetch;
+window.fetch = async (address, options) => {
+  if (/query|show/.test(address)) window.asked += 1;
+  await new Promise((done, fail) => {
+    setTimeout(done, 1000);
+    options.signal?.addEventListener('abort', () => fail(new DOMException('stopped', 'AbortError')));
+  });
+  return kept(address, options);
+};
+0
+"""
 VIEWS = [
     "#/map", FIND_PRICE, f"{FIND_PRICE}&tab=graph", f"{FIND_PRICE}&tab=impact",
     "#/search?text=find the price of an item", "#/symbol?name=shop/orders.py::Order&source=shop",
@@ -232,7 +247,7 @@ def test_an_unknown_name_is_told_and_the_page_goes_on(page: Page, address: str) 
 
 def test_a_written_symbol_opens_from_disk_and_asks_nobody(page: Page, store: str, tmp_path: Path) -> None:
     with open_graph(store) as graph:
-        (tmp_path / "symbol.html").write_text(render_symbol_page(graph, "add_tax", None), encoding="utf-8")
+        (tmp_path / "symbol.html").write_text(render_symbol_page(graph, "add_tax", None).text, encoding="utf-8")
     page.open((tmp_path / "symbol.html").as_uri())
     page.await_true("document.querySelector('.canvas canvas')")
     assert page.run("performance.getEntriesByType('resource').length") == 0
@@ -251,20 +266,95 @@ def test_a_written_symbol_opens_from_disk_and_asks_nobody(page: Page, store: str
 
 def test_a_written_map_opens_from_disk(page: Page, store: str, tmp_path: Path) -> None:
     with open_graph(store) as graph:
-        (tmp_path / "map.html").write_text(render_map_page(graph, None, None), encoding="utf-8")
+        (tmp_path / "map.html").write_text(render_map_page(graph, None, None).text, encoding="utf-8")
     page.open((tmp_path / "map.html").as_uri())
     page.await_true(f"{CY}.nodes().length > 1")
     assert page.run("performance.getEntriesByType('resource').length") == 0
     assert find_faults(page) == []
 
 
+def test_a_written_page_says_what_has_changed_since_the_build(page: Page, tmp_path: Path) -> None:
+    store = build_changed(tmp_path)
+    with open_graph(store) as graph:
+        pages = {"map": render_map_page(graph, None, None), "symbol": render_symbol_page(graph, "add_tax", None)}
+    for name, written in pages.items():
+        (tmp_path / f"{name}.html").write_text(written.text, encoding="utf-8")
+        page.open((tmp_path / f"{name}.html").as_uri())
+        page.await_true(f"location.pathname.endsWith('{name}.html') && document.querySelector('.canvas canvas')")
+        assert page.run(NOTICE) == "Changed since the build: shop/prices.py."
+
+
 def test_what_has_changed_since_the_build_is_said(page: Page, tmp_path: Path) -> None:
-    write_tree(tmp_path / "shop", ODD_SHOP)
-    store = f"sqlite:///{tmp_path}/graph.db"
-    build_graph(tmp_path / "shop", store=store)
-    changed = tmp_path / "shop" / "shop" / "prices.py"
-    changed.write_text(changed.read_text(encoding="utf-8") + "\n\nTAX = 1\n", encoding="utf-8")
-    with start_rate(tmp_path, "--store", store, name="serve") as served:
+    with start_rate(tmp_path, "--store", build_changed(tmp_path), name="serve") as served:
         show(page, served.wait_for_addresses(1)[0], FIND_PRICE)
-        assert "shop/prices.py" in page.run("document.getElementById('notice').textContent")
+        assert page.run(NOTICE) == "Changed since the build: shop/prices.py."
         assert "changed since the build" in page.run("document.querySelector('.head').textContent")
+        page.run(f"import('/page/page.js').then(({{ ask }}) => ask('show', {json.dumps(REPORT)})).then(() => 0)")
+        assert "shop/prices.py" in page.run(NOTICE)  # an answer that is all as it was built does not take it back
+        page.run("location.hash = '#/symbol?name=shop/reports/daily.py::report&source=shop'")
+        page.await_true(
+            "document.querySelector('h1').textContent.includes('report') && document.querySelector('.source')"
+        )
+        assert page.run(NOTICE) == ""  # of what is shown nothing has changed
+        page.press("b")
+        page.await_true(f"document.querySelector('h1').textContent.includes('find_price') && {NOTICE}")
+        assert page.run(NOTICE) == "Changed since the build: shop/prices.py."  # as the answer that was kept says
+
+
+def test_enter_while_a_search_is_on_its_way_waits_for_it(page: Page, address: str) -> None:
+    show(page, address, "#/map")
+    page.run(SLOW)
+    page.press("/")
+    page.type("find the price of an item")
+    page.await_true("window.asked === 1")
+    page.press("Enter")
+    page.await_true("document.activeElement.matches('.hit a.name')")
+    assert page.run("window.asked") == 1
+
+
+def test_a_symbol_that_is_asked_for_again_while_it_loads_is_shown(page: Page, address: str) -> None:
+    show(page, address, "#/map")
+    page.run(SLOW)
+    page.run(f"location.hash = {json.dumps(FIND_PRICE)}")
+    page.await_true("window.asked === 1")
+    page.run(f"location.hash = {json.dumps(FIND_PRICE + '&trail=add_tax')}")
+    page.await_true("document.querySelector('h1').textContent.includes('find_price')")
+    assert read(page, ".trail a") == ["add_tax"]
+
+
+def test_answers_of_another_graph_are_not_kept(page: Page, address: str) -> None:
+    show(page, address, "#/map")
+    page.run(
+        "window.asked = 0; window.kept = window.fetch; window.fetch = async (address, options) => {"
+        " const answer = await (await window.kept(address, options)).json(); window.asked += 1;"
+        " answer.freshness.graph = window.graph; return new Response(JSON.stringify(answer)); }; 0"
+    )
+    counts = []
+    for graph, limit in (("one", 1), ("one", 1), ("one", 2), ("one", 1), ("two", 3), ("two", 1)):
+        asked = json.dumps(REPORT | {"limit": limit})
+        page.run(f"window.graph = '{graph}'; import('/page/page.js').then(({{ ask }}) => ask('show', {asked}))")
+        counts.append(page.run("window.asked"))
+    assert counts[2:] == [counts[1] + 1, counts[1] + 1, counts[1] + 2, counts[1] + 3]
+
+
+def test_characters_that_show_nothing_are_spelled(page: Page, address: str) -> None:
+    show(page, address, "#/map")
+    hidden = [
+        "\x00", "\x1b", "\x85", "\xad", "\u034f", "\u061c", "\u115f", "\u1160", "\u17b4", "\u180e", "\u200b", "\u200d",
+        "\u202e", "\u2028", "\u2060", "\u2069", "\u2800", "\u3164", "\ufe0f", "\ufeff", "\uffa0", "\ue000",
+        "\U0001d173", "\U000e0001", "\U000e0041", "\U000e0100", "\U000f0000",
+    ]  # fmt: skip
+    spelled = page.run(f"import('/page/page.js').then(({{ spell }}) => {json.dumps(hidden)}.map(spell))")
+    assert spelled == [ascii(each)[1:-1] for each in hidden]
+    shown = "\tdef größe(漢, ℵ):\n    return '😀 – ½ e\u0301'"
+    assert page.run(f"import('/page/page.js').then(({{ spell }}) => spell({json.dumps(shown)}))") == shown
+
+
+def build_changed(folder: Path) -> str:
+    """Build a graph, and change one of its files."""
+    write_tree(folder / "shop", ODD_SHOP)
+    store = f"sqlite:///{folder}/graph.db"
+    build_graph(folder / "shop", store=store)
+    changed = folder / "shop" / "shop" / "prices.py"
+    changed.write_text(changed.read_text(encoding="utf-8") + "\n\nTAX = 1\n", encoding="utf-8")
+    return store

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pkg.model import Label, RelationType, Stale, is_bound
+from pkg.retrieval.deps.import_table import choose_ends
 from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.outline_scope import find_scope
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
+    from pkg.retrieval.outline_scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,18 @@ def run_map(store: GraphStore, path: str | None = None, source: str | None = Non
     """
     with store.snapshot():
         scope = find_scope(store, path, source)
-        inside = set(scope.files)
-        read = _read_imports(store, scope.source)
-        mine = [each for each in read if each.start in inside]
-        stale = find_stale(store, ((scope.source, each) for each in scope.files))
+        return mark_map(store, _make_map(scope, _read_imports(store, scope.source)))
+
+
+def mark_map(store: GraphStore, found: PackageMap) -> PackageMap:
+    """Tell of a map which of its files are not what the graph was built from any more."""
+    places = ((found.source, each.path) for each in found.files.places)
+    return replace(found, stale=find_stale(store, places))
+
+
+def _make_map(scope: Scope, read: Iterable[_Pair]) -> PackageMap:
+    inside = set(scope.files)
+    mine = [each for each in read if each.start in inside]
     pairs = [each for each in mine if each.end in inside and each.start != each.end]
     return PackageMap(
         scope.source,
@@ -85,7 +95,6 @@ def run_map(store: GraphStore, path: str | None = None, source: str | None = Non
         sum(each.count for each in mine if each.end and each.end not in inside),
         sum(each.count for each in mine if each.kind == "library"),
         sum(each.count for each in mine if each.kind == "unbound"),
-        stale,
     )
 
 
@@ -103,8 +112,9 @@ class _Pair:
 def _read_imports(store: GraphStore, source: str) -> list[_Pair]:
     """Read who imports whom among the files of a source, each pair once."""
     edges = [edge for edge in store.edges((RelationType.RESOLVES_TO,), source) if is_bound(edge.confidence)]
-    ends = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
-    targets = {edge.start: ends[edge.end] for edge in edges}
+    chosen = choose_ends(edges)
+    ends = {node.id: node for node in store.get(sorted({edge.end for edge in chosen.values()}))}
+    targets = {start: ends[edge.end] for start, edge in chosen.items()}
     lines: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for node in store.nodes((Label.IMPORT,), source):
         target = targets.get(node.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import StoreMissingError, UsageError, count_things
@@ -218,12 +218,11 @@ def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
 
 
 def _map(desk: Desk, request: asked.MapRequest) -> Reply:
-    from pkg.retrieval.freshness import find_stale
+    from pkg.retrieval.deps.package_map import mark_map
 
     source = desk.choose_source(request.source)
     found = desk.remember(("map", request.path, source), lambda: desk.graph.map(request.path, source=source))
-    places = ((found.source, each.path) for each in found.files.places)
-    found = replace(found, stale=find_stale(desk.graph.store, places))
+    found = mark_map(desk.graph.store, found)
     lines = tuple(map_lines(found, request.files))
     return _reply(lines, write_map(found), request.budget, found.stale, "raise budget, or map a folder")
 

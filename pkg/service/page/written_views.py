@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -16,6 +16,7 @@ from pkg.service.page.page_file import Lines, name_question, render_page
 
 if TYPE_CHECKING:
     from pkg.api import Graph
+    from pkg.model import Stale
 
 MOST_NEIGHBOURS = 60  # whose source and links come along: each adds some ten kilobytes
 SHOWN_LINKS = 100  # of one relation, as places.js asks for
@@ -23,7 +24,15 @@ MOST_AFFECTED = 200
 _WHOLE_PATH = ("File", "Folder", "Library", "Module", "Row")  # labels whose nodes are named by their path alone
 
 
-def render_symbol_page(graph: Graph, name: str, source: str | None, tab: str = "graph") -> str:
+@dataclass(frozen=True, slots=True)
+class WrittenPage:
+    """A page as text, and the files of its answers that are not what the graph was built from any more."""
+
+    text: str
+    stale: tuple[Stale, ...]
+
+
+def render_symbol_page(graph: Graph, name: str, source: str | None, tab: str = "graph") -> WrittenPage:
     """Write the page around a name: its source, links, impact, and the same of what it is linked with.
 
     Raises QueryError for a name that the graph does not know, or that may mean several things.
@@ -40,14 +49,15 @@ def render_symbol_page(graph: Graph, name: str, source: str | None, tab: str = "
     return answers.render("symbol", {"name": whole, "source": place, "tab": tab}, place)
 
 
-def render_map_page(graph: Graph, path: str | None, source: str | None) -> str:
+def render_map_page(graph: Graph, path: str | None, source: str | None) -> WrittenPage:
     """Write the page with the map of a source, or of what lies below a path.
 
     Raises QueryError for a path that is not there, and without one where there are several sources.
     """
     answers = _Answers(graph)
     found = graph.map(path, source=source)
-    answers.put("map", {"source": found.source, "files": True, "budget": 0}, list(map_lines(found, with_files=True)))
+    lines = list(map_lines(found, with_files=True))
+    answers.put("map", {"source": found.source, "files": True, "budget": 0}, lines, found.stale)
     return answers.render("map", {"source": found.source}, found.source)
 
 
@@ -57,18 +67,20 @@ class _Answers:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self.found: dict[str, Lines] = {}
+        self.stale: dict[Stale, None] = {}  # of all answers, each once, in their order
 
-    def put(self, operation: str, arguments: Mapping[str, Any], lines: Lines) -> Lines:
-        """Put the lines of an answer where the page looks for it."""
+    def put(self, operation: str, arguments: Mapping[str, Any], lines: Lines, stale: Iterable[Stale]) -> Lines:
+        """Put the lines of an answer where the page looks for it, and keep which files of it are stale."""
+        self.stale.update(dict.fromkeys(stale))
         self.found[name_question(operation, arguments)] = [_drop_root(line) for line in lines]
         return lines
 
     def add_shown(self, name: str, source: str) -> Lines:
         """Put what a name is, with its links, and its call sites that are not bound."""
-        shown = list(show_lines(self._graph.show(name, source=source, limit=SHOWN_LINKS)))
+        found = self._graph.show(name, source=source, limit=SHOWN_LINKS)
         self._add_stops(name, source)
         asked = {"name": name, "source": source, "limit": SHOWN_LINKS, "budget": 0}
-        return self.put("show", asked, shown)
+        return self.put("show", asked, list(show_lines(found)), found.links.coverage.stale)
 
     def _add_stops(self, name: str, source: str) -> None:
         """Put the call sites of a name that are not bound; a constant has none."""
@@ -77,18 +89,19 @@ class _Answers:
             found = self._graph.deps(name, source=source, direction="out", relations=("unresolved",), limit=200)
         except QueryError:
             return
-        self.put("deps", asked | {"budget": 0}, list(deps_lines(found)))
+        self.put("deps", asked | {"budget": 0}, list(deps_lines(found)), found.coverage.stale)
 
     def add_impact(self, name: str, source: str) -> None:
         """Put what may break when a name changes."""
         found = self._graph.impact(name, source=source, limit=MOST_AFFECTED)
         asked = {"names": [name], "source": source, "limit": MOST_AFFECTED, "budget": 0}
-        self.put("impact", asked, list(deps_lines(found)))
+        self.put("impact", asked, list(deps_lines(found)), found.coverage.stale)
 
-    def render(self, view: str, facts: Mapping[str, str], source: str) -> str:
+    def render(self, view: str, facts: Mapping[str, str], source: str) -> WrittenPage:
         """Write the page; where the source lies on this machine stays out of it."""
-        self.put("status", {}, [{"type": "status", "ready": True, "sources": [{"name": source, "root": ""}]}])
-        return render_page(self.found, f"#/{view}?{urlencode(facts)}")
+        status = {"type": "status", "ready": True, "sources": [{"name": source, "root": ""}]}
+        self.put("status", {}, [status | {"partial": len(self._graph.stats().partial)}], ())
+        return WrittenPage(render_page(self.found, f"#/{view}?{urlencode(facts)}"), tuple(self.stale))
 
 
 def _drop_root(line: Mapping[str, Any]) -> Mapping[str, Any]:

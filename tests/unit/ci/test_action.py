@@ -57,9 +57,16 @@ class Runner:
         programs = folder / "bin"
         for path in (self.temp, programs):
             path.mkdir()
-        for name, command in (("pkg", "-m pkg.cli"), ("gh", str(folder / "gh.py")), ("python", "")):
-            (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {command} "$@"\n', encoding="utf-8")
-            (programs / name).chmod(0o755)
+        installed = self.temp / "pkg" / "bin"
+        installed.mkdir(parents=True)
+        scripts = {
+            installed / "pkg": f"#!{sys.executable}\nfrom pkg.cli import run\n\nrun()\n",
+            programs / "gh": f'#!/bin/sh\nexec {sys.executable} {folder / "gh.py"} "$@"\n',
+            programs / "python": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
+        }
+        for path, script in scripts.items():
+            path.write_text(script, encoding="utf-8")
+            path.chmod(0o755)
         (folder / "gh.py").write_text(FORGE, encoding="utf-8")
         self.forge.write_text("[]", encoding="utf-8")
         self.path = f"{programs}{os.pathsep}{os.environ['PATH']}"
@@ -92,8 +99,8 @@ class Runner:
         return Path(self.known["steps.impact.outputs.file"]).read_text(encoding="utf-8")
 
     def read_comments(self) -> list[str]:
-        """Give the texts of the comments."""
-        return [each["body"] for each in json.loads(self.forge.read_text(encoding="utf-8"))]
+        """Give the texts of the comments, "" for one without."""
+        return [each["body"] or "" for each in json.loads(self.forge.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture
@@ -131,6 +138,31 @@ def test_a_comment_of_others_that_begins_alike_is_left_alone(runner: Runner) -> 
     runner.run("Find what may break")
     assert runner.run("Comment").returncode == 0
     assert [body.splitlines()[1] for body in runner.read_comments()] == ["mine", "### What this change may break"]
+
+
+def test_comments_without_author_or_text_are_passed_over(runner: Runner) -> None:
+    mark = "<!-- pkg impact: impact -->\nold"
+    empty = {"id": 2, "user": {"login": "github-actions[bot]"}, "body": None}
+    known = {"id": 3, "user": {"login": "github-actions[bot]"}, "body": mark}
+    runner.forge.write_text(json.dumps([{"id": 1, "user": None, "body": mark}, empty, known]), encoding="utf-8")
+    runner.run("Find what may break")
+    assert runner.run("Comment").returncode == 0
+    first, second, third = runner.read_comments()
+    assert (first, second) == (mark, "")
+    assert "### What this change may break" in third
+
+
+def test_modules_of_the_checkout_do_not_run(runner: Runner, tmp_path: Path) -> None:
+    hostile = f"open({str(tmp_path / 'ran')!r}, 'a').write(__name__)\n"
+    write_tree(runner.work, dict.fromkeys(("json.py", "venv.py", "pip.py", "ensurepip.py", "os.py"), hostile))
+    runner.known["github.action_path"] = str(tmp_path / "nothing to install")
+    done = runner.run("Install")
+    assert "nothing to install" in done.stderr  # pip itself has looked for it
+    assert (runner.temp / "pkg" / "pyvenv.cfg").exists()
+    assert not (runner.temp / "GITHUB_PATH").exists()  # later steps of the job keep their programs
+    assert [runner.run(name).returncode for name in ("Find what may break", "Comment")] == [0, 0]
+    assert len(runner.read_comments()) == 1
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_token_that_may_not_write_is_a_warning(runner: Runner) -> None:

@@ -82,3 +82,36 @@ def test_a_page_of_anything_else_is_refused(store: str, tmp_path: Path, options:
 def test_a_folder_that_is_not_there_is_a_failure(store: str, tmp_path: Path) -> None:
     ran = run("map", "--store", store, "--html", str(tmp_path / "nowhere" / "page.html"))
     assert (ran.exit_code, "No such file" in ran.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--limit", "3"), "does not use --limit"),
+        (("--depth", "2", "--direction", "in"), "does not use --depth, --direction"),
+        (("--relation", "calls"), "does not use --relation"),
+        (("--doubtful",), "does not use --doubtful"),
+        (("--fail",), "--fail is about cycles"),
+        (("--known", __file__), "--known lists cycles"),
+    ],
+)
+def test_an_option_that_a_page_does_not_use_is_refused(
+    store: str, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    ran = run("deps", "add_tax", *options, "--store", store, "--html", str(tmp_path / "page.html"))
+    assert ran.exit_code == 2
+    assert said in ran.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("command", [("map",), ("deps", "Order.total"), ("deps", "Order.total", "--impact")])
+def test_a_page_of_files_that_have_changed_is_told_to_be_stale(
+    store: str, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    asked = (*command, "--store", store, "--html", str(tmp_path / "page.html"))
+    assert "stale" not in run(*asked).stderr
+    changed = tmp_path / "shop" / "shop" / "orders.py"
+    changed.write_text(changed.read_text(encoding="utf-8") + "\nX = 1\n", encoding="utf-8")
+    ran = run(*asked)
+    assert ran.exit_code == 0
+    assert "stale: since shop was built, shop/orders.py changed" in ran.stderr

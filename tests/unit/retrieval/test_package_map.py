@@ -9,8 +9,9 @@ from trees import write_tree
 
 from pkg.api import Graph, build_graph, open_graph
 from pkg.errors import QueryError
+from pkg.model import RelationType
 from pkg.retrieval.deps.answer import Cycles
-from pkg.retrieval.deps.package_map import MapImport, MapLevel
+from pkg.retrieval.deps.package_map import MapImport, MapLevel, mark_map
 
 FILES = {
     "app/__init__.py": "",
@@ -76,3 +77,25 @@ def test_a_file_that_changed_is_told(graph: Graph, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_refused(graph: Graph) -> None:
     with pytest.raises(QueryError, match="no file or folder 'nowhere'"):
         graph.map("nowhere")
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_an_import_that_may_lead_to_two_counts_for_the_surest(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, is_turned: bool
+) -> None:
+    edges = list(graph.store.edges((RelationType.RESOLVES_TO,), None))
+    known = {node.id: node for node in graph.store.get(sorted({edge.end for edge in edges}))}
+    text = next(edge.end for edge in edges if known[edge.end].path == "app/core/text.py")
+    edges += [edge._replace(end=text, confidence="likely") for edge in edges if edge.end != text]
+    before = graph.map()
+    monkeypatch.setattr(type(graph.store), "edges", lambda *_: iter(edges[::-1] if is_turned else edges))
+    assert graph.map() == before
+
+
+def test_a_map_that_was_kept_is_marked_with_what_has_changed_since(graph: Graph, tmp_path: Path) -> None:
+    kept = graph.map()
+    assert kept.stale == ()
+    (tmp_path / "app" / "app" / "core" / "text.py").write_text("X = 1\n", encoding="utf-8")
+    marked = mark_map(graph.store, kept)
+    assert [(each.path, each.state) for each in marked.stale] == [("app/core/text.py", "changed")]
+    assert marked == graph.map()

@@ -56,7 +56,7 @@ def read_answers(page: str) -> dict[str, list[dict[str, object]]]:
 
 
 def test_only_scripts_and_styles_that_are_named_by_their_hash_run(graph: Graph) -> None:
-    page = render_symbol_page(graph, "add_tax", None)
+    page = render_symbol_page(graph, "add_tax", None).text
     found = _Elements(page)
     policy = next(str(facts["content"]) for tag, facts in found.tags if facts.get("http-equiv"))
     named = re.findall(r"'sha256-([^']+)'", policy)
@@ -68,13 +68,13 @@ def test_only_scripts_and_styles_that_are_named_by_their_hash_run(graph: Graph) 
 
 
 def test_no_handler_stands_in_the_page_and_no_address_of_others(graph: Graph) -> None:
-    for tag, facts in _Elements(render_map_page(graph, None, None)).tags:
+    for tag, facts in _Elements(render_map_page(graph, None, None).text).tags:
         assert not [name for name in facts if name.startswith("on") or name == "style"], tag
         assert not str(facts.get("src") or facts.get("href") or "#").startswith(("http", "//", "page/")), tag
 
 
 def test_a_text_of_the_repository_does_not_end_the_element_that_it_stands_in(graph: Graph) -> None:
-    page = render_symbol_page(graph, "add_tax", None)
+    page = render_symbol_page(graph, "add_tax", None).text
     assert [tag for tag, _ in _Elements(page).tags].count("script") == 3
     assert ODD_TEXT not in page
     shown = read_answers(page)
@@ -83,7 +83,7 @@ def test_a_text_of_the_repository_does_not_end_the_element_that_it_stands_in(gra
 
 
 def test_a_symbol_comes_with_what_it_is_linked_with_and_its_impact(graph: Graph) -> None:
-    asked = [json.loads(name) for name in read_answers(render_symbol_page(graph, "add_tax", None))]
+    asked = [json.loads(name) for name in read_answers(render_symbol_page(graph, "add_tax", None).text)]
     shown = {facts["name"] for operation, facts in asked if operation == "show"}
     assert shown == {"shop/prices.py::add_tax", "shop/prices.py::find_price", f"{ODD_FILE}::odd", ODD_FILE}
     assert [facts["names"] for operation, facts in asked if operation == "impact"] == [["shop/prices.py::add_tax"]]
@@ -92,7 +92,7 @@ def test_a_symbol_comes_with_what_it_is_linked_with_and_its_impact(graph: Graph)
 def test_where_a_source_lies_on_this_machine_stays_out_of_the_file(graph: Graph, tmp_path: Path) -> None:
     changed = tmp_path / "shop" / "shop" / "orders.py"
     changed.write_text(changed.read_text(encoding="utf-8") + "\nX = 1\n", encoding="utf-8")
-    for page in (render_symbol_page(graph, "Order.total", None), render_map_page(graph, None, None)):
+    for page in (render_symbol_page(graph, "Order.total", None).text, render_map_page(graph, None, None).text):
         assert "orders.py" in page
         assert str(tmp_path) not in page
 

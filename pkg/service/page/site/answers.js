@@ -21,18 +21,26 @@ export function isAnswered(operation, args) {
 
 // Give the lines of an answer; an Unanswered tells why there is none.
 export async function ask(operation, args, signal) {
-  const question = nameQuestion(operation, args);
+  const question = nameQuestion(operation, args), view = shown;
+  signal?.throwIfAborted();
   if (!isServed) {
-    if (question in written.answers) return written.answers[question];
+    if (question in written.answers) return tell(view, written.answers[question], readStale(written.answers[question]));
     throw new Unanswered('This file does not hold that: it shows what was asked for when it was written. All of the graph is shown by pkg serve --open.');
   }
-  if (!remembered.has(question)) {
-    const asked = fetchLines(operation, args, signal); // who asks the same meanwhile waits for the same answer
-    remembered.set(question, asked);
-    asked.catch(() => remembered.delete(question));
-    if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value);
-  }
-  return remembered.get(question);
+  const { lines, stale } = await (remembered.get(question) ?? remember(question, operation, args, signal));
+  signal?.throwIfAborted();
+  return tell(view, lines, stale);
+}
+
+// Who asks the same meanwhile waits for the same answer; once that is stopped or has failed, it is asked anew.
+function remember(question, operation, args, signal) {
+  const asked = fetchAnswer(operation, args, signal);
+  const forget = () => { if (remembered.get(question) === asked) remembered.delete(question); };
+  signal?.addEventListener('abort', forget);
+  asked.catch(forget).finally(() => signal?.removeEventListener('abort', forget));
+  remembered.set(question, asked);
+  if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value);
+  return asked;
 }
 
 // Ask for what will be needed, without waiting for it; what goes wrong is told when it is needed.
@@ -40,7 +48,7 @@ export function askAhead(operation, args) {
   if (isServed) ask(operation, args).catch(() => {});
 }
 
-async function fetchLines(operation, args, signal) {
+async function fetchAnswer(operation, args, signal) {
   let response;
   try {
     response = await fetch(`v1/${operation}`, { method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: JSON.stringify(args), credentials: 'same-origin', signal });
@@ -50,16 +58,32 @@ async function fetchLines(operation, args, signal) {
   }
   const answer = await response.json();
   if (!response.ok) throw new Unanswered(answer.detail ?? `pkg serve answers ${response.status}`);
-  sawFreshness(answer.freshness);
-  return answer.lines;
+  sawGraph(answer.freshness);
+  return { lines: answer.lines, stale: answer.freshness.stale ?? [] };
 }
 
-// How far answers are about the code as it is now: said on top of every view.
+// How far what is shown is about the code as it is now: of the whole graph, and of the answers of the view.
 let listener = () => {};
-let generation = null;
+let graph = written?.answers[nameQuestion('status', {})]?.[0] ?? {};
+let shown = new Map(); // stale files of the view, by source and path
 export const onFreshness = (listen) => { listener = listen; };
-function sawFreshness(freshness) {
-  if (generation !== null && freshness.generation !== generation) remembered.clear(); // it was built anew
-  generation = freshness.generation;
-  listener(freshness);
+export function beginView() {
+  shown = new Map();
+}
+export function tellFreshness() {
+  listener({ ...graph, stale: [...shown.values()] });
+}
+
+// Give lines to the view that asked; an answer that comes too late tells nothing of what is shown by then.
+function tell(view, lines, stale) {
+  for (const each of stale) view.set(`${each.source}\n${each.path}`, each);
+  if (view === shown) tellFreshness();
+  return lines;
+}
+const readStale = (lines) => lines.flatMap((line) => line.stale ?? []);
+
+function sawGraph(freshness) {
+  const nameGraph = ({ graph: name, generation }) => name ?? generation;
+  if (nameGraph(graph) !== undefined && nameGraph(freshness) !== nameGraph(graph)) remembered.clear(); // it was built anew
+  graph = freshness;
 }

@@ -1,6 +1,6 @@
 // The page: a search box, the view that the address names, light and dark, and keys.
 
-import { Unanswered, ask, askAhead, isAnswered, isServed, onFreshness, start } from './answers.js';
+import { Unanswered, ask, askAhead, beginView, isAnswered, isServed, onFreshness, start, tellFreshness } from './answers.js';
 import { readLibrary } from './drawing.js';
 import { showMap } from './map.js';
 import { mapArguments, readAddress, setRoots, showArguments, stopArguments, writeAddress } from './places.js';
@@ -14,30 +14,40 @@ const SCHEMES = { '': 'system', light: 'light', dark: 'dark' };
 let sources = [];
 let drawing = null; // of the view that is shown
 let asked = null; // what stops a view that nobody waits for any more
+let running = null; // the view that is on its way
 
-async function showView() {
+function showView() {
+  const mine = makeView().finally(() => { if (running === mine) running = null; });
+  running = mine;
+  return mine;
+}
+
+async function makeView() {
   asked?.abort();
   asked = new AbortController();
   const { signal } = asked, { view, given, trail } = readAddress(), main = find('main');
   const busy = setTimeout(() => main.setAttribute('aria-busy', 'true'), 150);
   complain('');
+  beginView();
   try {
-    const shown = { symbol: () => showSymbol(main, given, trail, signal), search: () => showSearch(main, given, signal) }[view] ?? (() => showMap(main, given, sources, signal));
+    const show = { symbol: () => showSymbol(main, given, trail, signal), search: () => showSearch(main, given, signal) }[view] ?? (() => showMap(main, given, sources, signal));
     drawing?.end();
     drawing = null;
-    const made = await shown();
-    if (signal.aborted) made?.end();
-    else drawing = made;
+    const made = await show();
+    if (signal.aborted) return made?.end();
+    drawing = made;
+    tellFreshness();
     if (view !== 'search') focusHead();
     performance.mark(`shown ${view}`);
   } catch (fault) {
-    if (fault.name === 'AbortError') return;
+    if (signal.aborted) return;
     if (!(fault instanceof Unanswered)) console.error(fault);
     main.replaceChildren();
     complain(fault.message);
+    tellFreshness();
   } finally {
     clearTimeout(busy);
-    main.removeAttribute('aria-busy');
+    if (!signal.aborted) main.removeAttribute('aria-busy');
   }
 }
 
@@ -52,10 +62,10 @@ function complain(text) {
   find('fault').textContent = spell(text);
 }
 
-function tellFreshness(freshness) {
+function sayFreshness(freshness) {
   const said = [];
   if (freshness.is_empty) said.push('The graph is empty: what is not found may be there. Run pkg build.');
-  if (freshness.stale?.length) said.push(`Changed since the build: ${freshness.stale.slice(0, 3).map((each) => each.path || each.root).join(', ')}${freshness.stale.length > 3 ? ` and ${freshness.stale.length - 3} more` : ''}.`);
+  if (freshness.stale?.length) said.push(`Changed since the build: ${freshness.stale.slice(0, 3).map((each) => each.path || each.root || each.source).join(', ')}${freshness.stale.length > 3 ? ` and ${freshness.stale.length - 3} more` : ''}.`);
   if (freshness.partial) said.push(`${freshness.partial} files were understood only in part.`);
   find('notice').textContent = spell(said.join(' '));
 }
@@ -68,7 +78,11 @@ function searchSoon() {
 async function search() {
   clearTimeout(timer);
   const text = find('search').value.trim(), { view, given } = readAddress();
-  if (!text || (view === 'search' && given.get('text') === text && document.querySelector('main .hits'))) return;
+  if (!text) return;
+  if (view === 'search' && given.get('text') === text && (running || document.querySelector('main .hits'))) {
+    await running;
+    return;
+  }
   const next = writeAddress('search', { text, mode: view === 'search' ? given.get('mode') : null });
   if (view === 'search') history.replaceState(null, '', next); // a letter is no step to go back to
   else history.pushState(null, '', next);
@@ -138,7 +152,7 @@ async function begin() {
   find('close-help').addEventListener('click', () => find('help').close());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => useScheme(document.documentElement.dataset.theme ?? ''));
   document.addEventListener('keydown', press);
-  onFreshness(tellFreshness);
+  onFreshness(sayFreshness);
   lookAhead();
   find('find').hidden = !isServed;
   await meet();
