@@ -11,7 +11,6 @@ from typing import Any
 from pkg.console.progress import say
 from pkg.console.settings import check_settings
 from pkg.errors import StoreMissingError
-from pkg.indexing.watch import check_notices
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.http.http_access import choose_token
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
@@ -37,7 +36,6 @@ def run_serve(store: str, given: dict[str, Any]) -> None:
     with closing(service):
         _say_state(service, given)
         if given["watch"]:
-            check_notices()
             watch_sources(service, lambda source, what: say(f"{source}: {what}"))
         prepare_page(service)
         teller = _Teller(token if not kept else None, given["is_opened"])
