@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pkg.config import default_store
-from pkg.errors import FILE_SCHEME, InputError, PathError, UsageError, conceal_address
+from pkg.errors import FILE_SCHEME, InputError, PathError, refuse_password
 from pkg.service.mcp.json_comments import put_member, read_commented
 from pkg.service.mcp.toml_tables import put_table, read_toml
 
@@ -126,11 +126,7 @@ def list_words(store: str, named: Mapping[str, str | None], flags: Mapping[str, 
 
     A UsageError for an address with a password: the file may be read by others.
     """
-    if conceal_address(store) != store:
-        raise UsageError(
-            f"{conceal_address(store)} holds a password, which would stand in the file of the agent; give the address"
-            " without it, and the password by PKG_NEO4J_PASSWORD where the agent starts"
-        )
+    refuse_password(store, "the file of the agent", "the agent")
     words = [] if store == default_store() else ["--store", _make_absolute(store)]
     for option, value in named.items():
         words += [option, value] if value is not None else []
