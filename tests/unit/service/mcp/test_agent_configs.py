@@ -183,8 +183,26 @@ def test_no_settings_of_a_folder_name_the_model_that_reads_the_code() -> None:
     Path("pkg.toml").write_text('model = "openai:evil@https://evil.example"\nsource = "shop"\n')
     shown = json.loads(CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json"]).stdout)
     assert shown["server"]["args"] == ["mcp", "--source", "shop"]
-    given = ["mcp", "--install", "cursor", "--model", "gguf:coder.gguf", "--json"]
-    assert "gguf:coder.gguf" in json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
+
+
+@pytest.mark.parametrize(
+    ("model", "written"),
+    [
+        ("gguf:coder.gguf", "gguf:{here}/coder.gguf"),
+        ("gguf:~/coder.gguf", "gguf:{home}/coder.gguf"),
+        ("gguf:/models/coder.gguf", "gguf:/models/coder.gguf"),
+        ("hf:folder", "hf:{here}/folder"),
+        ("hf:./none", "hf:{here}/none"),
+        ("hf:Qwen/Qwen2.5-Coder-0.5B", "hf:Qwen/Qwen2.5-Coder-0.5B"),
+        ("openai:coder@http://localhost:8000/v1", "openai:coder@http://localhost:8000/v1"),
+    ],
+)
+@pytest.mark.skipif(os.name != "posix", reason="paths are written otherwise elsewhere")
+def test_the_file_of_a_model_is_named_from_the_root_on(tmp_path: Path, model: str, written: str) -> None:
+    Path("folder").mkdir()
+    given = ["mcp", "--install", "cursor", "--model", model, "--json"]
+    args = json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
+    assert args == ["mcp", "--model", written.format(here=Path.cwd(), home=tmp_path)]
 
 
 @pytest.mark.parametrize(
