@@ -212,6 +212,18 @@ def conceal_address(address: str) -> str:
     return address if shown == plain.rstrip() else shown
 
 
+def refuse_password(address: str, place: str, reader: str) -> None:
+    """Raise UsageError for a store address with a password that would be written into a file that others may read.
+
+    place: where it would stand, such as 'the file of the agent'. reader: who starts from it, such as 'the agent'.
+    """
+    if conceal_address(address) != address:
+        raise UsageError(
+            f"{conceal_address(address)} holds a password, which would stand in {place}; give the address without it,"
+            f" and the password by PKG_NEO4J_PASSWORD where {reader} starts"
+        )
+
+
 def holds_log_in(address: str) -> bool:
     """Tell whether the path of a file's address looks like a user and a password, which a file does not have."""
     path = _spell_plainly(address).removeprefix(FILE_SCHEME)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.console.progress import say
 from pkg.console.streams import can_ask, emit, style_words
 from pkg.errors import MissingExtraError, StoreError, UsageError
+from pkg.models.registry import locate_model
 from pkg.service.mcp.agent_configs import Installation, Scope, install, list_words, plan_installation
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
         scope: Scope = given["scope"] or "project"
         is_here = given["here"] or (scope == "user" and given["source"] is None)  # one entry for all projects
         flags = {"--here": is_here, "--allow-build": given["allow_build"], "--watch": given["watch"]}
-        named = {"--source": given["source"], "--model": given["model"]}
+        model = None if given["model"] is None else locate_model(given["model"])  # an agent may start it anywhere
+        named = {"--source": given["source"], "--model": model}
         plan = plan_installation(given["agent"], scope, list_words(store, named, flags))
         if given["is_written"]:
             install(plan)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import traceback
 from contextlib import closing, suppress
@@ -11,16 +10,13 @@ from typing import Any
 from pkg.console.progress import say
 from pkg.console.settings import check_settings
 from pkg.errors import StoreMissingError
-from pkg.indexing.watch import check_notices
 from pkg.service.graph_service import GraphService, ServiceOptions
-from pkg.service.http.http_access import choose_token
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
 from pkg.service.http.http_server import serve_graph
 from pkg.service.page.page_routes import make_routes, prepare_page
 from pkg.service.source_watcher import watch_sources
 from pkg.service.web.web_server import is_loopback
-
-TOKEN_VARIABLE = "PKG_SERVE_TOKEN"
+from pkg.service.web.web_token import choose_token
 
 
 def run_serve(store: str, given: dict[str, Any]) -> None:
@@ -29,18 +25,16 @@ def run_serve(store: str, given: dict[str, Any]) -> None:
     Raises UsageError for an address or a token that cannot be used, PkgError for a port that is taken,
     StoreMissingError where there is no graph.
     """
-    kept = os.environ.get(TOKEN_VARIABLE, "").strip()
-    token = choose_token(given["host"], given["has_token"], kept)
+    token = choose_token(given["host"], given["has_token"])
     limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)
-    options = HttpOptions(given["host"], given["port"], token, limits)
+    options = HttpOptions(given["host"], given["port"], None if token is None else token.text, limits)
     service = GraphService(ServiceOptions(store, given["source"], given["model"], given["allow_build"]))
     with closing(service):
         _say_state(service, given)
         if given["watch"]:
-            check_notices()
             watch_sources(service, lambda source, what: say(f"{source}: {what}"))
         prepare_page(service)
-        teller = _Teller(token if not kept else None, given["is_opened"])
+        teller = _Teller(token.text if token is not None and token.is_new else None, given["is_opened"])
         with suppress(KeyboardInterrupt):  # the way to end it
             serve_graph(service, options, teller.tell, _say_defect, make_routes())
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import asdict
 from typing import Any
 
-from pkg.errors import MissingExtraError, UsageError
+from pkg.errors import MissingExtraError, UsageError, refuse_password
 from pkg.integrations.code_retriever import CodeRetriever, Retrieval
 from pkg.retrieval.query_options import DEFAULT_OPTIONS
 
@@ -30,8 +30,13 @@ class PkgRetriever:
         self._find = CodeRetriever(store, keep_misfits=keep_misfits, fresh=fresh, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it for a file of a pipeline; options that are as by default are left out."""
+        """Write it for a file of a pipeline; options that are as by default are left out.
+
+        Raises UsageError for a store's address with a password: the file may be read by others.
+        """
         usual, find = asdict(DEFAULT_OPTIONS), self._find
+        if find.store is not None:
+            refuse_password(find.store, "the file of the pipeline", "the pipeline")
         changed = {name: value for name, value in asdict(find.options).items() if value != usual[name]}
         written: dict[str, Any] = default_to_dict(
             self, store=find.store, keep_misfits=find.keep_misfits, fresh=find.fresh, **changed

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from pkg.errors import MissingExtraError, UsageError
@@ -56,6 +57,16 @@ def split_name(name: str) -> tuple[str, str]:
     if word == "openai":
         split_address(detail, word, "model")
     return word, detail
+
+
+def locate_model(name: str) -> str:
+    """Name a file or folder of a model from the root on; a model that is no file of this machine stays as it is."""
+    word, _, detail = name.partition(":")
+    path = Path(detail).expanduser()
+    is_file = word == "gguf" or (
+        word == "hf" and (path.exists() or detail.startswith((".", "~")) or detail.endswith(".gguf"))
+    )
+    return f"{word}:{path.absolute()}" if detail and is_file else name
 
 
 def check_ready(name: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from pkg.api import find_address
-from pkg.errors import StoreMissingError, UsageError
+from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.model import Stale
 from pkg.service.desk import Desk, Remembered
 from pkg.service.operations.catalogue import answer_question, find_operation
@@ -47,20 +47,25 @@ class Freshness:
     skipped: int = 0  # files that were left out of the graph
     is_empty: bool = False  # the graph holds no source: that nothing is found means nothing
 
-    def say(self) -> str:
-        """Say it in a line; "" where all is as it should be."""
+    def say(self, is_naming: bool = True) -> str:
+        """Say it in a line; "" where all is as it should be. is_naming: name files, instead of counting them."""
         said = list[str]()
         if self.is_empty:
             said.append("the graph is empty: nothing was built into it, so what is not found may be there; pkg build")
         if self.stale:
-            names = ", ".join(f"{each.path or each.root} ({each.state})" for each in self.stale[:NAMED_FILES])
-            more = len(self.stale) - NAMED_FILES
-            said.append(f"changed since the build: {names}" + (f" and {more} more" if more > 0 else ""))
+            stale = self.name_stale() if is_naming else count_things(len(self.stale), "file")
+            said.append(f"changed since the build: {stale}")
         if self.partial or self.skipped:
             counts = [f"{self.partial} only in part"] * bool(self.partial)
             counts += [f"{self.skipped} left out"] * bool(self.skipped)
             said.append(f"of the files, {' and '.join(counts)}: what is not found may be in one of these")
         return "; ".join(said)
+
+    def name_stale(self) -> str:
+        """Name the first files that have changed since the build, each with what became of it; "" where none has."""
+        names = ", ".join(f"{each.path or each.root} ({each.state})" for each in self.stale[:NAMED_FILES])
+        more = len(self.stale) - NAMED_FILES
+        return names + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True, slots=True)

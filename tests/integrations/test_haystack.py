@@ -76,3 +76,13 @@ def test_filters_are_refused(address: str) -> None:
     filters = {"field": "meta.path", "operator": "==", "value": "mail.py"}
     with pytest.raises(UsageError, match="expected the options source, path, kind or tests"):
         PkgRetriever(address).run(QUESTION, filters=filters)
+
+
+def test_a_password_is_not_written_into_the_file_of_a_pipeline() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("code", PkgRetriever("neo4j://me:secret@host"))
+    with pytest.raises(UsageError, match=r"holds a password.*PKG_NEO4J_PASSWORD") as caught:
+        pipeline.dumps()
+    assert "secret" not in str(caught.value)
+    assert PkgRetriever("neo4j://host").to_dict()["init_parameters"]["store"] == "neo4j://host"
+    assert PkgRetriever().to_dict()["init_parameters"]["store"] is None

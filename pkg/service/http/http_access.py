@@ -7,41 +7,22 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from pkg.errors import UsageError
 from pkg.service.http.problems import Problem
-from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess, equals
-from pkg.service.web.web_server import is_loopback
+from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess
+from pkg.service.web.web_token import TOKEN_VARIABLE, bears_token
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-SHORTEST_TOKEN = 16  # characters; shorter ones can be tried out
 OPEN = ("/health", "/health/live")
 """What is told to everybody: that something is served, and whether it can answer."""
 OUTSIDE = (
-    "no token, or a wrong one; a program sends 'Authorization: Bearer TOKEN' with what PKG_SERVE_TOKEN holds or"
+    f"no token, or a wrong one; a program sends 'Authorization: Bearer TOKEN' with what {TOKEN_VARIABLE} holds or"
     " pkg serve has printed, a browser opens the address that the terminal shows"
 )
 _ON = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><a href="/">go on</a>\n'
 USED = "this address was used already, or is none; the terminal shows a new one for another browser"
-
-
-def choose_token(host: str, is_wanted: bool, kept: str) -> str | None:
-    """Choose the token: the one that is kept in the environment, else a new one; None where none is needed.
-
-    Any other address than loopback needs one. A UsageError for one that could be guessed.
-    """
-    import secrets
-
-    if kept and (len(kept) < SHORTEST_TOKEN or not kept.isascii() or not kept.isprintable() or " " in kept):
-        raise UsageError(
-            f"PKG_SERVE_TOKEN has {len(kept)} characters, or other than letters, digits and signs; expected at least"
-            f" {SHORTEST_TOKEN}, such as: {secrets.token_urlsafe(32)}"
-        )
-    if kept or is_wanted or not is_loopback(host):
-        return kept or secrets.token_urlsafe(32)
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +37,7 @@ class HttpAccess:
         """Say why a request is not answered; None where it is."""
         if self.token is None or request.url.path in OPEN:
             return None
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and equals(self.token, given.strip()):
+        if bears_token(request.headers.get("authorization", ""), self.token):
             return None
         if self.browsers.find_visitor(request.cookies.get(self.browsers.cookie)) is not None:
             return None

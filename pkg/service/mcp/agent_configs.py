@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pkg.config import default_store
-from pkg.errors import FILE_SCHEME, InputError, PathError, UsageError, conceal_address
+from pkg.errors import FILE_SCHEME, InputError, PathError, refuse_password
 from pkg.service.mcp.json_comments import put_member, read_commented
 from pkg.service.mcp.toml_tables import put_table, read_toml
 
 NAME = "pkg"
+_MARK = "\ufeff"
+"""Some editors begin a file with it, and it is no part of what the file says."""
 Scope = Literal["project", "user"]
 SCOPES: tuple[Scope, ...] = ("project", "user")
 
@@ -126,11 +128,7 @@ def list_words(store: str, named: Mapping[str, str | None], flags: Mapping[str, 
 
     A UsageError for an address with a password: the file may be read by others.
     """
-    if conceal_address(store) != store:
-        raise UsageError(
-            f"{conceal_address(store)} holds a password, which would stand in the file of the agent; give the address"
-            " without it, and the password by PKG_NEO4J_PASSWORD where the agent starts"
-        )
+    refuse_password(store, "the file of the agent", "the agent")
     words = [] if store == default_store() else ["--store", _make_absolute(store)]
     for option, value in named.items():
         words += [option, value] if value is not None else []
@@ -151,8 +149,10 @@ def install(plan: Installation) -> None:
     """
     agent = AGENTS[plan.agent]
     try:
-        text = plan.path.read_text(encoding="utf-8-sig") if plan.path.exists() else ""
-        after = _change(agent, text, plan.entry)
+        # As bytes: reading as text would make other line ends of those that the file has.
+        whole = plan.path.read_bytes().decode("utf-8") if plan.path.exists() else ""
+        text = whole.removeprefix(_MARK)
+        after = whole[: len(whole) - len(text)] + _change(agent, text, plan.entry)
     except (InputError, AttributeError, TypeError, UnicodeDecodeError) as fault:
         raise PathError(f"{plan.path} is left as it is: {fault}; put this into it:\n{plan.snippet}") from fault
     except OSError as fault:
@@ -189,7 +189,7 @@ def _replace(path: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh.touch(mode=0o600)
-        fresh.write_text(text, encoding="utf-8")
+        fresh.write_bytes(text.encode("utf-8"))
         fresh.chmod(target.stat().st_mode if target.exists() else 0o644)
         fresh.replace(target)
     except OSError as fault:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from pkg.errors import UsageError
 from pkg.service.mcp.tool_server import ToolServer
-from pkg.service.web.web_access import WebHosts, equals
+from pkg.service.web.web_access import WebHosts
 from pkg.service.web.web_guard import WebGuard, refuse_plainly
-from pkg.service.web.web_server import LOOPBACK, is_loopback, list_hosts, make_server, open_socket
+from pkg.service.web.web_server import LOOPBACK, list_hosts, make_server, open_socket
+from pkg.service.web.web_token import TOKEN_VARIABLE, bears_token, choose_token
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 PORT = 8721  # beside those of the other commands that serve
 LARGEST_BODY = 4_000_000  # bytes: a hundred candidates of rerank are the longest arguments that there are
-TOKEN_VARIABLE = "PKG_SERVE_TOKEN"
-SHORTEST_TOKEN = 16  # characters; shorter ones can be tried out
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +39,11 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         given = dict(scope.get("headers", ())).get(b"authorization", b"").decode("latin-1")
-        scheme, _, token = given.partition(" ")
-        if scope["type"] == "http" and not (scheme.lower() == "bearer" and equals(self._token, token.strip())):
+        if scope["type"] == "http" and not bears_token(given, self._token):
             reason = f"no token, or a wrong one; send 'Authorization: Bearer TOKEN' with what {TOKEN_VARIABLE} holds"
             await refuse_plainly(HTTPStatus.UNAUTHORIZED, reason)(scope, receive, send)
             return
         await self._app(scope, receive, send)
-
-
-def choose_token(host: str) -> str | None:
-    """Choose the token: that of the environment, else a new one; None on loopback without one.
-
-    A UsageError for one that could be tried out.
-    """
-    kept = os.environ.get(TOKEN_VARIABLE, "")
-    if kept and len(kept) < SHORTEST_TOKEN:
-        raise UsageError(f"{TOKEN_VARIABLE} has {len(kept)} characters; expected at least {SHORTEST_TOKEN}")
-    return kept or (None if is_loopback(host) else secrets.token_urlsafe(32))
 
 
 def guard_app(app: ASGIApp, hosts: WebHosts, token: str | None) -> ASGIApp:
@@ -88,8 +72,8 @@ def serve_http(tools: ToolServer, address: HttpAddress, tell: Callable[[str, str
                 allowed_hosts=list(hosts.names), allowed_origins=hosts.list_origins()
             ),
         )
-        web = make_server(guard_app(app, hosts, token), "the server for agents")
-        tell(f"http://{hosts.first}{PATH}", None if token == os.environ.get(TOKEN_VARIABLE) else token)
+        web = make_server(guard_app(app, hosts, None if token is None else token.text), "the server for agents")
+        tell(f"http://{hosts.first}{PATH}", token.text if token is not None and token.is_new else None)
 
         async def serve() -> None:
             async with server.session_manager.run():

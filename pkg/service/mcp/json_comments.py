@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pkg.errors import InputError
+from pkg.service.mcp.line_ends import find_line_end
 
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)  # which lets a text hold a tab, as editors do
@@ -125,18 +126,20 @@ def put_member(text: str, path: Sequence[str], value: Any) -> str:
             return _insert(text, place, name, value)
         place = place.members[name]
     margin = _find_margin(text, place.start)
-    return text[: place.start] + _write(value, margin, _find_step(text)) + text[place.end :]
+    written = _write(value, margin, _find_step(text)).replace("\n", find_line_end(text))
+    return text[: place.start] + written + text[place.end :]
 
 
 def _insert(text: str, place: _Value, name: str, value: Any) -> str:
     outer, step = _find_margin(text, place.start), _find_step(text)
     inner = outer + step
-    member = f"\n{inner}{json.dumps(name)}: {_write(value, inner, step)}"
-    rest = text[place.start + 1 :]
+    added = f"\n{inner}{json.dumps(name)}: {_write(value, inner, step)}"
     if place.members:
         on_its_line = _MARGIN.search(text, place.start, place.places[0])
-        return text[: place.start + 1] + member + "," + ("" if on_its_line else f"\n{inner}") + rest
-    return text[: place.start + 1] + member + (rest if "\n" in text[place.start : place.end] else f"\n{outer}{rest}")
+        added += "," if on_its_line else f",\n{inner}"
+    elif "\n" not in text[place.start : place.end]:
+        added += f"\n{outer}"
+    return text[: place.start + 1] + added.replace("\n", find_line_end(text)) + text[place.start + 1 :]
 
 
 def _write(value: Any, margin: str, step: str) -> str:

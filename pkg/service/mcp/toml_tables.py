@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pkg.errors import InputError
+from pkg.service.mcp.line_ends import find_line_end
 
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
@@ -28,13 +29,11 @@ def read_toml(text: str) -> dict[str, Any]:
 
 def put_table(text: str, path: Sequence[str], values: Mapping[str, str | Sequence[str]]) -> str:
     """Put a table of texts and lists of texts at a path of bare names: in its place, or behind all else."""
-    header = f"[{'.'.join(path)}]"
-    table = "\n".join(
-        [header, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())]
-    )
-    found = re.search(rf"^[ \t]*{re.escape(header)}[ \t]*(#[^\n]*)?$", text, re.MULTILINE)
+    header, end = f"[{'.'.join(path)}]", find_line_end(text)
+    table = end.join([header, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())])
+    found = re.search(rf"^[ \t]*{re.escape(header)}[ \t]*(#[^\n]*)?\r?$", text, re.MULTILINE)
     if found is None:
-        return (f"{text.rstrip()}\n\n" if text.strip() else "") + f"{table}\n"
+        return (f"{text.rstrip()}{end}{end}" if text.strip() else "") + f"{table}{end}"
     after = _HEADER.search(text, found.end())
     rest = text[after.start() :] if after else ""
-    return f"{text[: found.start()]}{table}\n" + (f"\n{rest}" if rest else "")
+    return f"{text[: found.start()]}{table}{end}" + (f"{end}{rest}" if rest else "")

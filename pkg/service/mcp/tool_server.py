@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg import __version__
-from pkg.errors import MissingExtraError, PkgError, QueryError, StoreMissingError
+from pkg.errors import MissingExtraError, PkgError, QueryError, StoreMissingError, count_things
 from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool, is_listing, list_more
 from pkg.service.mcp.marked_data import mark_data, spell_hidden, spell_line
 
@@ -43,7 +43,7 @@ class ToolServer:
     def __init__(self, service: GraphService) -> None:
         self.service = service
         self._slots = threading.BoundedSemaphore(AT_ONCE)
-        self._roots: tuple[int, list[str]] = -1, []  # of a generation of the graph
+        self._roots: tuple[int, str] = -1, ""  # of a generation of the graph
         self._warming = threading.Thread(target=self._warm_up, daemon=True)
 
     def make_server(self) -> Server[Any]:
@@ -153,9 +153,9 @@ class ToolServer:
     def _say_missing(self, fault: QueryError) -> str:
         """Say with what is not found why it may be there nevertheless."""
         with suppress(PkgError):
-            said = self.service.run("status", {}).freshness.say()
+            said = self.service.run("status", {}).freshness.say(is_naming=False)
             notes = [said] if said else []
-            return "\n".join([mark_data(str(fault)), *(f"note: {spell_line(each)}" for each in (*notes, NOT_YET))])
+            return "\n".join([mark_data(str(fault)), *(f"note: {each}" for each in (*notes, NOT_YET))])
         return mark_data(str(fault))
 
     def _run(self, tool: Tool, arguments: Mapping[str, Any], gone: threading.Event) -> str:
@@ -166,9 +166,9 @@ class ToolServer:
             answer = self.service.ask_aloud(given, lambda _: _go_on(gone))
         else:
             answer = self.service.run(name, given)
-        return write_answer(answer, [] if name in _WITHOUT_PLACES else self._say_roots(answer.freshness.generation))
+        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer.freshness.generation))
 
-    def _say_roots(self, generation: int) -> list[str]:
+    def _say_roots(self, generation: int) -> str:
         """Say below which folder the paths of an answer lie, where it is not the one that the agent works in."""
         if self._roots[0] != generation:
             sources = self.service.run("status", {}).lines[0]["sources"]
@@ -176,7 +176,7 @@ class ToolServer:
             roots = [each for each in sources if each["kind"] == "repository" and each["root"] != here]
             named = [f"{each['name']} in {each['root']}" for each in roots] if len(sources) > 1 else []
             said = named or [each["root"] for each in roots]
-            self._roots = generation, [f"paths are below {', '.join(said)}"] if said else []
+            self._roots = generation, f"paths are below {', '.join(said)}" if said else ""
         return self._roots[1]
 
 
@@ -185,8 +185,16 @@ def _go_on(gone: threading.Event) -> None:
         raise CallCancelled
 
 
-def write_answer(answer: Answer, said: Sequence[str] = ()) -> str:
-    """Write an answer: what was found, marked as what it is, and then what is to be said of it."""
-    notes = [f"left out: {spell_line(each)}" for each in answer.left_out]
-    notes += [f"note: {spell_line(each)}" for each in (answer.freshness.say(), *said) if each]
-    return "\n".join([mark_data(answer.text.strip("\n")), *notes])
+def write_answer(answer: Answer, place: str = "") -> str:
+    """Write an answer: what was found, marked as what it is, and then what is to be said of it.
+
+    Files and definitions are named by whoever wrote the code: inside of the marks they are named, outside counted.
+    """
+    freshness, left_out = answer.freshness, answer.left_out
+    stale = f"changed since the build: {freshness.name_stale()}" if freshness.stale else ""
+    ends = [*(f"left out: {each}" for each in left_out), *filter(None, (stale, place))]
+    notes = (
+        [f"left out: {count_things(len(left_out), 'part')}, told where the data ends; raise budget"] if left_out else []
+    )
+    notes += [f"note: {said}"] if (said := freshness.say(is_naming=False)) else []
+    return "\n".join([mark_data("\n".join([answer.text.strip("\n"), *map(spell_line, ends)])), *notes])

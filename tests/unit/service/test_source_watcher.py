@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from queue import Queue
 
+import pytest
+from click.testing import CliRunner
 from trees import write_tree
 
 import pkg
+from pkg.cli import main
+from pkg.errors import MissingExtraError
+from pkg.service import source_watcher
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.source_watcher import watch_sources
 
@@ -32,3 +39,31 @@ def test_a_change_is_built_and_answered(tmp_path: Path) -> None:
         pass
     thread.join(WAIT_SECONDS)
     assert not thread.is_alive()
+
+
+def test_without_the_package_of_notices_it_is_an_error_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    root, store = write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), f"sqlite:///{tmp_path}/g.db"
+    pkg.build_graph(root, store=store)
+    with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[watch\]'"):
+        watch_sources(GraphService(ServiceOptions(store)), lambda *_: None)
+    for command in (["mcp"], ["mcp", "--http", "--port", "0"], ["serve", "--port", "0"]):
+        run = CliRunner().invoke(main, [*command, "--watch", "--store", store])
+        assert run.exit_code == 1
+        assert "programming-knowledge-graph[watch]" in run.stderr
+
+
+def test_a_watch_that_breaks_down_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(**_: object) -> Iterator[object]:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(source_watcher, "watch_graph", break_down)
+    root, store = write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), f"sqlite:///{tmp_path}/g.db"
+    pkg.build_graph(root, store=store)
+    told = Queue[tuple[str, str]]()
+    watch_sources(GraphService(ServiceOptions(store)), lambda *each: told.put(each), poll=True)
+    source, said = told.get(timeout=WAIT_SECONDS)
+    assert source == "tea"
+    assert said == "not watched any more, by a fault of this program: RecursionError: too deep"

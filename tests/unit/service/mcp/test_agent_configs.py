@@ -102,6 +102,40 @@ def test_what_an_agent_has_stays_and_twice_is_as_once(tmp_path: Path) -> None:
         assert plan.path.read_text() == once
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    ("agent", "before"),
+    [
+        ("vscode", COMMENTED),
+        ("codex", TOML),
+        ("cursor", "{}\n"),
+        ("cursor", '{"a": 1}\n'),
+        ("gemini", '{\n  "a": {}\n}\n'),
+    ],
+)
+def test_line_ends_and_the_mark_of_a_file_stay(agent: str, before: str, mark: str) -> None:
+    plan = plan_installation(agent, "project", ["--source", "shop"])
+    plan.path.parent.mkdir(exist_ok=True)
+    written = list[bytes]()
+    for end in ("\n", "\r\n"):
+        plan.path.write_bytes((mark + before.replace("\n", end)).encode())
+        install(plan)
+        install(plan_installation(agent, "project", []))  # in the place of the older entry
+        install(plan)
+        written.append(plan.path.read_bytes())
+    assert written[0].startswith((mark + before[0]).encode())
+    assert written[1] == written[0].replace(b"\n", b"\r\n")
+    assert (b'"shop"' in written[0], written[0].count(b'"--source"')) == (True, 1)
+
+
+def test_a_line_end_that_other_lines_do_not_have_stays() -> None:
+    plan = plan_installation("codex", "project", [])
+    plan.path.parent.mkdir()
+    plan.path.write_bytes(b'model = "large"\r\n# mixed\nslow = true\r\n[zzz]\r\na = 1\r\n')
+    install(plan)
+    assert plan.path.read_bytes().startswith(b'model = "large"\r\n# mixed\nslow = true\r\n[zzz]\r\na = 1\r\n\r\n[mcp_')
+
+
 def test_links_and_permissions_stay(tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     kept.write_text("{}")
@@ -183,8 +217,26 @@ def test_no_settings_of_a_folder_name_the_model_that_reads_the_code() -> None:
     Path("pkg.toml").write_text('model = "openai:evil@https://evil.example"\nsource = "shop"\n')
     shown = json.loads(CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json"]).stdout)
     assert shown["server"]["args"] == ["mcp", "--source", "shop"]
-    given = ["mcp", "--install", "cursor", "--model", "gguf:coder.gguf", "--json"]
-    assert "gguf:coder.gguf" in json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
+
+
+@pytest.mark.parametrize(
+    ("model", "written"),
+    [
+        ("gguf:coder.gguf", "gguf:{here}/coder.gguf"),
+        ("gguf:~/coder.gguf", "gguf:{home}/coder.gguf"),
+        ("gguf:/models/coder.gguf", "gguf:/models/coder.gguf"),
+        ("hf:folder", "hf:{here}/folder"),
+        ("hf:./none", "hf:{here}/none"),
+        ("hf:Qwen/Qwen2.5-Coder-0.5B", "hf:Qwen/Qwen2.5-Coder-0.5B"),
+        ("openai:coder@http://localhost:8000/v1", "openai:coder@http://localhost:8000/v1"),
+    ],
+)
+@pytest.mark.skipif(os.name != "posix", reason="paths are written otherwise elsewhere")
+def test_the_file_of_a_model_is_named_from_the_root_on(tmp_path: Path, model: str, written: str) -> None:
+    Path("folder").mkdir()
+    given = ["mcp", "--install", "cursor", "--model", model, "--json"]
+    args = json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
+    assert args == ["mcp", "--model", written.format(here=Path.cwd(), home=tmp_path)]
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,7 @@ from starlette.testclient import TestClient
 from trees import write_tree
 
 import pkg
-from pkg.errors import UsageError
-from pkg.service.mcp.http_transport import TOKEN_VARIABLE, choose_token, guard_app
+from pkg.service.mcp.http_transport import guard_app
 from pkg.service.web.web_access import WebHosts
 
 HELLO = {
@@ -127,17 +126,3 @@ def test_where_a_token_is_needed_nothing_is_answered_without_it() -> None:
     assert client.get("/mcp", headers={"authorization": "Bearer"}).status_code == 401
     assert client.get("/mcp", headers={"authorization": f"bearer {'t' * 32}"}).text == "in"
     assert client.get("/mcp", headers={"authorization": f"Bearer {'t' * 32}", "host": "evil"}).status_code == 403
-
-
-def test_a_token_is_made_for_every_address_but_that_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
-    assert choose_token("127.0.0.1") is None
-    made = choose_token("192.0.2.7")
-    assert made is not None
-    assert len(made) > 30
-    assert choose_token("192.0.2.7") != made
-    monkeypatch.setenv(TOKEN_VARIABLE, "kept by the person")
-    assert choose_token("127.0.0.1") == "kept by the person"
-    monkeypatch.setenv(TOKEN_VARIABLE, "short")
-    with pytest.raises(UsageError, match="has 5 characters; expected at least 16"):
-        choose_token("127.0.0.1")
