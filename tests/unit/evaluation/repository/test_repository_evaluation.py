@@ -250,7 +250,7 @@ def test_a_hostile_answer_does_not_pass(
     body: str, detail: str, project: Path, items: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluate_repository(project, None, tmp_path / "run", items=items, jobs=1)  # within the limits as they are
-    monkeypatch.setattr(project_tests, "RUN_LIMITS", Limits(2.0, 6.0, 1 << 30, processes=64))
+    monkeypatch.setattr(project_tests, "RUN_LIMITS", Limits(2.0, 15.0, 1 << 30, processes=64))
     before = list_files(project)
     model = ScriptedModel(lambda asked: f"{' ' * (8 if 'self' in asked[-1].content else 4)}{body}\n")
     report = run(project, tmp_path / "run", items, model, columns=["none"])
