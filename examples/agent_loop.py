@@ -35,8 +35,9 @@ from pkg.models.text_model import Decoding, Message, TextModel, Usage
 MOST_CALLS = 4  # of tools for one question
 TOOL_BUDGET = 700  # tokens of a tool's answer: several of them have to fit into the window of a small model
 ANSWER_TOKENS = 250
-FIRST_WORDS, NEXT_WORDS = '{"tool": "', '{"'
-"""How the model's texts begin, where it can be made to: a small one would rather answer from memory than look."""
+FIRST_WORDS, NEXT_WORDS, LAST_WORDS = '{"tool": "', '{"', '{"answer": "'
+"""How the model's texts begin, where it can be made to: a small one would rather answer from memory than look, and then
+rather look again than answer."""
 _PLACE = re.compile(r"[\w./-]+\.py:\d+")
 
 RULES = """\
@@ -105,8 +106,9 @@ async def answer_question(client: Client, model: TextModel, question: str) -> Ou
     rules = RULES.format(instructions=client.instructions, tools=list_tools(tools))
     messages = [Message("system", rules), Message("user", f"Question: {question}")]
     outcome = Outcome(question)
+    next_words = FIRST_WORDS
     for _ in range(MOST_CALLS + 1):
-        start = (NEXT_WORDS if outcome.seen else FIRST_WORDS) * model.can_prime
+        start = next_words * model.can_prime
         begun = [*messages, *([Message("assistant", start)] if start else [])]
         written = await asyncio.to_thread(model.chat, begun, Decoding(max_tokens=ANSWER_TOKENS))
         outcome.usage += written.usage
@@ -117,11 +119,13 @@ async def answer_question(client: Client, model: TextModel, question: str) -> Ou
             outcome.places = list_places(text)
             return outcome
         said = await call_tool(client, str(asked["tool"]), asked.get("arguments"))
-        outcome.calls.append(f"{asked['tool']} {json.dumps(asked.get('arguments'))}")
+        call = f"{asked['tool']} {json.dumps(asked.get('arguments'))}"
+        is_over = call in outcome.calls or len(outcome.calls) + 1 == MOST_CALLS
+        next_words = LAST_WORDS if is_over else NEXT_WORDS if outcome.seen or list_places(said) else FIRST_WORDS
+        outcome.calls.append(call)
         outcome.seen += list_places(said)
-        left = MOST_CALLS - len(outcome.calls)
-        hint = f"Question: {question} ({left} more calls)" if left else f"Question: {question} (answer now)"
-        messages += [Message("assistant", text), Message("user", f"{said}\n{hint}")]
+        hint = "Answer now" if is_over else "Answer if that is enough, else call another tool"
+        messages += [Message("assistant", text), Message("user", f"{said}\n\n{hint}, by one line of JSON: {question}")]
     outcome.answer = "no answer after so many calls"
     return outcome
 
