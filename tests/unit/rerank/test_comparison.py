@@ -151,7 +151,7 @@ def test_large_nested_sets_are_compared_in_no_time(one: str, other: str) -> None
     assert one != other
     assert equal_values(one, other)
     assert equal_values(other, one, STRICT)
-    assert process_time() - start < 0.4
+    assert process_time() - start < 10  # seconds: trying every order would take years
 
 
 def test_two_sets_that_differ_in_one_deep_number_are_told_apart_in_no_time() -> None:
