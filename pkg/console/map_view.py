@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pkg.console.streams import show_controls, style_words
@@ -21,14 +20,12 @@ SHOWN_IMPORTS = 6  # folders that are named beside one; the JSON form has all
 def view_map(found: PackageMap, with_files: bool = False) -> Iterator[RenderableType]:
     """Show folders, or files, with what they import, then what was counted."""
     level = found.files if with_files else found.folders
-    by_start: dict[str, list[MapImport]] = defaultdict(list)
-    for each in level.imports:
-        by_start[each.start].append(each)
+    imported = level.rank_imports()
     yield make_table(
         ("file" if with_files else "folder", "files", "imports", "imported by", "cycle", "imports most"),
         [
             (show_controls(each.path), f"{each.files:,}", f"{each.imports:,}", f"{each.importers:,}",
-             "" if each.cycle is None else str(each.cycle), _name_imports(by_start[each.path]))
+             "" if each.cycle is None else str(each.cycle), _name_imports(imported.get(each.path, ())))
             for each in level.places
         ],
         right=("files", "imports", "imported by"),
@@ -42,9 +39,8 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
     )
 
 
-def _name_imports(imports: Iterable[MapImport]) -> str:
+def _name_imports(found: Sequence[MapImport]) -> str:
     """Name what one place imports, most first."""
-    found = sorted(imports, key=lambda each: (-each.count, each.end))
     named = [f"{show_controls(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
     more = len(found) - SHOWN_IMPORTS
     return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")

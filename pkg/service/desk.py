@@ -10,6 +10,7 @@ from pkg.api import Graph, open_graph
 from pkg.errors import UsageError
 
 if TYPE_CHECKING:
+    from pkg.graph.store import StoreStats
     from pkg.models.text_model import TextModel
 
 MOST_REMEMBERED = 16  # answers about whole sources, which have some megabytes
@@ -31,12 +32,12 @@ class Desk:
         store: str,
         source: str | None,
         open_model: Callable[[], TextModel | None],
-        remembered: Remembered | None = None,
+        remembered: Remembered,
     ) -> None:
         self.store = store
         self._source = source
         self._open_model = open_model
-        self._remembered: Remembered = {} if remembered is None else remembered
+        self._remembered = remembered
 
     def __enter__(self) -> Desk:
         return self
@@ -55,6 +56,11 @@ class Desk:
         """The text model that was named at the start."""
         return self._open_model()
 
+    @property
+    def stats(self) -> StoreStats:
+        """What the graph holds; counted once for each generation. StoreMissingError where there is none."""
+        return self.remember("stats", self.graph.stats)
+
     def choose_source(self, asked: str | None) -> str | None:
         """Choose the source to ask about; a UsageError for another one than the service is for."""
         if self._source is None:
@@ -64,10 +70,13 @@ class Desk:
         return self._source
 
     def remember(self, key: Hashable, read: Callable[[], Found]) -> Found:
-        """Give what was read of the same generation of the graph before, else read it: for what takes long."""
+        """Give what was read of the same generation of the graph before, else read it: for what takes long.
+
+        A generation without a name, which only an old server has, is read each time.
+        """
         stamp = self.graph.store.stamp()
         known = self._remembered.get(key)
-        if known is not None and known[0] == stamp:
+        if stamp and known is not None and known[0] == stamp:
             return cast(Found, known[1])
         found = read()
         if len(self._remembered) >= MOST_REMEMBERED:

@@ -19,7 +19,6 @@ from pkg.service.operations.catalogue import answer_question, find_operation
 from pkg.service.operations.operation import Operation, Reply
 
 if TYPE_CHECKING:
-    from pkg.graph.store import StoreStats
     from pkg.models.text_model import TextModel
     from pkg.service.operations.operation_requests import AskRequest
 
@@ -99,7 +98,6 @@ class GraphService:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._model: TextModel | None = None
-        self._counted: tuple[str, StoreStats] | None = None  # with the stamp of its generation
         self._remembered: Remembered = {}
 
     def close(self) -> None:
@@ -163,13 +161,10 @@ class GraphService:
             return self._model
 
     def _find_freshness(self, desk: Desk) -> Freshness:
-        """Tell of the whole graph what does not depend on the answer; counted once for each generation."""
+        """Tell of the whole graph what does not depend on the answer; and is remembered."""
         try:
-            stamp = desk.graph.store.stamp()
-            if self._counted is None or self._counted[0] != stamp:
-                self._counted = stamp, desk.graph.stats()
+            stamp, stats = desk.graph.store.stamp(), desk.stats
         except StoreMissingError:
             return Freshness(0, is_empty=True)
-        stats = self._counted[1]
         is_empty = not any(self.options.source in (None, each.name) for each in stats.sources)
         return Freshness(stats.generation, stamp, (), len(stats.partial), len(stats.skipped), is_empty)

@@ -52,6 +52,13 @@ class MapLevel:
         """Count the groups that need themselves on some way around."""
         return len({each.cycle for each in self.places} - {None})
 
+    def rank_imports(self) -> Mapping[str, list[MapImport]]:
+        """List what each place imports, most first; a place that imports nothing has no list."""
+        found: dict[str, list[MapImport]] = defaultdict(list)
+        for each in sorted(self.imports, key=lambda each: (-each.count, each.end)):
+            found[each.start].append(each)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class PackageMap:

@@ -169,8 +169,7 @@ def list_more(can_build: bool) -> str:
 
 
 def _list_arguments(operation: Operation) -> Iterator[str]:
-    schema = operation.describe_request()
-    for name, facts in schema.get("properties", {}).items():
+    for name, facts in operation.schema.get("properties", {}).items():
         if name == "source":
             continue  # a graph has one most of the time; the error for two of them names it
         value = "|".join(facts.get("enum", ())) or _write_default(facts)

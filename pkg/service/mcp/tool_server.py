@@ -43,7 +43,7 @@ class ToolServer:
     def __init__(self, service: GraphService) -> None:
         self.service = service
         self._slots = threading.BoundedSemaphore(AT_ONCE)
-        self._roots: tuple[int, str] = -1, ""  # of a generation of the graph
+        self._roots = "", ""  # of a generation of a graph
         self._warming = threading.Thread(target=self._warm_up, daemon=True)
 
     def make_server(self) -> Server[Any]:
@@ -166,17 +166,17 @@ class ToolServer:
             answer = self.service.ask_aloud(given, lambda _: _go_on(gone))
         else:
             answer = self.service.run(name, given)
-        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer.freshness.generation))
+        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer.freshness.graph))
 
-    def _say_roots(self, generation: int) -> str:
+    def _say_roots(self, graph: str) -> str:
         """Say below which folder the paths of an answer lie, where it is not the one that the agent works in."""
-        if self._roots[0] != generation:
+        if not graph or self._roots[0] != graph:
             sources = self.service.run("status", {}).lines[0]["sources"]
             here = str(Path.cwd())
             roots = [each for each in sources if each["kind"] == "repository" and each["root"] != here]
             named = [f"{each['name']} in {each['root']}" for each in roots] if len(sources) > 1 else []
             said = named or [each["root"] for each in roots]
-            self._roots = generation, f"paths are below {', '.join(said)}" if said else ""
+            self._roots = graph, f"paths are below {', '.join(said)}" if said else ""
         return self._roots[1]
 
 

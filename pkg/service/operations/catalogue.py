@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
     """Tell what is served; a graph that is not there yet is a state, and no error."""
     try:
-        stats = desk.graph.stats()
+        stats = desk.stats
     except StoreMissingError as fault:
         return Reply(({"type": "status", "ready": False, "reason": str(fault), "sources": []},), str(fault))
     sources = [asdict(each) for each in stats.sources if desk.choose_source(None) in (None, each.name)]
@@ -75,7 +75,6 @@ def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
 
 
 def _query(desk: Desk, request: asked.QueryRequest) -> Reply:
-
     result = desk.graph.query(
         request.text,
         mode=request.mode,
@@ -157,7 +156,6 @@ def _write_answer(answer: RepositoryAnswer) -> str:
 
 
 def _show(desk: Desk, request: asked.ShowRequest) -> Reply:
-
     shown = desk.graph.show(request.name, source=desk.choose_source(request.source), limit=request.limit)
 
     def outline(definition: Definition) -> list[str]:
@@ -168,7 +166,6 @@ def _show(desk: Desk, request: asked.ShowRequest) -> Reply:
 
 
 def _deps(desk: Desk, request: asked.DepsRequest) -> Reply:
-
     answer = desk.graph.deps(
         request.name,
         question=request.question,
@@ -183,7 +180,6 @@ def _deps(desk: Desk, request: asked.DepsRequest) -> Reply:
 
 
 def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
-
     answer = desk.graph.impact(
         *request.names,
         diff=request.diff,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from pkg.retrieval.deps.package_map import MapImport, MapLevel, PackageMap
+from pkg.retrieval.deps.package_map import MapLevel, PackageMap
 
 
 def map_lines(found: PackageMap, with_files: bool = False) -> Iterator[dict[str, Any]]:
@@ -36,12 +36,8 @@ def _list_level(kind: str, level: MapLevel) -> Iterator[dict[str, Any]]:
 
 def write_map(found: PackageMap) -> Iterator[str]:
     """Write a line a folder with what it imports, most first, and mark what lies on a cycle."""
+    imported = found.folders.rank_imports()
     for place in found.folders.places:
-        imports = sorted((each for each in found.folders.imports if each.start == place.path), key=_rank)
-        listed = ", ".join(each.end for each in imports)
+        listed = ", ".join(each.end for each in imported.get(place.path, ()))
         cycle = f" (cycle {place.cycle})" if place.cycle else ""
         yield f"{place.path}/{cycle}: {f'imports {listed}' if listed else 'imports no other folder'}"
-
-
-def _rank(each: MapImport) -> tuple[int, str]:
-    return -each.count, each.end

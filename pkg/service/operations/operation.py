@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -57,10 +56,6 @@ class Operation:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema (2020-12) of the arguments."""
         return self.adapter.json_schema()
-
-    def describe_request(self) -> dict[str, Any]:
-        """Give the JSON Schema (2020-12) of the arguments."""
-        return deepcopy(self.schema)
 
     def read_request(self, arguments: Mapping[str, Any]) -> Any:
         """Make the request of arguments; a UsageError names each that is missing, unknown or of a wrong type.

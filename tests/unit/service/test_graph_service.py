@@ -104,7 +104,7 @@ def test_what_cannot_be_meant_is_refused(
 
 def test_every_request_can_be_described() -> None:
     for operation in OPERATIONS.values():
-        schema = operation.describe_request()
+        schema = operation.schema
         assert schema["additionalProperties"] is False, operation.name
         assert all(
             "type" in each or "anyOf" in each or "enum" in each for each in schema.get("properties", {}).values()

@@ -97,7 +97,7 @@ def test_every_operation_is_reached_by_a_tool(options: ServiceOptions) -> None:
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_a_tool_takes_what_its_operation_takes(tool: Tool) -> None:
     if tool.name in OPERATIONS:
-        known = OPERATIONS[tool.name].describe_request()["properties"]
+        known = OPERATIONS[tool.name].schema["properties"]
         assert {name for name in tool.properties if name in known} == set(tool.properties)
         assert set(tool.required) <= set(tool.properties)
 
@@ -242,6 +242,22 @@ def test_paths_can_be_opened_wherever_the_agent_works(
     assert "paths are below" not in call(options, "show", {"name": "add_tax"})
     pkg.build_graph(write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), store=options.store)
     assert call(options, "show", {"name": "brew"}).splitlines()[-2] == f"paths are below tea in {tmp_path / 'tea'}"
+
+
+def test_paths_of_a_graph_that_was_built_anew_elsewhere_are_told_anew(tmp_path: Path, options: ServiceOptions) -> None:
+    def move() -> None:
+        for file in tmp_path.glob("graph.db*"):
+            file.unlink()
+        pkg.build_graph(write_tree(tmp_path / "moved", SHOP), store=options.store)
+
+    async def ask(client: Client) -> list[str]:
+        told = [read_text(await client.call_tool("show", {"name": "add_tax"}))]
+        await asyncio.to_thread(move)
+        return [*told, read_text(await client.call_tool("show", {"name": "add_tax"}))]
+
+    before, after = ask_in_process(options, ask)
+    assert f"paths are below {tmp_path / 'repo'}" in before
+    assert f"paths are below {tmp_path / 'moved'}" in after
 
 
 def test_an_empty_graph_is_no_absence(tmp_path: Path, options: ServiceOptions) -> None:
