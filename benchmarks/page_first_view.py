@@ -28,7 +28,7 @@ from pkg.model import Label
 sys.path[:0] = [str(ROOT / "checks"), str(ROOT / "tests" / "support")]
 
 from chromium import Page, start_page  # noqa: E402
-from rate_process import start_rate  # noqa: E402
+from serve_process import start_serve  # noqa: E402
 
 FIRST_VIEW_MS = 300.0
 NODES = 40_000  # that the graph should have at least
@@ -74,8 +74,8 @@ def measure(store: str) -> Figures:
     symbols = [f"#/symbol?name={quote(name, safe='')}&source={quote(source)}" for name in functions]
     with ExitStack() as opened:
         folder = Path(opened.enter_context(TemporaryDirectory()))
-        served = opened.enter_context(start_rate(folder, "--store", store, name="serve"))
-        address = served.wait_for_addresses(1)[0]
+        served = opened.enter_context(start_serve(folder, "--store", store))
+        address = served.page
         page = opened.enter_context(start_page(*SIZE))
         time_view(page, address, "#/map")  # the browser has started, and the map was read once
         busy = read_busy()

@@ -18,7 +18,7 @@ from chromium import find_chromium, start_page
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "support")]
 
-from rate_process import start_rate  # noqa: E402
+from serve_process import start_serve  # noqa: E402
 
 SIZE = (1180, 640)
 LARGEST = 60_000  # bytes of a picture
@@ -42,8 +42,8 @@ VIEWS = (
 
 def take_pictures(store: str, output: Path) -> None:
     """Serve a graph, and take each picture; one that is too large ends it."""
-    with TemporaryDirectory() as folder, start_rate(Path(folder), "--store", store, name="serve") as served:
-        address = served.wait_for_addresses(1)[0]
+    with TemporaryDirectory() as folder, start_serve(Path(folder), "--store", store) as served:
+        address = served.page
         for view in VIEWS:
             with start_page(*SIZE) as page:
                 page.prefer_scheme(view.scheme)

@@ -12,7 +12,7 @@ from chromium import Page, start_page
 from odd_shop import ODD_FILE, ODD_SHOP
 from page_contrast import find_contrast
 from page_faults import find_faults
-from rate_process import start_rate
+from serve_process import start_serve
 from trees import write_tree
 
 from pkg.api import build_graph, open_graph
@@ -59,8 +59,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def address(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with start_rate(tmp_path_factory.mktemp("serve"), "--store", store, name="serve") as served:
-        yield served.wait_for_addresses(1)[0]
+    with start_serve(tmp_path_factory.mktemp("serve"), "--store", store) as served:
+        yield served.page
 
 
 @pytest.fixture
@@ -285,8 +285,8 @@ def test_a_written_page_says_what_has_changed_since_the_build(page: Page, tmp_pa
 
 
 def test_what_has_changed_since_the_build_is_said(page: Page, tmp_path: Path) -> None:
-    with start_rate(tmp_path, "--store", build_changed(tmp_path), name="serve") as served:
-        show(page, served.wait_for_addresses(1)[0], FIND_PRICE)
+    with start_serve(tmp_path, "--store", build_changed(tmp_path)) as served:
+        show(page, served.page, FIND_PRICE)
         assert page.run(NOTICE) == "Changed since the build: shop/prices.py."
         assert "changed since the build" in page.run("document.querySelector('.head').textContent")
         page.run(f"import('/page/page.js').then(({{ ask }}) => ask('show', {json.dumps(REPORT)})).then(() => 0)")

@@ -4,56 +4,34 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 60  # seconds for what takes less than one
+from started_command import PATIENCE, StartedCommand
+
 TOKEN = "a-token-that-is-known-to-tests-alone"
 ADDRESS = re.compile(r"listening at (http://[^\s,]+)")
 
 
-class ServeProcess:
-    """A running `pkg serve`, and what it has told so far."""
+class ServeProcess(StartedCommand):
+    """A running `pkg serve`, and where it listens."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self._said = folder / "serve-stderr.txt"
-        self._said.write_bytes(b"")
-        command = [sys.executable, "-m", "pkg.cli", "serve", *arguments]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PKG_SERVE")}
         if "--token" in arguments:
             environment["PKG_SERVE_TOKEN"] = TOKEN
-        with self._said.open("wb") as said:
-            self.process = subprocess.Popen(
-                command,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-            )
-        self.address = self._wait_for(ADDRESS)
-
-    def _wait_for(self, pattern: re.Pattern[str]) -> str:
-        end = time.monotonic() + PATIENCE
-        while (found := pattern.search(self.told)) is None:
-            assert self.process.poll() is None, self.told
-            assert time.monotonic() < end, self.told
-            time.sleep(0.05)
-        return found.group(1)
+        super().__init__(folder, "serve", *arguments, environment=environment)
+        (self.address,) = self.wait_for(ADDRESS)
 
     @property
-    def told(self) -> str:
-        """Give what it has told on standard error."""
-        return self._said.read_text(encoding="utf-8", errors="replace")
+    def page(self) -> str:
+        """Give the address of the page."""
+        return f"{self.address}/"
 
     def interrupt(self) -> int:
         """Press Ctrl-C, and give the exit code."""
-        self.process.send_signal(signal.SIGINT)
+        self.press_ctrl_c()
         return self.process.wait(PATIENCE)
 
 
@@ -64,5 +42,4 @@ def start_serve(folder: Path, *arguments: str, port: str = "0") -> Iterator[Serv
     try:
         yield started
     finally:
-        started.process.kill()
-        started.process.wait()
+        started.kill()
