@@ -174,6 +174,11 @@ def count_things(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
+def refuse_file(path: object, fault: OSError) -> PathError:
+    """Make the error for a file that cannot be written."""
+    return PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that exists")
+
+
 def shorten(text: str, longest: int) -> str:
     """Cut a text at a number of characters, and show that it was cut."""
     return text if len(text) <= longest else text[: longest - 3] + "..."

@@ -13,7 +13,7 @@ import click
 
 from pkg.console.settings import check_settings, is_by_file
 from pkg.console.streams import choose_ask, emit, show_controls, style_words
-from pkg.errors import PathError, UsageError
+from pkg.errors import PathError, UsageError, refuse_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -126,7 +126,7 @@ def _write_trace(path: Path, answer: WrittenAnswer) -> None:
             for line in trace_lines(answer):
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as fault:
-        raise PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that exists") from None
+        raise refuse_file(path, fault) from None
 
 
 def trace_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:

@@ -27,7 +27,7 @@ from pkg.console.settings import (
     split_names,
 )
 from pkg.console.streams import decode_word
-from pkg.errors import PathError, UsageError, conceal_address
+from pkg.errors import UsageError, conceal_address, refuse_file
 from pkg.evaluation.bench.bench_options import DEFAULT_OPTIONS as BENCH
 from pkg.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
 from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
@@ -822,7 +822,7 @@ def open_output(output: str | None, store: str, is_binary: bool = False) -> Abst
         mode, encoding = ("wb", None) if is_binary else ("w", "utf-8")
         return click.open_file(output or "-", mode, encoding=encoding, atomic=output not in (None, "-"))
     except OSError as fault:
-        raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
+        raise refuse_file(output, fault) from fault
 
 
 def _is_same_file(one: Path, other: Path) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pkg.console.page_opening import open_page
 from pkg.console.progress import say
 from pkg.console.streams import emit, style_words
 from pkg.console.tables import make_table
-from pkg.errors import PathError, UsageError, count_things
+from pkg.errors import PathError, UsageError, count_things, refuse_file
 from pkg.evaluation.report.answers_page import write_answers_page
 from pkg.judge.items import read_items
 from pkg.judge.judgements import read_judgements
@@ -60,7 +61,7 @@ def _write_page(task: RatingTask, page: Path, judgements: str | None) -> None:
     try:
         page.write_text(text, encoding="utf-8", errors="replace")
     except OSError as fault:
-        raise PathError(f"cannot write {page}: {fault.strerror}; expected a file in a folder that exists") from fault
+        raise refuse_file(page, fault) from fault
 
 
 def _choose_output(file: RatedFile, mode: str | None, output: str | None) -> Path:
@@ -113,7 +114,7 @@ def _serve(task: RatingTask, given: dict[str, Any]) -> None:
     def tell(rater: str | None, address: str) -> None:
         say(f"{'open' if rater is None else f'{rater}, open'} {address}")
         if given["is_opened"] and not opened:
-            _open_page(address)
+            open_page(address)
         opened.append(address)
 
     task.listen = lambda row: say(_tell_progress(task, row))
@@ -126,13 +127,6 @@ def _tell_progress(task: RatingTask, row: Row) -> str:
     rater = str(row["rater"])
     done = task.list_done(rater)
     return f"{rater}: {sum(done):,} of {len(done):,}, {row['id']}"
-
-
-def _open_page(address: str) -> None:
-    import webbrowser
-
-    if not webbrowser.open(address):
-        say("no browser was found on this machine; open the address yourself")
 
 
 def _emit_summary(task: RatingTask, as_json: bool) -> None:

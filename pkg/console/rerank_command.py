@@ -17,7 +17,7 @@ from pkg.api import rank_tasks
 from pkg.console.progress import ProgressBar
 from pkg.console.streams import emit, read_text, show_controls, style_words
 from pkg.console.tables import make_table
-from pkg.errors import InputError, PathError, UsageError, count_things, shorten
+from pkg.errors import InputError, PathError, UsageError, count_things, refuse_file, shorten
 from pkg.extract.records import is_corpus
 from pkg.model import Skip
 from pkg.rerank.candidates import (
@@ -192,7 +192,7 @@ def _write_rest(out: Path, keyed: Iterable[Keyed], rank: Rank, is_oracle: bool, 
     try:
         file = out.open("a", encoding="utf-8", errors="replace")
     except OSError as fault:
-        raise PathError(f"cannot write {out}: {fault.strerror}; expected a file in a folder that exists") from None
+        raise refuse_file(out, fault) from None
     with file:
         for key, outcome in _rank_keyed(rest, rank):
             next(counts.count([outcome]), None)

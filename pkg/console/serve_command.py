@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import traceback
 from contextlib import closing, suppress
 from typing import Any
 
+from pkg.console.page_opening import open_page
 from pkg.console.progress import say
 from pkg.console.settings import check_settings
 from pkg.errors import StoreMissingError
@@ -70,19 +70,8 @@ class _Teller:
                 say(f"programs send: Authorization: Bearer {self._token}")
         say(f"open {page}")
         if self._is_first and self._is_opened:
-            _open_page(page)
+            open_page(page)
         self._is_first = False
-
-
-def _open_page(address: str) -> None:
-    """Open the browser beside: some return only when they are closed."""
-    import webbrowser
-
-    def open_it() -> None:
-        if not webbrowser.open(address):
-            say("no browser was found on this machine; open the address yourself")
-
-    threading.Thread(target=open_it, daemon=True).start()
 
 
 def _say_defect(operation: str, fault: Exception) -> None:

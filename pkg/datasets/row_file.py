@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pkg.datasets.dataset_rows import Row
-from pkg.errors import PathError
+from pkg.errors import PathError, refuse_file
 
 PART = ".part"
 """What a file is called behind its name while it is written; a run that is killed leaves it, and the next makes it anew
@@ -31,4 +31,4 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as fault:
-        raise PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that exists") from fault
+        raise refuse_file(path, fault) from fault

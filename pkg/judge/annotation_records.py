@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import PathError
+from pkg.errors import refuse_file
 from pkg.judge.items import JudgedItem
 from pkg.judge.judgements import Judgement
 
@@ -39,5 +39,5 @@ def write_records(path: Path, records: Iterable[dict[str, Any]]) -> int:
     try:
         path.write_text("".join(lines), encoding="utf-8", errors="replace")
     except OSError as fault:
-        raise PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that exists") from None
+        raise refuse_file(path, fault) from None
     return len(lines)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import InputError, PathError, shorten
+from pkg.errors import InputError, PathError, refuse_file, shorten
 from pkg.judge.judge_tasks import JudgeTask
 from pkg.judge.ratings import VERDICTS
 from pkg.judge.templates import KINDS, Kind
@@ -185,9 +185,7 @@ class JudgementFile:
             with self.path.open("a", encoding="utf-8", errors="replace") as file:
                 file.write(json.dumps(judgement.to_json(), ensure_ascii=False) + "\n")
         except OSError as fault:
-            raise PathError(
-                f"cannot write {self.path}: {fault.strerror}; expected a file in a folder that exists"
-            ) from (fault)
+            raise refuse_file(self.path, fault) from fault
 
     def _has(self, judgement: Judgement) -> bool:
         return judgement.key in self._texts and (judgement.judge, judgement.place) in self._places

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO
 
-from pkg.errors import InputError, PathError, UsageError
+from pkg.errors import InputError, UsageError, refuse_file
 from pkg.extract.answers import find_code
 from pkg.extract.recipe.distributions import find_packages
 from pkg.extract.recipe.function_rows import CorpusRow, list_function_rows
@@ -80,7 +80,7 @@ def make_corpus(paths: Sequence[str], output: str, options: RecipeOptions | None
             raise InputError(f"no rows for {output}: {describe_losses(report) or 'nothing was read'}")
         os.replace(work, output)
     except OSError as fault:
-        raise PathError(f"cannot write {output}: {fault.strerror}; expected a file in a folder that exists") from fault
+        raise refuse_file(output, fault) from fault
     finally:
         Path(work).unlink(missing_ok=True)
     return report

@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 from pkg.config import default_store
 from pkg.errors import FILE_SCHEME, InputError, PathError, refuse_password
-from pkg.service.mcp.json_comments import put_member, read_commented
-from pkg.service.mcp.toml_tables import put_table, read_toml
 
 NAME = "pkg"
 _MARK = "\ufeff"
@@ -170,6 +168,9 @@ def _change(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
 
 
 def _read(agent: Agent, text: str) -> dict[str, Any]:
+    from pkg.service.mcp.json_comments import read_commented
+    from pkg.service.mcp.toml_tables import read_toml
+
     data = read_toml(text) if agent.is_toml else read_commented(text)
     if not isinstance(data, dict):
         raise InputError("it holds no object")
@@ -177,6 +178,9 @@ def _read(agent: Agent, text: str) -> dict[str, Any]:
 
 
 def _put(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
+    from pkg.service.mcp.json_comments import put_member
+    from pkg.service.mcp.toml_tables import put_table
+
     if agent.is_toml:
         return put_table(text, [agent.table, NAME], entry)
     return put_member(text, [agent.table, NAME], dict(entry))

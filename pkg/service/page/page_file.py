@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pkg.errors import PathError
+from pkg.errors import refuse_file
 
 SITE = Path(__file__).parent / "site"
 MODULES = (
@@ -60,7 +60,7 @@ def write_page(path: Path, text: str) -> Path:
     try:
         path.write_text(text, encoding="utf-8", errors="replace", newline="\n")
     except OSError as fault:
-        raise PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that is there") from fault
+        raise refuse_file(path, fault) from fault
     return path
 
 
