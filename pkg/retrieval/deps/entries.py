@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pkg.extract.syntax import parse_tree
@@ -169,11 +170,7 @@ class _HandedOn:
         return is_there and self._held.search(text) is not None
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
-        try:
-            tree = parse_tree(text)
-        except (SyntaxError, ValueError, RecursionError):
-            return
-        uses = [use for use in _list_uses(tree) if "." not in use.dotted or self._bears_name(use.dotted)]
+        uses = [use for use in _read_uses(text) if "." not in use.dotted or self._bears_name(use.dotted)]
         bound = self._read_imports(path, {use.dotted.partition(".")[0] for use in uses})
         for use in uses:
             for place in _list_places(use, path, bound):
@@ -213,6 +210,15 @@ def _list_places(use: _Use, path: str, bound: dict[str, list[tuple[str, str]]]) 
         yield path, f"{scope}.{use.dotted}"
         scope = scope.rpartition(".")[0]
     yield path, use.dotted
+
+
+@lru_cache(maxsize=64)  # files; those of one question are often those of the next
+def _read_uses(text: bytes) -> tuple[_Use, ...]:
+    """Read what a text hands to calls that enter it; nothing where Python does not take it as code."""
+    try:
+        return tuple(_list_uses(parse_tree(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
 
 
 def _list_uses(tree: ast.AST) -> Iterator[_Use]:

@@ -18,6 +18,9 @@ _LAST_NAME = re.compile(r"([^\W\d]\w*)\s*\Z")
 UnboundNames = Mapping[str, Counter[str]]
 """How often a name is called at sites that could not be bound, by the reason."""
 
+MOST_REMEMBERED = 8  # sources
+_REMEMBERED: dict[tuple[str, str | None], UnboundNames] = {}
+
 
 class SameName(NamedTuple):
     """The unbound call sites that bear some names."""
@@ -28,7 +31,22 @@ class SameName(NamedTuple):
 
 
 def read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
-    """Count the unbound call sites of a source by the last name of what they call: ``a.b.run`` counts as run."""
+    """Count the unbound call sites of a source by the last name of what they call: ``a.b.run`` counts as run.
+
+    What was read is remembered for the generation of the graph, which many questions may be asked about.
+    """
+    stamp = store.stamp()
+    known = _REMEMBERED.get((stamp, source))
+    if known is None:
+        known = _read_unbound_names(store, source)
+        if len(_REMEMBERED) >= MOST_REMEMBERED:
+            _REMEMBERED.clear()
+        if stamp:
+            _REMEMBERED[stamp, source] = known
+    return known
+
+
+def _read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for node in store.nodes((Label.CALL,), source):
         matched = _LAST_NAME.search(node.name)
