@@ -62,6 +62,10 @@ class Code(IntEnum):
     ASYNC_WITH = 28  # as WITH
     LOOP = 29  # the whole of a loop, (0, 0)
     ASK = 30  # what Python asks by itself for something, (which question, 0)
+    HOLDS = 31  # where a condition holds, the condition; its position is that from which a binding ends that
+    FAILS = 32  # where a condition does not hold, as HOLDS
+    FITS = 33  # where a subject fits the pattern of a case, the subject; its position is that of the pattern
+    MISSES = 34  # where a subject does not fit, as FITS
 
 
 class Question(IntEnum):
@@ -103,6 +107,15 @@ def read_name(name: bytes) -> str:
     """Give an identifier or dotted name as Python knows it: in NFKC, however it is written."""
     text = name.decode("utf-8", "replace")
     return text if text.isascii() else normalize("NFKC", text)
+
+
+PLACE = DOTTED_NAME + rb"(?:\s*(?:\.\s*" + NAME + rb"|\[\s*(?:\d+|'\w*'|\"\w*\")\s*\]))*"
+"""A name with what it is followed by: attributes, and items under keys that are written out."""
+
+
+def read_place(place: bytes) -> str:
+    """Give such a place as it is compared: without spaces, and with one kind of quotes."""
+    return read_name(b"".join(place.split()).replace(b"'", b'"'))
 
 
 def render_callee(callee: bytes) -> str:

@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 
 from tree_sitter import Node
 
+from pkg.extract.conditions import list_conditions
 from pkg.extract.parser import Match
 from pkg.units import Code, Fact, Question, pack_facts
 
@@ -83,7 +84,7 @@ def find_facts(found: Found) -> bytes:
     facts = chain(
         _list_calls(found), _list_bindings(found), _list_reads(found, uses), _list_scopes(found),
         _list_items(found, uses), _list_erased(found), _list_results(found), _list_managers(found),
-        _list_matches(found), _list_operands(found), _list_questions(found),
+        _list_matches(found), _list_operands(found), _list_questions(found), list_conditions(found),
     )  # fmt: skip
     return pack_facts(facts)
 

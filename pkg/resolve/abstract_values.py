@@ -8,6 +8,7 @@
 | INSTANCE  | scope            | an object of exactly this class, made by calling it |
 | SELF      | scope            | `self`: an object of this class or of one derived from it |
 | TYPED     | scope            | an object that an annotation promises: of this class or of one derived from it |
+| NARROWED  | scope            | an object that passed a test for this class: of it or of one derived from it |
 | METHOD    | scope, value     | a function bound to an object or a class |
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
@@ -27,11 +28,13 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-FUNCTION, CLASS, SUBCLASS, INSTANCE, SELF, TYPED, METHOD, PROPERTY, SUPER = "F", "C", "CS", "I", "S", "T", "B", "P", "U"
+FUNCTION, CLASS, SUBCLASS, METHOD, PROPERTY, SUPER = "F", "C", "CS", "B", "P", "U"
+INSTANCE, SELF, TYPED, NARROWED = "I", "S", "T", "TN"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
 
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
-OBJECTS = (INSTANCE, SELF, TYPED)
+OBJECTS = (INSTANCE, SELF, TYPED, NARROWED)
+PROMISED = (TYPED, NARROWED)  # of which the code says what they are
 CLASSES = (CLASS, SUBCLASS)
 
 Value = tuple[Any, ...]

@@ -35,6 +35,7 @@ from pkg.resolve.function_values import Caller, Parameters
 from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
+from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import (
     CLASS_METHOD,
@@ -47,6 +48,7 @@ from pkg.resolve.scope_model import (
     refer_to,
     refer_to_module,
 )
+from pkg.resolve.tested_names import WHOLE, Part
 from pkg.units import DOTTED, Code, read_name
 
 _TRANSPARENT = frozenset((
@@ -159,6 +161,7 @@ class Bindings:
         expressions: Expressions,
         parameters: Parameters,
         decorators: Decorators,
+        narrowing: Narrowing,
     ) -> None:
         self._context = context
         self._names = names
@@ -170,11 +173,13 @@ class Bindings:
         self._expressions = expressions
         self._parameters = parameters
         self._decorators = decorators
+        self._narrowing = narrowing
         self.patches: dict[str, Sequence[Patch]] = {}  # by the file that assigns
         self._patches: dict[str, dict[Reference, list[tuple[str, Patch]]]] = {}  # by the name that is bound
         context.solver.add_rule("patches", self._derive_patches)
         context.solver.add_rule("variable", self._derive_variable)
         context.solver.add_rule("reaching", self._derive_reaching)
+        context.solver.add_rule("narrowed", self._derive_narrowed)
         context.solver.add_rule("final", self._derive_final)
         context.solver.add_rule("field", self._derive_field)
         context.solver.add_rule("class field", self._derive_class_field)
@@ -190,6 +195,17 @@ class Bindings:
         found = self._derive_patched(scope, name).union(*values)
         is_parameter = -1 in numbers and name in scope.parameter_names  # of an earlier version, it may be none any more
         return found | self._parameters.derive(scope, name) if is_parameter else found
+
+    def _derive_narrowed(self, scope: Scope, name: str, parts: tuple[Part, ...]) -> Values:
+        """Give what a name may stand for where its bindings were tested."""
+        found: set[Value] = set()
+        for number, tests in parts:
+            if number == WHOLE:
+                values = self._names.derive_whole(scope, name)
+            else:
+                values = self._derive_reaching(scope, name, (number,))
+            found |= self._narrowing.narrow(values, name, tests)
+        return frozenset(found)
 
     def _derive_final(self, scope: Scope, name: str) -> Values:
         """Give what a name stands for when the code of its module or class has run; a star import may bring it last."""

@@ -16,7 +16,7 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     OBJECTS,
-    TYPED,
+    PROMISED,
     UNKNOWN,
     Reason,
     Value,
@@ -89,7 +89,7 @@ class CallSites:
             if self._hierarchy.find(value[1], "__call__") is None:
                 yield Unbound(Reason.RESULT)
             for method in self._methods.find_special(value, "__call__"):
-                yield from self._run(site, method, "__call__", LIKELY if kind == TYPED else confidence)
+                yield from self._run(site, method, "__call__", LIKELY if kind in PROMISED else confidence)
         else:
             yield Unbound(Reason.EXPRESSION)
 

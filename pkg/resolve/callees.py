@@ -16,7 +16,9 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     MODULE,
+    NARROWED,
     OBJECTS,
+    PROMISED,
     SELF,
     SUBCLASS,
     SUPER,
@@ -34,7 +36,7 @@ _LAST_NAME = re.compile(rb"\s*" + NAME)
 _LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")
 _RULES = {
     MODULE: "module attribute", SELF: "self", SUPER: "super", CLASS: "class attribute", SUBCLASS: "cls",
-    INSTANCE: "constructed object", TYPED: "annotated type", CONTAINER: "container",
+    INSTANCE: "constructed object", TYPED: "annotated type", NARROWED: "narrowed type", CONTAINER: "container",
 }  # fmt: skip
 
 
@@ -104,13 +106,13 @@ class CalleeFinder:
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
-        is_base = kind in (SELF, TYPED, SUBCLASS)
+        is_base = kind in (SELF, SUBCLASS, *PROMISED)
         if is_base and not self._attributes.defines(value[1], name):
             yield Callees(found, "derived class", POSSIBLE, properties)
             return
         rule = _RULES.get(kind, "value")
         abstract = frozenset(filter(_is_abstract, found)) if is_base else EMPTY
-        yield Callees(found - abstract, rule, LIKELY if kind == TYPED else CERTAIN, properties)
+        yield Callees(found - abstract, rule, LIKELY if kind in PROMISED else CERTAIN, properties)
         if abstract:
             yield Callees(abstract, rule, POSSIBLE)
         if kind == SUPER:

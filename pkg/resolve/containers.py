@@ -160,10 +160,15 @@ class Containers:
         """Give what is put into a container."""
         return self._puts.get(name, _NO_PUTS)
 
+    def find_written(self, container: Value) -> Written | None:
+        """Give the expression that makes a container and where it stands, where one does."""
+        origin = self._containers[container[1]].origin
+        return origin if isinstance(origin, Written) else None
+
     def find_expression(self, container: Value) -> ast.expr | None:
         """Give the expression that makes a container, where one does."""
-        origin = self._containers[container[1]].origin
-        return origin.node if isinstance(origin, Written) else None
+        written = self.find_written(container)
+        return written.node if written is not None else None
 
 
 def is_pair(name: object) -> bool:

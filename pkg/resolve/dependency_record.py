@@ -40,7 +40,7 @@ def name_piece(key: Key, top: Scope) -> Piece | None:
     if isinstance(first, Scope):
         if kind in ("field", "class field"):
             return FIELD, first.qualname, str(key[2])
-        if kind == "reaching" and first.kind in ("module", "class"):
+        if kind in ("reaching", "narrowed") and first.kind in ("module", "class"):
             return TEXT, "", ""  # the order of the text decides
         if kind in ("variable", "final", "alias") and first.kind in ("module", "class"):
             return NAME, first.qualname, str(key[2])

@@ -9,6 +9,8 @@ The parts know each other one way only; where they depend on one another they go
 |-------------------------------------|------------------|---------------|
 | "variable", "final"                 | scope, name      | bindings.py   |
 | "reaching"                          | scope, name, numbers of bindings | bindings.py |
+| "narrowed"                          | scope, name, parts: numbers with conditions | bindings.py |
+| "tested"                            | scope, span of a class in a condition | expressions.py |
 | "field", "class field", "foreign field" | class, name      | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
@@ -34,6 +36,7 @@ from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
+from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.repository_files import Files
 from pkg.resolve.resolution_context import Context
 
@@ -62,10 +65,11 @@ class Evaluator:
         )  # fmt: skip
         self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
         self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
+        narrowing = Narrowing(context, self.names, self.containers)
         self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
         self.bindings = Bindings(
             context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
-            self.decorators,
+            self.decorators, narrowing,
         )  # fmt: skip
         Results(context, items, annotations, self.expressions)
         Contents(context, self.containers, items, self.expressions, self.parameters)

@@ -76,6 +76,7 @@ class Expressions:
         self._container_calls = container_calls
         self._library_calls = library_calls
         self._dotted: dict[bytes, tuple[str, ...]] = {}
+        context.solver.add_rule("tested", self.evaluate)
 
     def forget(self) -> None:
         """Forget how dotted names are made up."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pkg.resolve.abstract_values import Values
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Binding, Scope
+from pkg.resolve.tested_names import Part, list_known, list_tests, split_whole
 from pkg.units import Code
 
 NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
@@ -37,6 +38,9 @@ class Names:
         if name[:2] == "__":
             name = scope.mangle(name)
         owner = self.find_owner(scope, name)
+        parts = self._find_tested(scope, owner, name, at) if at is not None and name in scope.module.tested else None
+        if parts:
+            return self._solver.get(("narrowed", owner, name, parts))
         if is_elsewhere(scope, owner):
             return self.derive(owner, name)
         reaching = self._find_reaching(owner, name, at) if at is not None and scope.runs_in(owner) else None
@@ -45,6 +49,31 @@ class Names:
         if not reaching and owner.kind == "class":  # Python looks into the module then
             return self.derive(owner.module.root, name)
         return self._solver.get(("reaching", owner, name, reaching))
+
+    def _find_tested(self, scope: Scope, owner: Scope, name: str, at: int) -> tuple[Part, ...]:
+        """Give the bindings of a name that may be in force at a position with what was tested of each; none untested.
+
+        Of a name that another function or the module binds the bindings count together.
+        """
+        known = list_known(scope, owner, name, at) if owner.kind != "class" else []
+        if not known:
+            return ()
+        ordered = self._order(owner, name)
+        parts: Iterable[Part]
+        if is_elsewhere(scope, owner) or not scope.runs_in(owner):
+            parts = split_whole(scope, owner, ordered, known)
+        else:
+            numbers = self._find_reaching(owner, name, at)
+            if numbers is None:
+                numbers = (*((-1,) if name in owner.parameter_names else ()), *range(len(ordered)))
+            parts = [
+                (number, list_tests(owner, ordered[number] if number >= 0 else None, at, known)) for number in numbers
+            ]  # fmt: skip
+        return tuple(parts) if any(tests for _, tests in parts) else ()
+
+    def derive_whole(self, owner: Scope, name: str) -> Values:
+        """Give whatever a name stands for, without regard to the order of its bindings in a function."""
+        return self.derive(owner, name) if owner.parent is None else self._solver.get(("variable", owner, name))
 
     def list_reaching(self, scope: Scope, name: str, at: int) -> tuple[Scope, Sequence[Binding]]:
         """Give the scope that a name belongs to where it stands, and its bindings that count there."""

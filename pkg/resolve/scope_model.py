@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from types import MappingProxyType
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -53,6 +54,26 @@ class Binding(NamedTuple):
         return self.within is not None and self.within.owner is not owner.owner
 
 
+class Condition(NamedTuple):
+    """Where it is known of names what they stand for: a region in which a condition holds or fails, or a case fits."""
+
+    code: Code
+    start: int
+    end: int
+    since: int  # what is bound from here to the end was not tested
+    test: tuple[int, int]  # the condition, or the pattern of the case
+    subject: str = ""  # of a case
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether the test holds in the region."""
+        return self.code in (Code.HOLDS, Code.FITS)
+
+    def covers(self, position: int) -> bool:
+        """Tell whether a position is in the region."""
+        return self.start <= position < self.end
+
+
 class Store(NamedTuple):
     """An assignment to an attribute or an item: the receiver's span, the key of an item, and the value."""
 
@@ -91,11 +112,14 @@ class Site:
         return self.code in _DELIVERING
 
 
+NO_CONDITIONS: Mapping[str, list[Condition]] = MappingProxyType({})  # of most scopes
+
+
 class Scope:
     """A module, class, function, lambda or comprehension: names, and the sites whose code runs in it."""
 
     __slots__ = (
-        "__dict__", "code_end", "definition", "global_names", "head", "kind", "loops", "module", "name",
+        "__dict__", "code_end", "conditions", "definition", "global_names", "head", "kind", "loops", "module", "name",
         "names", "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "top", "yields",
     )  # fmt: skip
 
@@ -120,6 +144,7 @@ class Scope:
         self.yields: list[tuple[int, int, bool]] = []  # span, and whether it delegates
         self.sites: list[Site] = []
         self.loops: list[tuple[int, int]] = []
+        self.conditions: Mapping[str, list[Condition]] = NO_CONDITIONS  # by what they test: names, dotted or not
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.module.path}:{self.qualname}>"
@@ -257,6 +282,7 @@ class ModuleScopes:
     comprehensions: dict[tuple[int, int], Scope] = field(default_factory=dict)  # by their span
     stores: dict[str, list[Store]] = field(default_factory=dict)  # by attribute
     item_stores: list[Store] = field(default_factory=list)
+    tested: set[str] = field(default_factory=set)  # names, dotted or not, that a condition anywhere is about
 
     @cached_property
     def namesakes(self) -> dict[tuple[str, str], list[Scope]]:

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pkg.model import Class, Function, Import
 from pkg.resolve.parsing import locate, locate_in_pattern, parse_expression, parse_pattern
-from pkg.resolve.scope_model import Binding, ModuleScopes, Path, Scope, Site, Store
-from pkg.units import NAME, Code, Question, read_name, unpack_facts
+from pkg.resolve.scope_model import NO_CONDITIONS, Binding, Condition, ModuleScopes, Path, Scope, Site, Store
+from pkg.units import NAME, PLACE, Code, Question, read_name, read_place, unpack_facts
 
 _NAME = re.compile(NAME + rb"\Z")
 _BETWEEN_WORDS = re.compile(rb"[\s(:\[\\]+")  # of the head of a definition
@@ -24,6 +24,10 @@ _BINDING_CODES = frozenset((
     Code.ASYNC_WITH,
 ))  # fmt: skip
 _ASKING_CODES = frozenset((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS, Code.OPERATE, Code.ASK))
+_CONDITION_CODES, _CASE_CODES = (Code.HOLDS, Code.FAILS), (Code.FITS, Code.MISSES)
+_TESTED = re.compile(
+    rb"(?<![\w.])(?:isinstance|issubclass|callable|type)\s*\([\s(]*(" + PLACE + rb")\s*(?:[,)]|:=)"
+)  # fmt: skip
 _LOOPS, _CONTEXTS = (Code.FOR, Code.ASYNC_FOR), (Code.WITH, Code.ASYNC_WITH)
 MAX_OPERAND = 500  # bytes up to which a special method is looked for: of a long sum, each operand is all before it
 
@@ -48,6 +52,7 @@ class _Walk:
         module.scopes.append(root)
         self._nonlocal: list[tuple[Scope, str, Binding]] = []
         self._looping: set[Scope] = set()  # comprehensions whose first loop was seen
+        self._patterns: dict[int, int] = {}  # of cases, where they begin and end
         self._places: dict[tuple[int, str], list[int]] = {}
         for place, definition in enumerate(module.definitions):
             self._places.setdefault((definition.span.end, definition.name), []).append(place)
@@ -77,10 +82,25 @@ class _Walk:
                 self._bind(scope, _CODES[code], a, b, c, d)
             elif code <= _COMPREHENSION:
                 self._open(scope, code, (a, b), d)
+            elif code in _CONDITION_CODES:
+                self._note_condition(scope, Condition(_CODES[code], a, b, start, (c, d)))
+            elif code in _CASE_CODES:
+                case = Condition(_CODES[code], a, b, start, (start, self._patterns[start]), read_place(self._text[c:d]))
+                self._add_condition(scope, case.subject, case)
             else:
                 self._note(scope, code, a, b, c, d)
         for scope, name, binding in self._nonlocal:  # the scopes around bind the name later, perhaps
             _find_outer(scope, name).names.setdefault(name, []).append(binding)
+
+    def _note_condition(self, scope: Scope, condition: Condition) -> None:
+        for subject in {read_place(found) for found in _TESTED.findall(self._text, *condition.test)}:
+            self._add_condition(scope, subject, condition)
+
+    def _add_condition(self, scope: Scope, subject: str, condition: Condition) -> None:
+        if scope.conditions is NO_CONDITIONS:
+            scope.conditions = {}
+        scope.conditions.setdefault(subject, []).append(condition)
+        self._module.tested.add(subject)
 
     def _open(self, scope: Scope, code: int, head: tuple[int, int], end: int) -> None:
         self._ends.append(end)
@@ -178,6 +198,7 @@ class _Walk:
         elif code == Code.ERASE:
             self._erase(scope, a, b)
         elif code == Code.MATCH:
+            self._patterns[a] = b
             self._capture(scope, a, b, Binding(Code.ASSIGN, c, d, at=a))
         elif code == _IMPORT_CODE:
             self._import(scope, a)

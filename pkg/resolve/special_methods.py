@@ -15,10 +15,10 @@ from pkg.resolve.abstract_values import (
     GETTER,
     INSTANCE,
     OBJECTS,
+    PROMISED,
     PROPERTY,
     SETTER,
     SUPER,
-    TYPED,
     UNKNOWN,
     Reason,
     Value,
@@ -173,7 +173,7 @@ def _describe_other(value: Value) -> Outcome:
 
 
 def _run(method: Value, owner: Value, rule: str = "special method") -> Target:
-    return Target(method[1], rule, LIKELY if owner[0] == TYPED else CERTAIN)
+    return Target(method[1], rule, LIKELY if owner[0] in PROMISED else CERTAIN)
 
 
 def _find_asked(name: str, count: int) -> Sequence[int]:
@@ -223,7 +223,7 @@ class Properties:
     def find(self, value: Value, name: str, role: str = GETTER) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
         owner = self._hierarchy.find(value[1], name)
-        confidence = LIKELY if value[0] == TYPED else CERTAIN
+        confidence = LIKELY if value[0] in PROMISED else CERTAIN
         for target in self._find_functions(owner, name, role, confidence):
             is_replaced = target.scope.is_abstract and value[0] != INSTANCE
             yield target._replace(confidence=POSSIBLE) if is_replaced else target

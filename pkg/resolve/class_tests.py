@@ -1,0 +1,170 @@
+"""What is left of one value where a test for one class holds, or fails (A-12).
+
+Nothing goes that may pass the test, and what nothing is known of becomes an object of the class. A test for something
+that is no class of the repository and no builtin of a fixed kind tells nothing.
+"""
+
+from __future__ import annotations
+
+from pkg.resolve.abstract_values import (
+    CLASS,
+    CLASSES,
+    CONSTANT,
+    CONTAINER,
+    EMPTY,
+    FUNCTION,
+    GENERATOR,
+    INSTANCE,
+    LIBRARY,
+    METHOD,
+    MODULE,
+    NARROWED,
+    OBJECTS,
+    SELF,
+    SUBCLASS,
+    UNKNOWN,
+    Value,
+    Values,
+)
+from pkg.resolve.hierarchy import Hierarchy
+from pkg.resolve.scope_model import Scope
+
+_CONTAINERS = ("list", "tuple", "dict", "set", "frozenset")
+_FIXED = frozenset(f"builtins.{name}" for name in (
+    "str", "bytes", "bytearray", "int", "float", "complex", "bool", *_CONTAINERS,
+))  # fmt: skip
+"""Builtins that an object of a class is no object of, unless it is derived from something outside."""
+_TYPE = "builtins.type"
+_HOLDING = frozenset(f"builtins.{name}" for name in _CONTAINERS)
+_NO_OBJECTS = (FUNCTION, METHOD, MODULE, GENERATOR, CONSTANT, CONTAINER, *CLASSES)
+_NOT_CALLED = (CONSTANT, CONTAINER, MODULE, GENERATOR)
+_ANSWERING = ("__subclasshook__",)
+_DECIDING = ("__instancecheck__", "__subclasscheck__")
+
+
+class ClassTests:
+    """Test values for classes."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self._hierarchy = hierarchy
+
+    def hold_instance(self, value: Value, tested: Value) -> Values:
+        """Give what a value is that is an object of a class or of one derived from it."""
+        if tested[0] in CLASSES:
+            return self._hold_object(value, tested[1])
+        if tested == (LIBRARY, _TYPE):
+            return _keep(value, value[0] not in _NO_OBJECTS or value[0] in CLASSES)
+        if tested[0] == LIBRARY and tested[1] in _FIXED:
+            return self._hold_builtin(value, tested[1])
+        return _keep(value)
+
+    def _hold_object(self, value: Value, scope: Scope) -> Values:
+        kind, has_base = value[0], self._hierarchy.has_base
+        if kind in OBJECTS:
+            if has_base(value[1], scope) or self._is_structural(scope):
+                return _keep(value)
+            if kind == INSTANCE:
+                return _keep(value, self._has_unknown(value[1]))
+            if has_base(scope, value[1]):
+                return frozenset({(kind, scope)})
+            return frozenset({value, (NARROWED, scope)} if kind == SELF else {(NARROWED, scope)})
+        if kind in _NO_OBJECTS:
+            return _keep(value, self._is_structural(scope) or (kind in CLASSES and self._hierarchy.is_open(scope)))
+        may_be = _may_be_object(value) or (kind == LIBRARY and self._hierarchy.is_open(scope))
+        return frozenset({(NARROWED, scope)}) if kind == UNKNOWN or may_be else EMPTY
+
+    def _hold_builtin(self, value: Value, name: str) -> Values:
+        kind = value[0]
+        if kind in OBJECTS:
+            return _keep(value, self._hierarchy.is_open(value[1]))
+        if kind == CONTAINER:
+            return _keep(value, name in _HOLDING)
+        if kind in _NO_OBJECTS:
+            return _keep(value, kind == CONSTANT)
+        return frozenset({(LIBRARY, f"{name}()")}) if kind == UNKNOWN else _keep(value)
+
+    def fail_instance(self, value: Value, tested: Value) -> Values:
+        """Give what a value is that is no object of a class, nor of one derived from it."""
+        kind = value[0]
+        if tested[0] == CLASS and kind in OBJECTS:
+            is_told = self._hierarchy.has_base(value[1], tested[1]) and not self._decides(tested[1])
+            return _keep(value, not is_told)
+        if tested == (LIBRARY, _TYPE):
+            return _keep(value, kind not in CLASSES)
+        return _keep(value, tested[0] != LIBRARY or value != (LIBRARY, f"{tested[1]}()"))
+
+    def hold_exact(self, value: Value, tested: Value) -> Values:
+        """Give what a value is whose class is this one."""
+        kind, scope = value[0], tested[1]
+        if tested[0] != CLASS:
+            return self.hold_instance(value, tested)
+        if kind == INSTANCE:
+            return _keep(value, value[1] is scope)
+        if kind in OBJECTS:
+            return frozenset({(INSTANCE, scope)}) if self._hierarchy.has_base(scope, value[1]) else EMPTY
+        if kind in CLASSES:
+            return _keep(value, self._hierarchy.is_open(scope))  # a metaclass
+        return frozenset({(INSTANCE, scope)}) if kind == UNKNOWN or _may_be_object(value) else EMPTY
+
+    def fail_exact(self, value: Value, tested: Value) -> Values:
+        """Give what a value is whose class is another."""
+        return _keep(value, tested[0] != CLASS or value != (INSTANCE, tested[1]))
+
+    def hold_derived(self, value: Value, tested: Value) -> Values:
+        """Give what a value is that is a class or one derived from it."""
+        if tested[0] not in CLASSES:
+            return _keep(value)
+        kind, scope = value[0], tested[1]
+        if kind in CLASSES:
+            if self._hierarchy.has_base(value[1], scope) or self._is_structural(scope):
+                return _keep(value)
+            return _keep(value, self._has_unknown(value[1])) if kind == CLASS else frozenset({(SUBCLASS, scope)})
+        return frozenset({(SUBCLASS, scope)}) if kind in (UNKNOWN, LIBRARY) else EMPTY
+
+    def fail_derived(self, value: Value, tested: Value) -> Values:
+        """Give what a value is that is no class derived from one, nor that itself."""
+        if tested[0] != CLASS or value[0] not in CLASSES:
+            return _keep(value)
+        return _keep(value, self._decides(tested[1]) or not self._hierarchy.has_base(value[1], tested[1]))
+
+    def hold_called(self, value: Value) -> Values:
+        """Give what a value is that can be called."""
+        is_told = value[0] in _NOT_CALLED or (value[0] == INSTANCE and not self._may_be_called(value[1]))
+        return _keep(value, not is_told)
+
+    def fail_called(self, value: Value) -> Values:
+        """Give what a value is that cannot be called."""
+        is_told = value[0] in (FUNCTION, METHOD, *CLASSES)
+        return _keep(value, not (is_told or (value[0] in OBJECTS and self._defines(value[1], "__call__"))))
+
+    def _may_be_called(self, scope: Scope) -> bool:
+        return self._defines(scope, "__call__") or self._hierarchy.is_open(scope)
+
+    def _defines(self, scope: Scope, name: str) -> bool:
+        return self._hierarchy.find(scope, name) is not None
+
+    def _decides(self, scope: Scope) -> bool:
+        """Tell whether the metaclass of a class says itself what its objects are."""
+        metaclasses = self._hierarchy.metaclasses(scope)
+        return any(self._defines(each, name) for each in metaclasses for name in _DECIDING)
+
+    def _is_structural(self, scope: Scope) -> bool:
+        """Tell whether objects of other classes may pass for a class: by what they have, or as somebody says."""
+        return (
+            self._decides(scope)
+            or any(self._defines(scope, name) for name in _ANSWERING)
+            or any(name.rpartition(".")[2] == "Protocol" for name in self._hierarchy.facts(scope).libraries)
+        )
+
+    def _has_unknown(self, scope: Scope) -> bool:
+        """Tell whether a class has a base that could not be told."""
+        return any(self._hierarchy.facts(each).has_unknown for each in self._hierarchy.order(scope))
+
+
+def _keep(value: Value, is_kept: bool = True) -> Values:
+    return frozenset({value}) if is_kept else EMPTY
+
+
+def _may_be_object(value: Value) -> bool:
+    """Tell whether something of a library may be an object of a class of the repository."""
+    return value[0] == LIBRARY and value[1].removesuffix("()") not in _FIXED

@@ -1,0 +1,260 @@
+"""Narrow values by the conditions that are known to hold or to fail where they are looked up (A-12).
+
+Conditions that tell nothing of the subject leave its values as they are. So do tests for classes that nothing in the
+text tells: what such a name stands for may turn out to be nothing at all.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from pkg.resolve.abstract_values import CONTAINER, EMPTY, Value, Values, join
+from pkg.resolve.class_tests import ClassTests
+from pkg.resolve.containers import Containers
+from pkg.resolve.name_lookup import Names
+from pkg.resolve.parsing import locate, locate_in_pattern, parse_pattern
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import Binding, Scope
+from pkg.resolve.tested_names import Applied, Known, find_conditions
+from pkg.units import Code
+
+MAX_ASSIGNED = 4  # names that stand for one another up to which a class is looked for
+_TYPE = "type"
+_SAME, _OTHER = (ast.Is, ast.Eq), (ast.IsNot, ast.NotEq)
+
+OfOne = Callable[[Value, Value], Values]
+
+
+class Place(NamedTuple):
+    """Where a condition is read: its scope, and the position from which its text was parsed."""
+
+    scope: Scope
+    at: int
+    is_pattern: bool = False
+
+
+class Narrowing:
+    """Narrow values by conditions."""
+
+    def __init__(self, context: Context, names: Names, containers: Containers) -> None:
+        self._solver = context.solver
+        self._trees = context.trees
+        self._names = names
+        self._containers = containers
+        self._tests = ClassTests(context.hierarchy)
+        self._of_classes: dict[str, tuple[OfOne, OfOne]] = {
+            "isinstance": (self._tests.hold_instance, self._tests.fail_instance),
+            "issubclass": (self._tests.hold_derived, self._tests.fail_derived),
+            _TYPE: (self._tests.hold_exact, self._tests.fail_exact),
+        }
+
+    def narrow(self, values: Values, subject: str, applied: Applied) -> Values:
+        """Give what is left of the values of a subject that passed or failed tests."""
+        for known in find_conditions(subject, applied):
+            values = self._narrow_by(values, subject, known)
+        return values
+
+    def _narrow_by(self, values: Values, subject: str, known: Known) -> Values:
+        scope, condition = known.scope, known.condition
+        if condition.code in (Code.HOLDS, Code.FAILS):
+            node = self._trees.parse(scope.module, *condition.test)
+            return self._judge(values, subject, node, condition.holds, Place(scope, condition.test[0]))
+        pattern = parse_pattern(scope.module.text[slice(*condition.test)])
+        if pattern is None or condition.subject != subject:
+            return values
+        return self._match(values, pattern, condition.holds, Place(scope, condition.test[0], is_pattern=True))
+
+    def _judge(self, values: Values, subject: str, node: ast.expr | None, holds: bool, place: Place) -> Values:
+        """Give what is left of values where a condition holds, or fails."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self._judge(values, subject, node.operand, not holds, place)
+        if isinstance(node, ast.BoolOp):
+            return self._judge_several(values, subject, node, holds, place)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            is_subject = spell(node.args[0]) == subject
+            return self._judge_call(values, node.func.id, node.args[1:], holds, place) if is_subject else values
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            return self._judge_comparison(values, subject, node, holds, place)
+        return values
+
+    def _judge_several(self, values: Values, subject: str, node: ast.BoolOp, holds: bool, place: Place) -> Values:
+        if isinstance(node.op, ast.And) == holds:
+            for part in node.values:
+                values = self._judge(values, subject, part, holds, place)
+            return values
+        found = EMPTY
+        for part in node.values:
+            found |= self._judge(values, subject, part, holds, place)
+            values = self._judge(values, subject, part, not holds, place)
+        return found
+
+    def _judge_call(
+        self, values: Values, name: str, classes: Sequence[ast.expr], holds: bool, place: Place
+    ) -> Values:  # fmt: skip
+        if name == "callable" and not classes:
+            return join(map(self._tests.hold_called if holds else self._tests.fail_called, values))
+        if name == _TYPE or name not in self._of_classes or len(classes) != 1:
+            return values
+        return self._test(values, classes[0], self._of_classes[name], holds, place)
+
+    def _judge_comparison(self, values: Values, subject: str, node: ast.Compare, holds: bool, place: Place) -> Values:
+        left, right, sign = node.left, node.comparators[0], node.ops[0]
+        if isinstance(sign, _SAME + _OTHER) and subject.isidentifier() and spell(left) == subject and _is_none(right):
+            return EMPTY if isinstance(sign, _SAME) == holds else values
+        if _reads_class(right, subject) and isinstance(sign, _SAME + _OTHER):
+            left, right = right, left
+        if not _reads_class(left, subject):
+            return values
+        if isinstance(sign, _SAME + _OTHER) and not isinstance(right, ast.Tuple):
+            return self._test(values, right, self._of_classes[_TYPE], isinstance(sign, _SAME) == holds, place)
+        if isinstance(sign, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+            classes = ast.Tuple(right.elts, ast.Load())
+            return self._test(values, classes, self._of_classes[_TYPE], isinstance(sign, ast.In) == holds, place)
+        return values
+
+    def _match(self, values: Values, pattern: ast.pattern, holds: bool, place: Place) -> Values:
+        """Give what is left of values that fit a pattern, or that do not."""
+        if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+            return self._match(values, pattern.pattern, holds, place)
+        if isinstance(pattern, ast.MatchOr):
+            if holds:
+                return join([self._match(values, part, holds, place) for part in pattern.patterns])
+            for part in pattern.patterns:
+                values = self._match(values, part, holds, place)
+            return values
+        if isinstance(pattern, ast.MatchSingleton) and pattern.value is None:
+            return EMPTY if holds else values
+        if isinstance(pattern, ast.MatchAs):  # which fits everything
+            return values if holds else EMPTY
+        if isinstance(pattern, ast.MatchClass) and (holds or not (pattern.patterns or pattern.kwd_patterns)):
+            return self._test(values, pattern.cls, self._of_classes["isinstance"], holds, place)
+        return values
+
+    def _test(
+        self, values: Values, node: ast.expr, tests: tuple[OfOne, OfOne], holds: bool, place: Place
+    ) -> Values:  # fmt: skip
+        """Test values for what an expression stands for: a class, or several."""
+        if not self._is_told(node, place.scope, place.at):
+            return values
+        return self._test_written(values, node, tests, holds, place)
+
+    def _test_written(
+        self, values: Values, node: ast.expr, tests: tuple[OfOne, OfOne], holds: bool, place: Place
+    ) -> Values:  # fmt: skip
+        parts = _list_parts(node)
+        if parts is not None:
+            return self._test_each(values, parts, tests, holds, place)
+        found = EMPTY
+        for tested in self._evaluate(node, place):
+            written = self._containers.find_written(tested) if tested[0] == CONTAINER else None
+            if written is not None and isinstance(written.node, ast.Tuple):
+                inner = Place(written.scope, written.at)
+                found |= self._test_each(values, written.node.elts, tests, holds, inner)
+            else:
+                found |= join(tests[not holds](value, tested) for value in values)
+        return found
+
+    def _test_each(
+        self, values: Values, parts: Iterable[ast.expr], tests: tuple[OfOne, OfOne], holds: bool, place: Place
+    ) -> Values:
+        """Test values for several classes: they are of one of them, or of none."""
+        if holds:
+            return join([self._test_written(values, part, tests, holds, place) for part in parts])
+        for part in parts:
+            values = self._test_written(values, part, tests, holds, place)
+        return values
+
+    def _evaluate(self, node: ast.expr, place: Place) -> Values:
+        find = locate_in_pattern if place.is_pattern else locate
+        return self._solver.get(("tested", place.scope, *find(node, place.scope.module.text, place.at)))
+
+    def _is_told(self, node: ast.expr, scope: Scope, at: int, depth: int = 0) -> bool:
+        """Tell whether the text says which classes an expression stands for; of arguments, say, it does not."""
+        parts = _list_parts(node)
+        if parts is not None:
+            return all(self._is_told(part, scope, at, depth) for part in parts)
+        if isinstance(node, ast.Call):
+            is_type = isinstance(node.func, ast.Name) and node.func.id == _TYPE and len(node.args) == 1
+            return is_type and _is_receiver(node.args[0], scope)
+        if isinstance(node, ast.Attribute) and node.attr == "__class__":
+            return _is_receiver(node.value, scope)
+        if isinstance(node, ast.Attribute):
+            root = _find_root(node)
+            return root is not None and all(_is_definition(each) for each in self._list_bindings(root, scope, at))
+        if not isinstance(node, ast.Name) or depth > MAX_ASSIGNED:
+            return False
+        if scope.owner.takes_class and _is_receiver(node, scope):
+            return True
+        owner, bindings = self._names.list_reaching(scope, node.id, at)
+        is_argument = node.id in owner.parameter_names
+        return not is_argument and all(_is_definition(each) or self._tells(each, owner, depth) for each in bindings)
+
+    def _list_bindings(self, name: ast.Name, scope: Scope, at: int) -> Sequence[Binding | None]:
+        """Give the bindings of a name, among them None for an argument."""
+        owner, bindings = self._names.list_reaching(scope, name.id, at)
+        return [*bindings, *((None,) if name.id in owner.parameter_names else ())]
+
+    def _tells(self, binding: Binding, owner: Scope, depth: int) -> bool:
+        """Tell whether an assignment says which classes a name stands for."""
+        scope = binding.within or owner
+        if binding.code != Code.ASSIGN or binding.path:
+            return False
+        node = self._trees.parse(scope.module, binding.start, binding.end)
+        return node is not None and self._is_told(node, scope, binding.start, depth + 1)
+
+
+def _list_parts(node: ast.expr) -> list[ast.expr] | None:
+    """Give the classes that are written together, without None; nothing for anything else."""
+    if isinstance(node, ast.Tuple):
+        return [part for part in node.elts if not _is_none(part)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [part for part in (node.left, node.right) if not _is_none(part)]
+    return None
+
+
+def _is_none(node: ast.expr) -> bool:
+    """Tell whether an expression is None, or the class of it."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _TYPE and node.args:
+        node = node.args[0]
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_definition(binding: Binding | None) -> bool:
+    return binding is not None and (binding.scope is not None or binding.record is not None)
+
+
+def _is_receiver(node: ast.expr, scope: Scope) -> bool:
+    return isinstance(node, ast.Name) and node.id == scope.owner.receiver
+
+
+def _find_root(node: ast.expr) -> ast.Name | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def _reads_class(node: ast.expr, subject: str) -> bool:
+    """Tell whether an expression is the class of a subject."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__class__" and spell(node.value) == subject
+    is_type = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _TYPE
+    return is_type and isinstance(node, ast.Call) and len(node.args) == 1 and spell(node.args[0]) == subject
+
+
+def spell(node: ast.expr) -> str | None:
+    """Write a name with the attributes and items behind it as conditions are known by; nothing for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.NamedExpr):
+        return spell(node.target)
+    if isinstance(node, ast.Attribute):
+        inner = spell(node.value)
+        return f"{inner}.{node.attr}" if inner is not None else None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        inner, key = spell(node.value), node.slice.value
+        if inner is None or not isinstance(key, str | int):
+            return None
+        return f'{inner}["{key}"]' if isinstance(key, str) else f"{inner}[{key}]"
+    return None

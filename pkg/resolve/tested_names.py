@@ -1,0 +1,89 @@
+"""Which conditions are known to hold or to fail where a name stands, and for which of its bindings (A-12).
+
+Who comes into the region of a condition has passed its test. What was bound before that was tested; what is bound
+inside of the region was not, unless the only way from there leads through the test again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pkg.resolve.scope_model import Binding, Condition, Scope
+
+Applied = tuple[tuple[Scope, int], ...]
+"""Conditions by the scopes that they stand in, and their numbers among those of a subject there."""
+Part = tuple[int, Applied]
+"""A binding by its number, and the conditions that its value was tested by."""
+WHOLE = -2  # in the place of a number: whatever the name stands for
+
+
+class Known(NamedTuple):
+    """A condition that is decided where something stands."""
+
+    scope: Scope
+    number: int
+    condition: Condition
+
+
+def list_known(scope: Scope, owner: Scope, subject: str, at: int) -> list[Known]:
+    """Give the conditions on a subject in whose regions a position is, of the scopes from one to that of the name."""
+    found: list[Known] = []
+    each: Scope | None = scope
+    while each is not None:
+        for number, condition in enumerate(each.conditions.get(subject, ())):
+            if condition.covers(at):
+                found.append(Known(each, number, condition))
+        if each is owner:
+            break
+        each = each.parent
+    return found
+
+
+def split_whole(scope: Scope, owner: Scope, bindings: Sequence[Binding], known: Sequence[Known]) -> list[Part]:
+    """Give the conditions that whatever a name stands for was tested by, which another scope binds.
+
+    One that stands around the function in question was tested before that is called: it counts where nothing is bound
+    later.
+    """
+    if any(binding.is_foreign(owner) for binding in bindings):
+        return []
+    counting = (
+        (each.scope, each.number) for each in known
+        if scope.runs_in(each.scope) or all(_is_before(owner, binding, each.condition.since) for binding in bindings)
+    )  # fmt: skip
+    return [(WHOLE, tuple(counting))]
+
+
+def _is_before(owner: Scope, binding: Binding, position: int) -> bool:
+    """Tell whether a binding is over before a position is reached, and does not come again."""
+    loop = owner.find_loop(position)
+    return binding.end_position <= position and not (loop is not None and loop[0] <= binding.at)
+
+
+def list_tests(owner: Scope, binding: Binding | None, at: int, known: Sequence[Known]) -> Applied:
+    """Give the conditions that the value of a binding was tested by which reaches a position; None is an argument."""
+    if binding is not None and binding.is_foreign(owner):
+        return ()
+    return tuple(
+        (each.scope, each.number) for each in known
+        if binding is None or _was_tested(owner, binding, at, each.condition)
+    )  # fmt: skip
+
+
+def _was_tested(owner: Scope, binding: Binding, at: int, condition: Condition) -> bool:
+    if not condition.since <= binding.at < condition.end:
+        return True
+    if condition.since != condition.start or binding.end_position <= at:
+        return False
+    return not any(
+        condition.start <= start <= binding.at < end and start <= at < end for start, end in owner.loops
+    )  # fmt: skip
+
+
+def find_conditions(subject: str, applied: Applied) -> Iterator[Known]:
+    """Give conditions by their numbers; of an earlier version of a file, there may be fewer."""
+    for scope, number in applied:
+        conditions = scope.conditions.get(subject, ())
+        if number < len(conditions):
+            yield Known(scope, number, conditions[number])
