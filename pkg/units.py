@@ -62,10 +62,10 @@ class Code(IntEnum):
     ASYNC_WITH = 28  # as WITH
     LOOP = 29  # the whole of a loop, (0, 0)
     ASK = 30  # what Python asks by itself for something, (which question, 0)
-    HOLDS = 31  # where a condition holds, the condition; its position is that from which a binding ends that
-    FAILS = 32  # where a condition does not hold, as HOLDS
-    FITS = 33  # where a subject fits the pattern of a case, the subject; its position is that of the pattern
-    MISSES = 34  # where a subject does not fit, as FITS
+    HOLDS = 31  # where a condition holds or a pattern fits, the condition or pattern
+    FAILS = 32  # where it does not, as HOLDS
+    STAYS = 33  # what comes after the branch of a condition or pattern (0, 0: of all others), as HOLDS
+    LEAVES = 34  # what never comes after such a branch with the values from before, as HOLDS
 
 
 class Question(IntEnum):

@@ -6,7 +6,7 @@ comes there with the value from before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -36,20 +36,28 @@ class Condition:
 def list_conditions(found: Mapping[str, list[Match]]) -> Iterator[Fact]:
     """List where the conditions of a text hold or fail that a test of a class is a part of, and where cases fit."""
     conditions: dict[int, Condition] = {}  # by the id of the whole, and of what stands on the left of `and` and `or`
-    for test, subject in _list_tests(found["call"]):
+    statements: dict[int, tuple[Node, set[bytes]]] = {}
+    for test, subject in _list_tests(found):
         for node in _list_wholes(test):
             conditions.setdefault(node.id, Condition(node)).subjects.add(subject)
     for condition in conditions.values():
         parent = condition.node.parent
         if parent is not None and parent.type in _PLACES:
             yield from _PLACES[parent.type](parent, condition)
+            statement = parent.parent if parent.type == "elif_clause" else parent
+            if statement is not None and statement.type == "if_statement":
+                statements.setdefault(statement.id, (statement, set()))[1].update(condition.subjects)
+    for statement, subjects in statements.values():
+        yield from _list_behind(statement, subjects)
     for match in found["match"]:
         yield from _list_cases(match["whole"][0])
 
 
-def _list_tests(calls: list[Match]) -> Iterator[tuple[Node, bytes]]:
+def _list_tests(found: Mapping[str, list[Match]]) -> Iterator[tuple[Node, bytes]]:
     """Give the tests of what something is, each with the text of that."""
-    for match in calls:
+    for match in found["own class"]:
+        yield match["whole"][0], match["of"][0].text or b""
+    for match in found["call"]:
         (callee,) = match["callee"]
         if callee.end_byte - callee.start_byte not in _LENGTHS:
             continue
@@ -83,11 +91,11 @@ def _is_field(parent: Node, name: str, node: Node) -> bool:
     return child is not None and child.id == node.id
 
 
-def _make_fact(code: Code, region: tuple[int, int], condition: Condition, since: int = -1) -> Iterator[Fact]:
-    """Say where a condition holds or fails; what is bound from `since` on was not tested, else from there on."""
+def _make_fact(code: Code, region: tuple[int, int], test: Node) -> Iterator[Fact]:
+    """Say where a condition holds or fails."""
     start, end = region
     if start < end:
-        yield start if since < 0 else since, code, start, end, condition.node.start_byte, condition.node.end_byte
+        yield start, code, start, end, test.start_byte, test.end_byte
 
 
 def _span(node: Node) -> tuple[int, int]:
@@ -98,15 +106,15 @@ def _list_right(parent: Node, condition: Condition) -> Iterator[Fact]:
     """List what stands on the right of `and` and `or`."""
     right, sign = parent.child_by_field_name("right"), parent.child_by_field_name("operator")
     if right is not None and sign is not None and right.id != condition.node.id:
-        yield from _make_fact(Code.HOLDS if sign.type == "and" else Code.FAILS, _span(right), condition)
+        yield from _make_fact(Code.HOLDS if sign.type == "and" else Code.FAILS, _span(right), condition.node)
 
 
 def _list_conditional(parent: Node, condition: Condition) -> Iterator[Fact]:
     """List the two sides of a conditional expression."""
     parts = [child for child in parent.named_children if child.type != "comment"]
     if len(parts) == len(("body", "condition", "other")) and parts[1].id == condition.node.id:
-        yield from _make_fact(Code.HOLDS, _span(parts[0]), condition)
-        yield from _make_fact(Code.FAILS, _span(parts[2]), condition)
+        yield from _make_fact(Code.HOLDS, _span(parts[0]), condition.node)
+        yield from _make_fact(Code.FAILS, _span(parts[2]), condition.node)
 
 
 def _list_clause(parent: Node, condition: Condition) -> Iterator[Fact]:
@@ -116,15 +124,15 @@ def _list_clause(parent: Node, condition: Condition) -> Iterator[Fact]:
         return
     body = whole.child_by_field_name("consequence" if whole.type == "case_clause" else "body")
     if body is not None:
-        yield from _make_fact(Code.HOLDS, _span(body), condition)
+        yield from _make_fact(Code.HOLDS, _span(body), condition.node)
         if body.start_byte < parent.start_byte:
-            yield from _make_fact(Code.HOLDS, (parent.end_byte, whole.end_byte), condition)
+            yield from _make_fact(Code.HOLDS, (parent.end_byte, whole.end_byte), condition.node)
 
 
 def _list_asserted(parent: Node, condition: Condition) -> Iterator[Fact]:
     """List what follows an assertion in its block."""
     if parent.named_child(0) == condition.node:
-        yield from _make_fact(Code.HOLDS, _find_rest(parent), condition)
+        yield from _make_fact(Code.HOLDS, _find_rest(parent), condition.node)
 
 
 def _find_rest(statement: Node) -> tuple[int, int]:
@@ -138,11 +146,11 @@ def _list_looped(parent: Node, condition: Condition) -> Iterator[Fact]:
     body, other = parent.child_by_field_name("body"), parent.child_by_field_name("alternative")
     if body is None or not _is_field(parent, "condition", condition.node):
         return
-    yield from _make_fact(Code.HOLDS, _span(body), condition)
+    yield from _make_fact(Code.HOLDS, _span(body), condition.node)
     if other is not None:
-        yield from _make_fact(Code.FAILS, _span(other), condition)
+        yield from _make_fact(Code.FAILS, _span(other), condition.node)
     if not _breaks(body):
-        yield from _make_fact(Code.FAILS, _find_rest(parent), condition)
+        yield from _make_fact(Code.FAILS, _find_rest(parent), condition.node)
 
 
 def _breaks(node: Node) -> bool:
@@ -153,23 +161,41 @@ def _breaks(node: Node) -> bool:
 
 
 def _list_branches(parent: Node, condition: Condition) -> Iterator[Fact]:
-    """List the branches of an if statement, and what follows it."""
+    """List the branches of an if statement."""
     statement = parent.parent if parent.type == "elif_clause" else parent
     if statement is None or not _is_field(parent, "condition", condition.node):
         return
-    clauses = [statement, *statement.children_by_field_name("alternative")]
-    place = next(i for i, clause in enumerate(clauses) if clause.id == parent.id)
-    bodies = [clause.child_by_field_name("body" if clause.type == "else_clause" else "consequence") for clause in clauses]
-    body = bodies[place]
+    body = parent.child_by_field_name("consequence")
     if body is not None:
-        yield from _make_fact(Code.HOLDS, _span(body), condition)
-    if place + 1 < len(clauses):
-        yield from _make_fact(Code.FAILS, (clauses[place + 1].start_byte, statement.end_byte), condition)
-    ends = [each is not None and (_leaves(each) or _binds(each, condition.subjects)) for each in bodies]
-    if all(ends[: place + 1]):
-        yield from _make_fact(Code.FAILS, _find_rest(statement), condition, condition.node.end_byte)
-    elif clauses[-1].type == "else_clause" and all(ends[:place] + ends[place + 1 :]):
-        yield from _make_fact(Code.HOLDS, _find_rest(statement), condition, condition.node.end_byte)
+        yield from _make_fact(Code.HOLDS, _span(body), condition.node)
+    others = [each for each in statement.children_by_field_name("alternative") if each.start_byte >= parent.end_byte]
+    others = others if parent is not statement else statement.children_by_field_name("alternative")
+    if others:
+        yield from _make_fact(Code.FAILS, (others[0].start_byte, statement.end_byte), condition.node)
+
+
+def _list_behind(statement: Node, subjects: set[bytes]) -> Iterator[Fact]:
+    """List the branches of an if statement for what follows it: who comes there has gone through one of them."""
+    clauses = [statement, *statement.children_by_field_name("alternative")]
+    bodies = [each.child_by_field_name("consequence") or each.child_by_field_name("body") for each in clauses]
+    tests = [each.child_by_field_name("condition") for each in clauses]
+    yield from _make_chain(_find_rest(statement), list(zip(tests, bodies, strict=True)), subjects)
+
+
+def _make_chain(
+    region: tuple[int, int], branches: Sequence[tuple[Node | None, Node | None]], subjects: set[bytes]
+) -> Iterator[Fact]:  # fmt: skip
+    """Say of what follows branches which of them lead there with the values from before; what they bind was not tested.
+
+    The last branch of an if statement may have no condition.
+    """
+    ends = [body is not None and (_leaves(body) or _binds(body, subjects)) for _, body in branches]
+    first = branches[0][0]
+    if first is None or not any(ends) or region[0] >= region[1]:
+        return
+    for (test, _), is_end in zip(branches, ends, strict=True):
+        span = _span(test) if test is not None else (0, 0)
+        yield first.end_byte, Code.LEAVES if is_end else Code.STAYS, *region, *span
 
 
 def _leaves(block: Node) -> bool:
@@ -209,20 +235,17 @@ def _list_cases(statement: Node) -> Iterator[Fact]:
     subjects, body = statement.children_by_field_name("subject"), statement.child_by_field_name("body")
     if body is None or len(subjects) != 1 or subjects[0].type not in ("identifier", "attribute"):
         return
-    subject, end, is_left = _span(subjects[0]), statement.end_byte, True
-    rest = _find_rest(statement)
+    branches: list[tuple[Node | None, Node | None]] = []
     for case in body.named_children:
         patterns = [child for child in case.named_children if child.type == "case_pattern"]
-        inner = case.child_by_field_name("consequence")
-        if not patterns or inner is None:
-            continue
-        start, guard = patterns[0].start_byte, case.child_by_field_name("guard")
-        yield start, Code.FITS, guard.start_byte if guard is not None else inner.start_byte, case.end_byte, *subject
-        is_left = is_left and guard is None and _leaves(inner)
-        if guard is None and case.end_byte < end:
-            yield start, Code.MISSES, case.end_byte, end, *subject
-        if is_left and rest[0] < rest[1]:
-            yield start, Code.MISSES, *rest, *subject
+        inner, guard = case.child_by_field_name("consequence"), case.child_by_field_name("guard")
+        if len(patterns) != 1 or inner is None:
+            return
+        yield from _make_fact(Code.HOLDS, ((guard or inner).start_byte, case.end_byte), patterns[0])
+        if guard is None:
+            yield from _make_fact(Code.FAILS, (case.end_byte, statement.end_byte), patterns[0])
+        branches.append((patterns[0], inner if guard is None else None))
+    yield from _make_chain(_find_rest(statement), branches, {subjects[0].text or b""}) if branches else ()
 
 
 _PLACES = {

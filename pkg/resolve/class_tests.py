@@ -76,7 +76,7 @@ class ClassTests:
     def _hold_builtin(self, value: Value, name: str) -> Values:
         kind = value[0]
         if kind in OBJECTS:
-            return _keep(value, self._hierarchy.is_open(value[1]))
+            return _keep(value, self._may_be_builtin(value[1], name))
         if kind == CONTAINER:
             return _keep(value, name in _HOLDING)
         if kind in _NO_OBJECTS:
@@ -91,7 +91,10 @@ class ClassTests:
             return _keep(value, not is_told)
         if tested == (LIBRARY, _TYPE):
             return _keep(value, kind not in CLASSES)
-        return _keep(value, tested[0] != LIBRARY or value != (LIBRARY, f"{tested[1]}()"))
+        if tested[0] != LIBRARY:
+            return _keep(value)
+        is_told = tested[1] in self._list_outer(value[1]) if kind in OBJECTS else value == (LIBRARY, f"{tested[1]}()")
+        return _keep(value, not is_told)
 
     def hold_exact(self, value: Value, tested: Value) -> Values:
         """Give what a value is whose class is this one."""
@@ -138,7 +141,17 @@ class ClassTests:
         return _keep(value, not (is_told or (value[0] in OBJECTS and self._defines(value[1], "__call__"))))
 
     def _may_be_called(self, scope: Scope) -> bool:
-        return self._defines(scope, "__call__") or self._hierarchy.is_open(scope)
+        is_known = not self._has_unknown(scope) and self._list_outer(scope) <= _FIXED
+        return self._defines(scope, "__call__") or not is_known
+
+    def _may_be_builtin(self, scope: Scope, name: str) -> bool:
+        """Tell whether objects of a class may be some of a builtin: it has no base outside, or only other builtins."""
+        outer = self._list_outer(scope)
+        return self._has_unknown(scope) or name in outer or not outer <= _FIXED
+
+    def _list_outer(self, scope: Scope) -> set[str]:
+        """Give the bases of a class outside of the repository."""
+        return {name for each in self._hierarchy.order(scope) for name in self._hierarchy.facts(each).libraries}
 
     def _defines(self, scope: Scope, name: str) -> bool:
         return self._hierarchy.find(scope, name) is not None

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from pkg.resolve.abstract_values import Values
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import Binding, Scope
+from pkg.resolve.scope_model import DEFINITION, IMPORT, Binding, Scope
 from pkg.resolve.tested_names import Part, list_known, list_tests, split_whole
 from pkg.units import Code
 
 NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
 """Decorators under which a definition gives its name no value."""
 
+_STATEMENTS = frozenset((Code.ASSIGN, Code.AUGMENT, Code.ERASE, DEFINITION, IMPORT))
+"""Kinds of bindings that are statements of their own."""
 
 Reaching = tuple[int, ...]
 """Bindings of a name by their numbers in the order of the text."""
@@ -98,16 +100,17 @@ class Names:
         if not count or (count == 1 and not is_class and name not in owner.parameter_names):
             return None
         ordered = self._order(owner, name)
-        loop = owner.find_loop(at)
         found = [-1] if name in owner.parameter_names else []
+        last: Binding | None = None  # that every way to the position leads through
         for number, binding in enumerate(ordered):
             if binding.is_foreign(owner):
                 found.append(number)
             elif binding.end_position <= at:
-                if stands_alone(owner, binding):
+                if is_passed(owner, binding, at):
                     found = [each for each in found if each >= 0 and _lasts(owner, ordered[each])]
+                    last = binding
                 found.append(number)
-            elif loop is not None and loop[0] <= binding.at < loop[1]:
+            elif comes_again(owner, binding.at, at, last.at if last is not None else -1):
                 found.append(number)
         if owner.kind == "function" and len(found) in (0, len(ordered) + (name in owner.parameter_names)):
             return None
@@ -149,6 +152,23 @@ class Names:
         return found
 
 
+def is_passed(scope: Scope, binding: Binding, at: int) -> bool:
+    """Tell whether whoever comes from a binding to a position behind it has gone through it: it stands in no branch.
+
+    Or the position stands in the same branch.
+    """
+    if stands_alone(scope, binding):
+        return True
+    return binding.code in _STATEMENTS and _gives_value(binding) and at < scope.module.find_block_end(binding.at)
+
+
+def comes_again(scope: Scope, position: int, at: int, last: int) -> bool:
+    """Tell whether a loop leads from a position back to one before it, other than through a third that is passed."""
+    return any(
+        start <= at < end and start <= position < end and not start <= last < end for start, end in scope.loops
+    )  # fmt: skip
+
+
 def _lasts(owner: Scope, binding: Binding) -> bool:
     """Tell whether a binding counts though others follow: a declared type, and what another function may bind."""
     return binding.code == Code.ANNOTATE or binding.is_foreign(owner)
@@ -176,7 +196,11 @@ def stands_alone(scope: Scope, binding: Binding) -> bool:
     """Tell whether a binding stands in no branch: at the margin of its module, class or function."""
     if binding.code == Code.ANNOTATE:
         return False
-    if binding.scope is not None and not NAMELESS.isdisjoint(binding.scope.decorator_names):
+    if not _gives_value(binding):
         return False
     text = scope.module.text
     return text.rfind(b"\n", 0, binding.at) + 1 + scope.margin >= binding.at
+
+
+def _gives_value(binding: Binding) -> bool:
+    return binding.scope is None or NAMELESS.isdisjoint(binding.scope.decorator_names)

@@ -16,7 +16,7 @@ from pkg.resolve.containers import Containers
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.parsing import locate, locate_in_pattern, parse_pattern
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import Binding, Scope
+from pkg.resolve.scope_model import Binding, Scope, Step
 from pkg.resolve.tested_names import Applied, Known, find_conditions
 from pkg.units import Code
 
@@ -57,14 +57,25 @@ class Narrowing:
         return values
 
     def _narrow_by(self, values: Values, subject: str, known: Known) -> Values:
-        scope, condition = known.scope, known.condition
-        if condition.code in (Code.HOLDS, Code.FAILS):
-            node = self._trees.parse(scope.module, *condition.test)
-            return self._judge(values, subject, node, condition.holds, Place(scope, condition.test[0]))
-        pattern = parse_pattern(scope.module.text[slice(*condition.test)])
-        if pattern is None or condition.subject != subject:
+        """Give what is left of values that went through the steps of a condition, and into its region."""
+        found = EMPTY
+        for step in known.condition.steps:
+            if step.stays:
+                found |= self._take(values, subject, known.scope, step, holds=True)
+            values = self._take(values, subject, known.scope, step, holds=False)
+        return found | values if known.condition.is_open else found
+
+    def _take(self, values: Values, subject: str, scope: Scope, step: Step, *, holds: bool) -> Values:
+        """Give what is left of values that passed one step, or did not."""
+        if not values:
             return values
-        return self._match(values, pattern, condition.holds, Place(scope, condition.test[0], is_pattern=True))
+        if not step.subject:
+            node = self._trees.parse(scope.module, step.start, step.end)
+            return self._judge(values, subject, node, holds, Place(scope, step.start))
+        pattern = parse_pattern(scope.module.text[step.start : step.end])
+        if pattern is None or step.subject != subject:
+            return values
+        return self._match(values, pattern, holds, Place(scope, step.start, is_pattern=True))
 
     def _judge(self, values: Values, subject: str, node: ast.expr | None, holds: bool, place: Place) -> Values:
         """Give what is left of values where a condition holds, or fails."""

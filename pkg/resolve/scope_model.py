@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from pkg.model import Class, Function, Import
 from pkg.resolve.signatures import Parameter, Signature, parse_signature
 from pkg.units import Code, read_name
 
+DEFINITION, IMPORT = "definition", "import"  # codes of bindings that are no facts
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
@@ -54,20 +55,24 @@ class Binding(NamedTuple):
         return self.within is not None and self.within.owner is not owner.owner
 
 
-class Condition(NamedTuple):
-    """Where it is known of names what they stand for: a region in which a condition holds or fails, or a case fits."""
+class Step(NamedTuple):
+    """One test among those that are made one after the other: a condition, or the pattern of a case."""
 
-    code: Code
+    start: int
+    end: int
+    stays: bool  # whether who passes it comes into the region
+    subject: str = ""  # of a pattern
+
+
+@dataclass(slots=True, eq=False)
+class Condition:
+    """A region of which it is known what who comes there was tested by."""
+
     start: int
     end: int
     since: int  # what is bound from here to the end was not tested
-    test: tuple[int, int]  # the condition, or the pattern of the case
-    subject: str = ""  # of a case
-
-    @property
-    def holds(self) -> bool:
-        """Tell whether the test holds in the region."""
-        return self.code in (Code.HOLDS, Code.FITS)
+    steps: list[Step]
+    is_open: bool  # whether who passes none of the tests comes into the region
 
     def covers(self, position: int) -> bool:
         """Tell whether a position is in the region."""
@@ -282,6 +287,7 @@ class ModuleScopes:
     comprehensions: dict[tuple[int, int], Scope] = field(default_factory=dict)  # by their span
     stores: dict[str, list[Store]] = field(default_factory=dict)  # by attribute
     item_stores: list[Store] = field(default_factory=list)
+    _block_ends: dict[int, int] = field(default_factory=dict)
     tested: set[str] = field(default_factory=set)  # names, dotted or not, that a condition anywhere is about
 
     @cached_property
@@ -302,6 +308,21 @@ class ModuleScopes:
             if counts[name]:
                 found[scope] = counts[name]
             counts[name] += 1
+        return found
+
+    def find_block_end(self, position: int) -> int:
+        """Find where the block ends in which a statement stands; -1 where that does not begin its line.
+
+        The first line counts that stands further to the left, though it may be a part of a text or in brackets.
+        """
+        found = self._block_ends.get(position)
+        if found is None:
+            line = self.text.rfind(b"\n", 0, position) + 1
+            found = -1
+            if not self.text[line:position].strip():
+                match = _match_left_of(position - line).search(self.text, position)
+                found = match.start() if match is not None else len(self.text)
+            self._block_ends[position] = found
         return found
 
     def count_before(self, scope: Scope) -> int:
@@ -371,6 +392,12 @@ class ModuleScopes:
             self.__dict__.pop(name, None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()
+
+
+@lru_cache(maxsize=100)
+def _match_left_of(column: int) -> re.Pattern[bytes]:
+    """Match the end of a line before one that begins left of a column."""
+    return re.compile(rb"\n[ \t]{0,%d}[^\s#]" % (column - 1)) if column else re.compile(rb"\Z")
 
 
 def refer_to(scope: Scope) -> Reference:

@@ -9,12 +9,23 @@ from typing import TypeVar
 
 from pkg.model import Class, Function, Import
 from pkg.resolve.parsing import locate, locate_in_pattern, parse_expression, parse_pattern
-from pkg.resolve.scope_model import NO_CONDITIONS, Binding, Condition, ModuleScopes, Path, Scope, Site, Store
+from pkg.resolve.scope_model import (
+    DEFINITION,
+    IMPORT,
+    NO_CONDITIONS,
+    Binding,
+    Condition,
+    ModuleScopes,
+    Path,
+    Scope,
+    Site,
+    Step,
+    Store,
+)
 from pkg.units import NAME, PLACE, Code, Question, read_name, read_place, unpack_facts
 
 _NAME = re.compile(NAME + rb"\Z")
 _BETWEEN_WORDS = re.compile(rb"[\s(:\[\\]+")  # of the head of a definition
-_DEFINITION, _IMPORT = "definition", "import"
 _IMPORT_CODE = 99  # of imports among facts
 _CODES = dict(enumerate(Code))
 _CALL, _READ, _COMPREHENSION = (int(each) for each in (Code.CALL, Code.READ, Code.COMPREHENSION))
@@ -24,10 +35,11 @@ _BINDING_CODES = frozenset((
     Code.ASYNC_WITH,
 ))  # fmt: skip
 _ASKING_CODES = frozenset((Code.ITEM, Code.PUT, Code.DELETE, Code.CONTAINS, Code.OPERATE, Code.ASK))
-_CONDITION_CODES, _CASE_CODES = (Code.HOLDS, Code.FAILS), (Code.FITS, Code.MISSES)
+_CONDITION_CODES = (Code.HOLDS, Code.FAILS, Code.STAYS, Code.LEAVES)
 _TESTED = re.compile(
     rb"(?<![\w.])(?:isinstance|issubclass|callable|type)\s*\([\s(]*(" + PLACE + rb")\s*(?:[,)]|:=)"
-)  # fmt: skip
+    rb"|(?<![\w.])(" + PLACE + rb")\s*\.\s*__class__\b"
+)
 _LOOPS, _CONTEXTS = (Code.FOR, Code.ASYNC_FOR), (Code.WITH, Code.ASYNC_WITH)
 MAX_OPERAND = 500  # bytes up to which a special method is looked for: of a long sum, each operand is all before it
 
@@ -52,7 +64,8 @@ class _Walk:
         module.scopes.append(root)
         self._nonlocal: list[tuple[Scope, str, Binding]] = []
         self._looping: set[Scope] = set()  # comprehensions whose first loop was seen
-        self._patterns: dict[int, int] = {}  # of cases, where they begin and end
+        self._patterns: dict[int, str] = {}  # of cases, where they begin, and what is matched if that is a name
+        self._chain = Condition(0, 0, 0, [], is_open=True)  # of the last if statement or match
         self._places: dict[tuple[int, str], list[int]] = {}
         for place, definition in enumerate(module.definitions):
             self._places.setdefault((definition.span.end, definition.name), []).append(place)
@@ -65,6 +78,7 @@ class _Walk:
                 (record.span.start, _IMPORT_CODE, place, 0, 0, 0) for place, record in enumerate(self._module.imports)
             ]
             events.sort()
+        conditions: list[tuple[Scope, int, int, int, int, int, int]] = []
         stack, ends, call, read = self._stack, self._ends, Code.CALL, Code.READ
         for start, code, a, b, c, d in events:
             while start >= ends[-1]:
@@ -83,23 +97,37 @@ class _Walk:
             elif code <= _COMPREHENSION:
                 self._open(scope, code, (a, b), d)
             elif code in _CONDITION_CODES:
-                self._note_condition(scope, Condition(_CODES[code], a, b, start, (c, d)))
-            elif code in _CASE_CODES:
-                case = Condition(_CODES[code], a, b, start, (start, self._patterns[start]), read_place(self._text[c:d]))
-                self._add_condition(scope, case.subject, case)
+                conditions.append((scope, code, start, a, b, c, d))
             else:
                 self._note(scope, code, a, b, c, d)
+        for condition in conditions:  # when all patterns are known
+            self._note_condition(*condition)
         for scope, name, binding in self._nonlocal:  # the scopes around bind the name later, perhaps
             _find_outer(scope, name).names.setdefault(name, []).append(binding)
 
-    def _note_condition(self, scope: Scope, condition: Condition) -> None:
-        for subject in {read_place(found) for found in _TESTED.findall(self._text, *condition.test)}:
+    def _note_condition(self, scope: Scope, code: int, since: int, a: int, b: int, c: int, d: int) -> None:
+        """Note what is known in a region; what follows an if statement or a match is told by several facts."""
+        step = Step(c, d, code in (Code.HOLDS, Code.STAYS), self._patterns.get(c, ""))
+        if code in (Code.HOLDS, Code.FAILS):
+            condition = Condition(a, b, since, [step], code == Code.FAILS)
+        else:
+            condition = self._chain
+            if (condition.start, condition.end) != (a, b):
+                condition = self._chain = Condition(a, b, since, [], is_open=True)
+            if d:
+                condition.steps = sorted([*condition.steps, step])
+            else:  # all that passed none of the tests
+                condition.is_open = step.stays
+        subjects = {step.subject} if step.subject else set(_list_tested(self._text, c, d))
+        for subject in subjects:
             self._add_condition(scope, subject, condition)
 
     def _add_condition(self, scope: Scope, subject: str, condition: Condition) -> None:
         if scope.conditions is NO_CONDITIONS:
             scope.conditions = {}
-        scope.conditions.setdefault(subject, []).append(condition)
+        conditions = scope.conditions.setdefault(subject, [])
+        if condition not in conditions[-1:]:
+            conditions.append(condition)
         self._module.tested.add(subject)
 
     def _open(self, scope: Scope, code: int, head: tuple[int, int], end: int) -> None:
@@ -130,7 +158,7 @@ class _Walk:
             inner.definition = places.pop(0)
             inner.qualname = self._module.definitions[inner.definition].qualname
         start = self._module.definitions[inner.definition].span.start if inner.definition >= 0 else head[0]
-        self._bind_name(scope, name, Binding(_DEFINITION, scope=inner, at=start))
+        self._bind_name(scope, name, Binding(DEFINITION, scope=inner, at=start))
         return inner
 
     def _bind(self, scope: Scope, code: Code, a: int, b: int, c: int, d: int) -> None:
@@ -198,7 +226,7 @@ class _Walk:
         elif code == Code.ERASE:
             self._erase(scope, a, b)
         elif code == Code.MATCH:
-            self._patterns[a] = b
+            self._patterns[a] = read_place(self._text[c:d])
             self._capture(scope, a, b, Binding(Code.ASSIGN, c, d, at=a))
         elif code == _IMPORT_CODE:
             self._import(scope, a)
@@ -228,7 +256,7 @@ class _Walk:
         if record.name == "*":
             scope.stars.append(record)
             return
-        self._bind_name(scope, record.bound_name, Binding(_IMPORT, record=record, place=place, at=record.span.start))
+        self._bind_name(scope, record.bound_name, Binding(IMPORT, record=record, place=place, at=record.span.start))
 
     def _bind_name(self, scope: Scope, name: str, binding: Binding) -> None:
         name = scope.mangle(name)
@@ -241,6 +269,11 @@ class _Walk:
             self._module.root.names.setdefault(name, []).append(binding)
         else:
             self._nonlocal.append((scope, name, binding))
+
+
+def _list_tested(text: bytes, start: int, end: int) -> Iterator[str]:
+    """Give what the tests of a condition are about."""
+    return (read_place(found[1] or found[2]) for found in _TESTED.finditer(text, start, end))
 
 
 def _find_outer(scope: Scope, name: str) -> Scope:
