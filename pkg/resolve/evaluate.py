@@ -65,11 +65,11 @@ class Evaluator:
         )  # fmt: skip
         self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
         self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
-        narrowing = Narrowing(context, self.names, self.containers)
+        self._narrowing = Narrowing(context, self.names, self.containers)
         self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
         self.bindings = Bindings(
             context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
-            self.decorators, narrowing,
+            self.decorators, self._narrowing,
         )  # fmt: skip
         Results(context, items, annotations, self.expressions)
         Contents(context, self.containers, items, self.expressions, self.parameters)
@@ -81,6 +81,7 @@ class Evaluator:
         self.context.dataflow.forget()
         self.containers.forget()
         self.parameters.forget()
+        self._narrowing.forget()
 
     def clear_caches(self) -> None:
         """Let go of what would be found again: once all is computed, its memory is wanted for the links."""

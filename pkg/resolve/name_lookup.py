@@ -106,7 +106,7 @@ class Names:
             if binding.is_foreign(owner):
                 found.append(number)
             elif binding.end_position <= at:
-                if is_passed(owner, binding, at):
+                if (found or owner.loops) and is_passed(owner, binding, at):
                     found = [each for each in found if each >= 0 and _lasts(owner, ordered[each])]
                     last = binding
                 found.append(number)

@@ -10,13 +10,14 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from pkg.resolve.abstract_values import CONTAINER, EMPTY, Value, Values, join
+from pkg.resolve.abstract_values import CONTAINER, EMPTY, Reason, Value, Values, join, unknown
 from pkg.resolve.class_tests import ClassTests
 from pkg.resolve.containers import Containers
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.parsing import locate, locate_in_pattern, parse_pattern
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Binding, Scope, Step
+from pkg.resolve.solver import Key
 from pkg.resolve.tested_names import Applied, Known, find_conditions
 from pkg.units import Code
 
@@ -43,12 +44,17 @@ class Narrowing:
         self._trees = context.trees
         self._names = names
         self._containers = containers
+        self._told: dict[Key, bool] = {}  # by the classes in conditions, whether the text tells them
         self._tests = ClassTests(context.hierarchy)
         self._of_classes: dict[str, tuple[OfOne, OfOne]] = {
             "isinstance": (self._tests.hold_instance, self._tests.fail_instance),
             "issubclass": (self._tests.hold_derived, self._tests.fail_derived),
             _TYPE: (self._tests.hold_exact, self._tests.fail_exact),
         }
+
+    def forget(self) -> None:
+        """Forget which classes are told: there may be more names now."""
+        self._told.clear()
 
     def narrow(self, values: Values, subject: str, applied: Applied) -> Values:
         """Give what is left of the values of a subject that passed or failed tests."""
@@ -147,13 +153,6 @@ class Narrowing:
         self, values: Values, node: ast.expr, tests: tuple[OfOne, OfOne], holds: bool, place: Place
     ) -> Values:  # fmt: skip
         """Test values for what an expression stands for: a class, or several."""
-        if not self._is_told(node, place.scope, place.at):
-            return values
-        return self._test_written(values, node, tests, holds, place)
-
-    def _test_written(
-        self, values: Values, node: ast.expr, tests: tuple[OfOne, OfOne], holds: bool, place: Place
-    ) -> Values:  # fmt: skip
         parts = _list_parts(node)
         if parts is not None:
             return self._test_each(values, parts, tests, holds, place)
@@ -172,14 +171,19 @@ class Narrowing:
     ) -> Values:
         """Test values for several classes: they are of one of them, or of none."""
         if holds:
-            return join([self._test_written(values, part, tests, holds, place) for part in parts])
+            return join([self._test(values, part, tests, holds, place) for part in parts])
         for part in parts:
-            values = self._test_written(values, part, tests, holds, place)
+            values = self._test(values, part, tests, holds, place)
         return values
 
     def _evaluate(self, node: ast.expr, place: Place) -> Values:
+        """Give the classes that an expression stands for; something unknown where the text does not tell."""
         find = locate_in_pattern if place.is_pattern else locate
-        return self._solver.get(("tested", place.scope, *find(node, place.scope.module.text, place.at)))
+        key = "tested", place.scope, *find(node, place.scope.module.text, place.at)
+        is_told = self._told.get(key)
+        if is_told is None:
+            is_told = self._told[key] = self._is_told(node, place.scope, place.at)
+        return self._solver.get(key) if is_told else unknown(Reason.EXPRESSION)
 
     def _is_told(self, node: ast.expr, scope: Scope, at: int, depth: int = 0) -> bool:
         """Tell whether the text says which classes an expression stands for; of arguments, say, it does not."""
