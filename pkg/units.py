@@ -112,6 +112,8 @@ def read_name(name: bytes) -> str:
 PLACE = DOTTED_NAME + rb"(?:\s*(?:\.\s*" + NAME + rb"|\[\s*(?:\d+|'\w*'|\"\w*\")\s*\]))*"
 """A name with what it is followed by: attributes, and items under keys that are written out."""
 
+IS_PLACE = re.compile(PLACE + rb"\Z")
+
 
 def read_place(place: bytes) -> str:
     """Give such a place as it is compared: without spaces, and with one kind of quotes."""

@@ -130,7 +130,7 @@ class Attributes:
         if fields:
             found |= join(self._bind_field(self._solver.get(("field", each, name)), value) for each in fields)
         if owner is not None or fields:
-            return found
+            return found | self._derive_besides(scope, name)
         return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
 
     def _bind_field(self, values: Values, receiver: Value) -> Values:
@@ -179,6 +179,12 @@ class Attributes:
         if count > MAX_STORES:
             return unknown(Reason.MANY)
         return self._solver.get(("foreign field", scope, name)) if count else EMPTY
+
+    def _derive_besides(self, scope: Scope, name: str) -> Values:
+        """Give what code elsewhere assigns to an attribute that a class defines: what is told to be something."""
+        if not self._fields.count_foreign(name):
+            return EMPTY
+        return frozenset(value for value in self._derive_foreign(scope, name) if value[0] not in (LIBRARY, UNKNOWN))
 
     def _derive_of_derived(self, value: Value, name: str) -> Values:
         """Give an attribute that a class lacks, and classes derived from it have: a value may be of one of those."""

@@ -36,6 +36,7 @@ from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
 from pkg.resolve.narrowing import Narrowing
+from pkg.resolve.place_flow import list_stores
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import (
     CLASS_METHOD,
@@ -180,6 +181,7 @@ class Bindings:
         context.solver.add_rule("variable", self._derive_variable)
         context.solver.add_rule("reaching", self._derive_reaching)
         context.solver.add_rule("narrowed", self._derive_narrowed)
+        context.solver.add_rule("stored", self._derive_stored)
         context.solver.add_rule("final", self._derive_final)
         context.solver.add_rule("field", self._derive_field)
         context.solver.add_rule("class field", self._derive_class_field)
@@ -206,6 +208,12 @@ class Bindings:
                 values = self._derive_reaching(scope, name, (number,))
             found |= self._narrowing.narrow(values, name, tests)
         return frozenset(found)
+
+    def _derive_stored(self, runner: Scope, place: str, numbers: Reaching) -> Values:
+        """Give what some of the assignments store at a place; of an earlier version, there may be fewer."""
+        stores = list_stores(runner, place)
+        chosen = (stores[number] for number in numbers if number < len(stores))
+        return EMPTY.union(*(self.derive(store.scope, store.binding) for store in chosen))
 
     def _derive_final(self, scope: Scope, name: str) -> Values:
         """Give what a name stands for when the code of its module or class has run; a star import may bring it last."""

@@ -10,6 +10,7 @@ The parts know each other one way only; where they depend on one another they go
 | "variable", "final"                 | scope, name      | bindings.py   |
 | "reaching"                          | scope, name, numbers of bindings | bindings.py |
 | "narrowed"                          | scope, name, parts: numbers with conditions | bindings.py |
+| "stored"                            | scope, place, numbers of assignments | bindings.py |
 | "tested"                            | scope, span of a class in a condition | expressions.py |
 | "field", "class field", "foreign field" | class, name      | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
@@ -37,6 +38,7 @@ from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.narrowing import Narrowing
+from pkg.resolve.place_flow import PlaceFlow
 from pkg.resolve.repository_files import Files
 from pkg.resolve.resolution_context import Context
 
@@ -59,13 +61,14 @@ class Evaluator:
         annotations = Annotations(context, self.names, self.attributes, self.containers)
         self.container_calls = ContainerCalls(self.containers, items)
         library_calls = LibraryCalls(context, self.methods, self.attributes, self.containers, items, annotations)
+        self._narrowing = Narrowing(context, self.names, self.containers)
+        flow = PlaceFlow(context, self.names, self._narrowing)
         self.expressions = Expressions(
             context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
-            library_calls,
+            library_calls, flow,
         )  # fmt: skip
         self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
         self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
-        self._narrowing = Narrowing(context, self.names, self.containers)
         self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
         self.bindings = Bindings(
             context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,

@@ -31,7 +31,9 @@ from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.operators import Operators
+from pkg.resolve.narrowing import spell
 from pkg.resolve.parsing import locate, parse_expression
+from pkg.resolve.place_flow import PlaceFlow
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import OPERATIONS, PARSED, UNARY
@@ -64,6 +66,7 @@ class Expressions:
         items: Items,
         container_calls: ContainerCalls,
         library_calls: LibraryCalls,
+        flow: PlaceFlow,
     ) -> None:
         self._operators = Operators(methods)
         self._solver = context.solver
@@ -75,6 +78,7 @@ class Expressions:
         self._items = items
         self._container_calls = container_calls
         self._library_calls = library_calls
+        self.flow = flow
         self._dotted: dict[bytes, tuple[str, ...]] = {}
         context.solver.add_rule("tested", self.evaluate)
 
@@ -129,9 +133,15 @@ class Expressions:
             return unknown(Reason.EXPRESSION)
         first = parts[0]
         values = _CONSTANTS[first] if first in _CONSTANTS else self._names.look_up(scope, first, at)
-        for name in parts[1:]:
+        for number, name in enumerate(parts[1:], 2):
             values = self._attributes.derive_all(values, scope.mangle(name) if name[:2] == "__" else name)
+            if at is not None and self.is_told(scope, name):
+                values = self.flow.refine(scope, ".".join(parts[:number]), at, values)
         return values
+
+    def is_told(self, scope: Scope, name: str) -> bool:
+        """Tell whether more may be known of an attribute where it stands than what it is anywhere."""
+        return name in scope.module.stores or name in scope.module.tested_attributes
 
     def give(self, site: Site) -> Arguments:
         """Give the arguments of a call site."""
@@ -168,7 +178,13 @@ class Expressions:
         return self._names.look_up(scope, node.id, place)
 
     def _visit_attribute(self, scope: Scope, node: ast.Attribute, at: int) -> Values:
-        return self._attributes.derive_all(self.visit(scope, node.value, at), scope.mangle(node.attr))
+        values = self._attributes.derive_all(self.visit(scope, node.value, at), scope.mangle(node.attr))
+        return self._refine(scope, node, at, values) if self.is_told(scope, node.attr) else values
+
+    def _refine(self, scope: Scope, node: ast.Attribute | ast.Subscript, at: int, values: Values) -> Values:
+        """Give what is known of an attribute or item where it stands."""
+        place = spell(node) if at != NOWHERE else None
+        return values if place is None else self.flow.refine(scope, place, locate(node, scope.module.text, at)[0], values)
 
     def _visit_constant(self, scope: Scope, node: ast.Constant, at: int) -> Values:
         if node.value is None or node.value is Ellipsis:
@@ -249,7 +265,8 @@ class Expressions:
     def _visit_item(self, scope: Scope, node: ast.Subscript, at: int) -> Values:
         values = self.visit(scope, node.value, at)
         if not isinstance(node.slice, ast.Slice):
-            return self._items.take_under(values, self.visit(scope, node.slice, at))
+            found = self._items.take_under(values, self.visit(scope, node.slice, at))
+            return self._refine(scope, node, at, found) if isinstance(node.slice, ast.Constant) else found
         lower = node.slice.lower
         start = lower.value if isinstance(lower, ast.Constant) and isinstance(lower.value, int) else 0
         return self._containers.slice_all(values, start)

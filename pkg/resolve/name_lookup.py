@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from pkg.resolve.abstract_values import Values
@@ -15,6 +16,7 @@ NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
 
 _STATEMENTS = frozenset((Code.ASSIGN, Code.AUGMENT, Code.ERASE, DEFINITION, IMPORT))
 """Kinds of bindings that are statements of their own."""
+_ALWAYS_RUN = re.compile(rb"finally\s*:")  # heads of blocks that whoever comes to what follows has gone through
 
 Reaching = tuple[int, ...]
 """Bindings of a name by their numbers in the order of the text."""
@@ -43,6 +45,10 @@ class Names:
         parts = self._find_tested(scope, owner, name, at) if at is not None and name in scope.module.tested else None
         if parts:
             return self._solver.get(("narrowed", owner, name, parts))
+        if at is not None and (name in scope.global_names or name in scope.nonlocal_names):
+            numbers = self._find_own(scope, owner, name, at)
+            if numbers:
+                return self._solver.get(("reaching", owner, name, numbers))
         if is_elsewhere(scope, owner):
             return self.derive(owner, name)
         reaching = self._find_reaching(owner, name, at) if at is not None and scope.runs_in(owner) else None
@@ -51,6 +57,19 @@ class Names:
         if not reaching and owner.kind == "class":  # Python looks into the module then
             return self.derive(owner.module.root, name)
         return self._solver.get(("reaching", owner, name, reaching))
+
+    def _find_own(self, scope: Scope, owner: Scope, name: str, at: int) -> Reaching:
+        """Find the bindings of a name of another scope that alone are in force where this one has just bound it.
+
+        Nothing where anything is called in between, which may bind it as well.
+        """
+        own = [(number, each) for number, each in enumerate(self._order(owner, name)) if each.within is scope]
+        passed = [each for _, each in own if each.end_position <= at and is_passed(scope, each, at)]
+        if not passed or any(loop[0] <= at < loop[1] and passed[-1].at < loop[0] for loop in scope.loops):
+            return ()
+        between = scope.module.text[passed[-1].end_position : at]
+        is_alone = b"(" not in between and b"yield" not in between and b"await" not in between
+        return tuple(number for number, each in own if passed[-1].at <= each.at < at) if is_alone else ()
 
     def _find_tested(self, scope: Scope, owner: Scope, name: str, at: int) -> tuple[Part, ...]:
         """Give the bindings of a name that may be in force at a position with what was tested of each; none untested.
@@ -159,7 +178,15 @@ def is_passed(scope: Scope, binding: Binding, at: int) -> bool:
     """
     if stands_alone(scope, binding):
         return True
-    return binding.code in _STATEMENTS and _gives_value(binding) and at < scope.module.find_block_end(binding.at)
+    if binding.code not in _STATEMENTS or not _gives_value(binding):
+        return False
+    end = scope.module.find_block_end(binding.at)
+    if at < end:
+        return True
+    start = scope.module.find_block_start(binding.at) if end >= 0 else -1
+    return start >= 0 and _ALWAYS_RUN.match(scope.module.text, start) is not None and (
+        at < scope.module.find_block_end(start)
+    )  # fmt: skip
 
 
 def comes_again(scope: Scope, position: int, at: int, last: int) -> bool:

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from pkg.model import Class, Function, Import
 from pkg.resolve.signatures import Parameter, Signature, parse_signature
-from pkg.units import Code, read_name
+from pkg.units import IS_PLACE, Code, read_name, read_place
 
 DEFINITION, IMPORT = "definition", "import"  # codes of bindings that are no facts
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
@@ -325,9 +325,37 @@ class ModuleScopes:
             self._block_ends[position] = found
         return found
 
+    def find_block_start(self, position: int) -> int:
+        """Find the head of the block in which a statement stands: the line before that stands further to the left."""
+        line = self.text.rfind(b"\n", 0, position) + 1
+        column = position - line
+        while line > 0:
+            end = line - 1
+            line = self.text.rfind(b"\n", 0, end) + 1
+            text = self.text[line:end]
+            start = len(text) - len(text.lstrip())
+            if start < column and text.strip() and not text.lstrip().startswith(b"#"):
+                return line + start
+        return -1
+
     def count_before(self, scope: Scope) -> int:
         """Give the place of a scope among those of its kind and qualified name."""
         return self._doubles.get(scope, 0)
+
+    @cached_property
+    def tested_attributes(self) -> frozenset[str]:
+        """The last names of the attributes that a condition anywhere is about."""
+        return frozenset(place.rpartition(".")[2] for place in self.tested if "." in place)
+
+    @cached_property
+    def stored_items(self) -> dict[str, list[Store]]:
+        """The assignments to items under keys that are written out, by what is assigned to (read_place)."""
+        found: dict[str, list[Store]] = {}
+        for store in self.item_stores:
+            text = self.text[store.start : store.end]
+            if IS_PLACE.match(text):
+                found.setdefault(read_place(text), []).append(store)
+        return found
 
     @cached_property
     def fields(self) -> dict[Scope | None, dict[str, list[Store]]]:
@@ -388,7 +416,7 @@ class ModuleScopes:
             scope.sites.clear()
             scope.__dict__.clear()  # the owner of a function is itself
             del scope.top
-        for name in ("_doubles", "namesakes", "fields", "outermost"):
+        for name in ("_doubles", "namesakes", "fields", "outermost", "stored_items", "tested_attributes"):
             self.__dict__.pop(name, None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()

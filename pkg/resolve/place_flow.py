@@ -1,0 +1,171 @@
+"""What is known of attributes and items where they stand: what was stored there last, and what they were tested by (A-12).
+
+A place is a name with attributes and items behind it, `self.x` or `table["key"]`. What was stored in a straight line
+before counts alone as long as nothing in between may store something else: a call that is given the object, say, or
+any call where others may know it. In doubt everything counts that is stored there anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pkg.resolve.abstract_values import Values
+from pkg.resolve.name_lookup import Names, is_passed
+from pkg.resolve.narrowing import Narrowing
+from pkg.resolve.resolution_context import Context
+from pkg.resolve.scope_model import ModuleScopes, Scope, Store
+from pkg.resolve.tested_names import Known, list_known
+from pkg.units import NAME, Code, read_place
+
+_STEP = re.compile(r"(?:\.[^.\[]+|\[[^\]]+\])\Z")
+_CHANGING = re.compile(rb"\b(?:super|del|yield|await)\b")
+
+
+class PlaceFlow:
+    """Follow attributes and items through straight lines."""
+
+    def __init__(self, context: Context, names: Names, narrowing: Narrowing) -> None:
+        self._solver = context.solver
+        self._properties = context.modules.totals.properties
+        self._names = names
+        self._narrowing = narrowing
+
+    def refine(self, scope: Scope, place: str, at: int, values: Values) -> Values:
+        """Give what is known of a place at a position, of which elsewhere in the text some values are known."""
+        stored = self.find_stored(scope, place, at)
+        return self.narrow(scope, place, at, values if stored is None else stored)
+
+    def narrow(self, scope: Scope, place: str, at: int, values: Values) -> Values:
+        """Give what is left of the values of a place by the conditions that hold or fail at a position."""
+        if place not in scope.module.tested:
+            return values
+        runner = find_runner(scope)
+        known = [each for each in list_known(scope, runner, place, at) if not self._is_over(runner, place, each, at)]
+        return self._narrowing.narrow(values, place, tuple((each.scope, each.number) for each in known))
+
+    def find_stored(self, scope: Scope, place: str, at: int) -> Values | None:
+        """Give what was stored last at a place before a position; nothing where that cannot be told."""
+        if not is_stored(scope.module, place):
+            return None
+        runner = find_runner(scope)
+        stores = list_stores(runner, place)
+        numbers = self._find_reaching(runner, place, stores, at) if stores else None
+        return self._solver.get(("stored", runner, place, numbers)) if numbers is not None else None
+
+    def _find_reaching(self, runner: Scope, place: str, stores: list[Store], at: int) -> tuple[int, ...] | None:
+        passed = [
+            number for number, store in enumerate(stores)
+            if store.binding.code != Code.ANNOTATE
+            and store.binding.end_position <= at and is_passed(runner, store.binding, at)
+        ]  # fmt: skip
+        if not passed or _name_last(place) in self._properties:
+            return None
+        last = stores[passed[-1]].binding
+        end = _find_end(runner, last.at, at)
+        if self._may_change(runner, place, last.end_position, end, is_careful=True):
+            return None
+        return tuple(
+            number for number, store in enumerate(stores)
+            if store.binding.code == Code.ANNOTATE or last.at <= store.binding.at < end
+        )  # fmt: skip
+
+    def _is_over(self, runner: Scope, place: str, known: Known, at: int) -> bool:
+        """Tell whether a place may have got another value since a condition was tested."""
+        condition = known.condition
+        start = condition.since if any(step.stays for step in condition.steps) else condition.start
+        end = _find_end(runner, condition.start - 1, at)
+        if any(condition.since <= store.binding.at < end for store in list_stores(runner, place)):
+            return True
+        return self._may_change(runner, place, start, end, is_careful=False)
+
+    def _may_change(self, runner: Scope, place: str, start: int, end: int, *, is_careful: bool) -> bool:
+        """Tell whether code between two positions may store something at a place, otherwise than by its name.
+
+        Where it is careful, any call may, but for a method's own object.
+        """
+        root = re.split(r"[.\[]", place, maxsplit=1)[0]
+        owner = self._names.find_owner(runner, root)
+        if any(start <= each.at < end or each.is_foreign(owner) for each in owner.names.get(root, ())):
+            return True
+        if any(start <= store.binding.at < end for each in _list_prefixes(place) for store in list_stores(runner, each)):
+            return True
+        if any(start <= store.start < end or _is_inside(store, runner) for store in _list_others(runner, place)):
+            return True
+        text = runner.module.text[start:end]
+        if b"(" not in text and not _CHANGING.search(text):
+            return False
+        is_own = root == runner.receiver and not place.endswith("]")
+        return bool(_CHANGING.search(text)) or (is_careful and not is_own) or bool(_match_giving(root).search(text))
+
+
+@lru_cache(maxsize=1000)
+def _match_giving(root: str) -> re.Pattern[bytes]:
+    """Match an object where it is given to something, or one of its methods is called."""
+    name = re.escape(root.encode("utf-8", "replace"))
+    return re.compile(rb"(?<![\w.])" + name + rb"\b(?!\s*[.\[])|(?<![\w.])" + name + rb"\s*\.\s*" + NAME + rb"\s*\(")
+
+
+def find_runner(scope: Scope) -> Scope:
+    """Find the scope in whose code that of a comprehension runs."""
+    while scope.kind == "comprehension" and scope.parent is not None:
+        scope = scope.parent
+    return scope
+
+
+def is_stored(module: ModuleScopes, place: str) -> bool:
+    """Tell whether anything in a file may be stored at a place."""
+    return place in module.stored_items if place.endswith("]") else _name_last(place) in module.stores
+
+
+def list_stores(runner: Scope, place: str) -> list[Store]:
+    """Give what the code of a scope stores at a place, in the order of the text."""
+    module = runner.module
+    if place.endswith("]"):
+        return [store for store in module.stored_items.get(place, ()) if store.scope.runs_in(runner)]
+    receiver, _, name = place.rpartition(".")
+    return [
+        store for store in module.stores.get(name, ())
+        if store.scope.runs_in(runner) and read_place(module.text[store.start : store.end]) == receiver
+    ]  # fmt: skip
+
+
+def _list_others(runner: Scope, place: str) -> Iterator[Store]:
+    """Give what is stored in a file at what may be the same place by another name."""
+    module = runner.module
+    if place.endswith("]"):
+        container = _STEP.sub("", place)
+        for store in module.item_stores:
+            other = read_place(module.text[store.start : store.end])
+            if other != place and not (_STEP.sub("", other) == container and other in module.stored_items):
+                yield store
+        return
+    receiver, _, name = place.rpartition(".")
+    for store in module.stores.get(name, ()):
+        if not store.scope.runs_in(runner) or read_place(module.text[store.start : store.end]) != receiver:
+            yield store
+
+
+def _is_inside(store: Store, runner: Scope) -> bool:
+    """Tell whether a function inside of a scope stores something, whenever that is called."""
+    inside = runner.kind == "function" and runner.head[0] <= store.start < runner.code_end
+    return inside and not store.scope.runs_in(runner)
+
+
+def _find_end(runner: Scope, position: int, at: int) -> int:
+    """Find how far code comes before a position that is run after an earlier one: around in loops behind that."""
+    ends = [end for start, end in runner.loops if position < start <= at < end]
+    return max([at, *ends])
+
+
+def _list_prefixes(place: str) -> Iterator[str]:
+    """Give the places that a place is behind."""
+    prefix = _STEP.sub("", place)
+    while prefix.endswith("]") or "." in prefix:
+        yield prefix
+        prefix = _STEP.sub("", prefix)
+
+
+def _name_last(place: str) -> str:
+    return place.rpartition(".")[2]
