@@ -35,7 +35,10 @@ PATTERNS = (
     ("item", "(subscript value: (_) @of) @whole"),
     ("delete", "(delete_statement (_) @target)"),
     ("compare", "(comparison_operator) @whole"),
-    ("own class", '((comparison_operator (attribute object: (_) @of attribute: (_) @name)) @whole (#eq? @name "__class__"))'),
+    (
+        "own class",
+        '((comparison_operator (attribute object: (_) @of attribute: (_) @name)) @whole (#eq? @name "__class__"))',
+    ),
     ("operate", "(binary_operator left: (_) @left right: (_) @value)"),
     ("operate", "(augmented_assignment left: (_) @left right: (_) @value)"),
     ("unary", "(unary_operator argument: (_) @operand) @whole"),

@@ -182,7 +182,10 @@ class Attributes:
 
     def _derive_besides(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute that a class defines: what is told to be something."""
-        if not self._fields.count_foreign(name):
+        if not 0 < self._fields.count_foreign(name) <= MAX_STORES:
+            return EMPTY
+        receivers, has_base = self._solver.get(("receivers", name)), self._hierarchy.has_base
+        if not any(has_base(value[1], scope) for value in receivers):
             return EMPTY
         return frozenset(value for value in self._derive_foreign(scope, name) if value[0] not in (LIBRARY, UNKNOWN))
 

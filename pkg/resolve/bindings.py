@@ -22,6 +22,7 @@ from pkg.resolve.abstract_values import (
     Reason,
     Value,
     Values,
+    join,
     library,
     target_of,
     unknown,
@@ -186,6 +187,7 @@ class Bindings:
         context.solver.add_rule("field", self._derive_field)
         context.solver.add_rule("class field", self._derive_class_field)
         context.solver.add_rule("foreign field", self._derive_foreign)
+        context.solver.add_rule("receivers", self._derive_receivers)
 
     def _derive_variable(self, scope: Scope, name: str) -> Values:
         """Give what a name may stand for while its scope runs."""
@@ -310,6 +312,12 @@ class Bindings:
             if any(value[0] in (*OBJECTS, *CLASSES) and has_base(value[1], scope) for value in receivers):
                 found |= self.derive(store.scope, store.binding)
         return frozenset(found)
+
+    def _derive_receivers(self, name: str) -> Values:
+        """Give the objects and classes to an attribute of which code elsewhere assigns."""
+        stores = self._fields.list_foreign(name)
+        values = join([self._expressions.evaluate(store.scope, store.start, store.end) for store in stores])
+        return frozenset(value for value in values if value[0] in (*OBJECTS, *CLASSES))
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
         """Find what files assign to attributes of classes and modules, which binds a name there from outside.

@@ -28,6 +28,7 @@ from pkg.resolve.abstract_values import (
 )
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Target
+from pkg.resolve.place_flow import is_told
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME, Code, read_name, read_place
@@ -70,24 +71,26 @@ class CalleeFinder:
         elif is_dotted or (dot and _LAST_NAME.fullmatch(last)):
             end = site.start + len(receiver.rstrip())
             name = site.scope.mangle(read_name(last.strip()))
-            place = read_place(text) if is_dotted and self._expressions.is_told(site.scope, name) else None
-            yield from self._find_attribute(site, end, name, place)
+            if is_dotted and is_told(site.scope, name):
+                yield from self._find_at_place(site, end, name, read_place(text))
+                return
+            for value in self._expressions.evaluate(site.scope, site.start, end):
+                yield from self._find_methods(value, name)
         else:
             is_guess = text.startswith(b"getattr(") and not _LITERAL_NAME.search(text)
             values = self._expressions.evaluate(site.scope, site.start, site.end)
             yield Callees(values, "result", POSSIBLE if is_guess else CERTAIN)
 
-    def _find_attribute(self, site: Site, end: int, name: str, place: str | None) -> Iterator[Callees]:
-        """Find what an attribute may be that is called; of a place, more may be known where it stands."""
+    def _find_at_place(self, site: Site, end: int, name: str, place: str) -> Iterator[Callees]:
+        """Find what an attribute may be that is called, of which more may be known where it stands."""
         scope, at, flow = site.scope, site.start, self._expressions.flow
-        stored = flow.find_stored(scope, place, at) if place is not None else None
-        if place is not None and stored is not None:
+        stored = flow.find_stored(scope, place, at)
+        if stored is not None:
             yield Callees(flow.narrow(scope, place, at, stored), "assigned value", CERTAIN)
             return
         for value in self._expressions.evaluate(scope, at, end):
             for callees in self._find_methods(value, name):
-                is_tested = place is not None and place in scope.module.tested
-                yield callees._replace(values=flow.narrow(scope, place, at, callees.values)) if is_tested else callees
+                yield callees._replace(values=flow.narrow(scope, place, at, callees.values))
 
     def _find_named(self, scope: Scope, name: str, at: int) -> Callees:
         values = self._names.look_up(scope, name, at)

@@ -6,6 +6,8 @@ that is no class of the repository and no builtin of a fixed kind tells nothing.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
@@ -38,8 +40,15 @@ _TYPE = "builtins.type"
 _HOLDING = frozenset(f"builtins.{name}" for name in _CONTAINERS)
 _NO_OBJECTS = (FUNCTION, METHOD, MODULE, GENERATOR, CONSTANT, CONTAINER, *CLASSES)
 _NOT_CALLED = (CONSTANT, CONTAINER, MODULE, GENERATOR)
-_ANSWERING = ("__subclasshook__",)
 _DECIDING = ("__instancecheck__", "__subclasscheck__")
+
+
+class Described(NamedTuple):
+    """What tests ask of a class: its bases outside, whether one could not be told, and who else passes for it."""
+
+    outer: frozenset[str]
+    has_unknown: bool
+    is_structural: bool
 
 
 class ClassTests:
@@ -47,6 +56,11 @@ class ClassTests:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
+        self._described: dict[Scope, Described] = {}
+
+    def forget(self) -> None:
+        """Forget what is known of classes."""
+        self._described.clear()
 
     def hold_instance(self, value: Value, tested: Value) -> Values:
         """Give what a value is that is an object of a class or of one derived from it."""
@@ -149,9 +163,20 @@ class ClassTests:
         outer = self._list_outer(scope)
         return self._has_unknown(scope) or name in outer or not outer <= _FIXED
 
-    def _list_outer(self, scope: Scope) -> set[str]:
+    def _list_outer(self, scope: Scope) -> frozenset[str]:
         """Give the bases of a class outside of the repository."""
-        return {name for each in self._hierarchy.order(scope) for name in self._hierarchy.facts(each).libraries}
+        return self._describe(scope).outer
+
+    def _describe(self, scope: Scope) -> Described:
+        found = self._described.get(scope)
+        if found is None:
+            facts = [self._hierarchy.facts(each) for each in self._hierarchy.order(scope)]
+            found = self._described[scope] = Described(
+                frozenset(name for each in facts for name in each.libraries),
+                any(each.has_unknown for each in facts),
+                self._find_structural(scope),
+            )
+        return found
 
     def _defines(self, scope: Scope, name: str) -> bool:
         return self._hierarchy.find(scope, name) is not None
@@ -161,17 +186,20 @@ class ClassTests:
         metaclasses = self._hierarchy.metaclasses(scope)
         return any(self._defines(each, name) for each in metaclasses for name in _DECIDING)
 
-    def _is_structural(self, scope: Scope) -> bool:
-        """Tell whether objects of other classes may pass for a class: by what they have, or as somebody says."""
+    def _find_structural(self, scope: Scope) -> bool:
         return (
             self._decides(scope)
-            or any(self._defines(scope, name) for name in _ANSWERING)
+            or self._defines(scope, "__subclasshook__")
             or any(name.rpartition(".")[2] == "Protocol" for name in self._hierarchy.facts(scope).libraries)
         )
 
+    def _is_structural(self, scope: Scope) -> bool:
+        """Tell whether objects of other classes may pass for a class: by what they have, or as somebody says."""
+        return self._describe(scope).is_structural
+
     def _has_unknown(self, scope: Scope) -> bool:
         """Tell whether a class has a base that could not be told."""
-        return any(self._hierarchy.facts(each).has_unknown for each in self._hierarchy.order(scope))
+        return self._describe(scope).has_unknown
 
 
 def _keep(value: Value, is_kept: bool = True) -> Values:

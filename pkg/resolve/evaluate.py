@@ -13,6 +13,7 @@ The parts know each other one way only; where they depend on one another they go
 | "stored"                            | scope, place, numbers of assignments | bindings.py |
 | "tested"                            | scope, span of a class in a condition | expressions.py |
 | "field", "class field", "foreign field" | class, name      | bindings.py   |
+| "receivers"                         | name             | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |

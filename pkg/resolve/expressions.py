@@ -33,7 +33,7 @@ from pkg.resolve.name_lookup import Names
 from pkg.resolve.operators import Operators
 from pkg.resolve.narrowing import spell
 from pkg.resolve.parsing import locate, parse_expression
-from pkg.resolve.place_flow import PlaceFlow
+from pkg.resolve.place_flow import PlaceFlow, is_told
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import OPERATIONS, PARSED, UNARY
@@ -133,15 +133,12 @@ class Expressions:
             return unknown(Reason.EXPRESSION)
         first = parts[0]
         values = _CONSTANTS[first] if first in _CONSTANTS else self._names.look_up(scope, first, at)
+        is_followed = at is not None and (scope.runner.stored or scope.module.tested_attributes)
         for number, name in enumerate(parts[1:], 2):
             values = self._attributes.derive_all(values, scope.mangle(name) if name[:2] == "__" else name)
-            if at is not None and self.is_told(scope, name):
+            if is_followed and at is not None and is_told(scope, name):
                 values = self.flow.refine(scope, ".".join(parts[:number]), at, values)
         return values
-
-    def is_told(self, scope: Scope, name: str) -> bool:
-        """Tell whether more may be known of an attribute where it stands than what it is anywhere."""
-        return name in scope.module.stores or name in scope.module.tested_attributes
 
     def give(self, site: Site) -> Arguments:
         """Give the arguments of a call site."""
@@ -179,12 +176,14 @@ class Expressions:
 
     def _visit_attribute(self, scope: Scope, node: ast.Attribute, at: int) -> Values:
         values = self._attributes.derive_all(self.visit(scope, node.value, at), scope.mangle(node.attr))
-        return self._refine(scope, node, at, values) if self.is_told(scope, node.attr) else values
+        return self._refine(scope, node, at, values) if is_told(scope, node.attr) else values
 
     def _refine(self, scope: Scope, node: ast.Attribute | ast.Subscript, at: int, values: Values) -> Values:
         """Give what is known of an attribute or item where it stands."""
         place = spell(node) if at != NOWHERE else None
-        return values if place is None else self.flow.refine(scope, place, locate(node, scope.module.text, at)[0], values)
+        return (
+            values if place is None else self.flow.refine(scope, place, locate(node, scope.module.text, at)[0], values)
+        )
 
     def _visit_constant(self, scope: Scope, node: ast.Constant, at: int) -> Values:
         if node.value is None or node.value is Ellipsis:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from pkg.resolve.abstract_values import Values
@@ -16,7 +15,6 @@ NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
 
 _STATEMENTS = frozenset((Code.ASSIGN, Code.AUGMENT, Code.ERASE, DEFINITION, IMPORT))
 """Kinds of bindings that are statements of their own."""
-_ALWAYS_RUN = re.compile(rb"finally\s*:")  # heads of blocks that whoever comes to what follows has gone through
 
 Reaching = tuple[int, ...]
 """Bindings of a name by their numbers in the order of the text."""
@@ -129,7 +127,7 @@ class Names:
                     found = [each for each in found if each >= 0 and _lasts(owner, ordered[each])]
                     last = binding
                 found.append(number)
-            elif comes_again(owner, binding.at, at, last.at if last is not None else -1):
+            elif owner.loops and comes_again(owner, binding.at, at, last.at if last is not None else -1):
                 found.append(number)
         if owner.kind == "function" and len(found) in (0, len(ordered) + (name in owner.parameter_names)):
             return None
@@ -176,17 +174,9 @@ def is_passed(scope: Scope, binding: Binding, at: int) -> bool:
 
     Or the position stands in the same branch.
     """
-    if stands_alone(scope, binding):
-        return True
-    if binding.code not in _STATEMENTS or not _gives_value(binding):
-        return False
-    end = scope.module.find_block_end(binding.at)
-    if at < end:
-        return True
-    start = scope.module.find_block_start(binding.at) if end >= 0 else -1
-    return start >= 0 and _ALWAYS_RUN.match(scope.module.text, start) is not None and (
-        at < scope.module.find_block_end(start)
-    )  # fmt: skip
+    if binding.code in _STATEMENTS and at < scope.module.find_block_end(binding.at):
+        return binding.scope is None or _gives_value(binding)
+    return stands_alone(scope, binding)
 
 
 def comes_again(scope: Scope, position: int, at: int, last: int) -> bool:

@@ -55,6 +55,7 @@ class Narrowing:
     def forget(self) -> None:
         """Forget which classes are told: there may be more names now."""
         self._told.clear()
+        self._tests.forget()
 
     def narrow(self, values: Values, subject: str, applied: Applied) -> Values:
         """Give what is left of the values of a subject that passed or failed tests."""

@@ -41,15 +41,13 @@ class PlaceFlow:
         """Give what is left of the values of a place by the conditions that hold or fail at a position."""
         if place not in scope.module.tested:
             return values
-        runner = find_runner(scope)
+        runner = scope.runner
         known = [each for each in list_known(scope, runner, place, at) if not self._is_over(runner, place, each, at)]
         return self._narrowing.narrow(values, place, tuple((each.scope, each.number) for each in known))
 
     def find_stored(self, scope: Scope, place: str, at: int) -> Values | None:
         """Give what was stored last at a place before a position; nothing where that cannot be told."""
-        if not is_stored(scope.module, place):
-            return None
-        runner = find_runner(scope)
+        runner = scope.runner
         stores = list_stores(runner, place)
         numbers = self._find_reaching(runner, place, stores, at) if stores else None
         return self._solver.get(("stored", runner, place, numbers)) if numbers is not None else None
@@ -89,7 +87,9 @@ class PlaceFlow:
         owner = self._names.find_owner(runner, root)
         if any(start <= each.at < end or each.is_foreign(owner) for each in owner.names.get(root, ())):
             return True
-        if any(start <= store.binding.at < end for each in _list_prefixes(place) for store in list_stores(runner, each)):
+        if any(
+            start <= store.binding.at < end for each in _list_prefixes(place) for store in list_stores(runner, each)
+        ):
             return True
         if any(start <= store.start < end or _is_inside(store, runner) for store in _list_others(runner, place)):
             return True
@@ -107,16 +107,9 @@ def _match_giving(root: str) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![\w.])" + name + rb"\b(?!\s*[.\[])|(?<![\w.])" + name + rb"\s*\.\s*" + NAME + rb"\s*\(")
 
 
-def find_runner(scope: Scope) -> Scope:
-    """Find the scope in whose code that of a comprehension runs."""
-    while scope.kind == "comprehension" and scope.parent is not None:
-        scope = scope.parent
-    return scope
-
-
-def is_stored(module: ModuleScopes, place: str) -> bool:
-    """Tell whether anything in a file may be stored at a place."""
-    return place in module.stored_items if place.endswith("]") else _name_last(place) in module.stores
+def is_told(scope: Scope, name: str) -> bool:
+    """Tell whether more may be known of an attribute where it stands than what it is anywhere."""
+    return name in scope.runner.stored or name in scope.module.tested_attributes
 
 
 def list_stores(runner: Scope, place: str) -> list[Store]:

@@ -26,6 +26,7 @@ _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
 _TEXT = rb"[rR]?(?P<quotes>\"{3}|'{3}|\"|')(?:(?!(?P=quotes)).)*(?P=quotes)\s*"
+_FINALLY = re.compile(rb"[ \t]*finally\s*:\s*(?:#.*)?")
 _RAISING = re.compile(rb"\s*(?:" + _TEXT + rb")?raise\s+NotImplementedError\b", re.DOTALL)
 
 Path = tuple["int | str", ...]
@@ -74,10 +75,6 @@ class Condition:
     steps: list[Step]
     is_open: bool  # whether who passes none of the tests comes into the region
 
-    def covers(self, position: int) -> bool:
-        """Tell whether a position is in the region."""
-        return self.start <= position < self.end
-
 
 class Store(NamedTuple):
     """An assignment to an attribute or an item: the receiver's span, the key of an item, and the value."""
@@ -125,7 +122,8 @@ class Scope:
 
     __slots__ = (
         "__dict__", "code_end", "conditions", "definition", "global_names", "head", "kind", "loops", "module", "name",
-        "names", "nonlocal_names", "parent", "qualname", "returns", "sites", "stars", "top", "yields",
+        "names", "nonlocal_names", "parent", "qualname", "returns", "runner", "sites", "stars", "stored", "top",
+        "yields",
     )  # fmt: skip
 
     def __init__(
@@ -138,6 +136,9 @@ class Scope:
         self.qualname: str = f"{parent.qualname}.{name}" if parent is not None and parent.qualname else name
         is_piece = parent is None or (kind == "function" and parent.top.parent is None)
         self.top: Scope = self if is_piece or parent is None else parent.top  # the outermost function, else the module
+        self.runner: Scope = (
+            parent.runner if parent is not None and kind == "comprehension" else self
+        )  # that runs its code
         self.head = head
         self.code_end = end
         self.definition = -1  # place among the definitions of the module
@@ -149,6 +150,7 @@ class Scope:
         self.yields: list[tuple[int, int, bool]] = []  # span, and whether it delegates
         self.sites: list[Site] = []
         self.loops: list[tuple[int, int]] = []
+        self.stored: AbstractSet[str] = frozenset()  # attributes that its code assigns to
         self.conditions: Mapping[str, list[Condition]] = NO_CONDITIONS  # by what they test: names, dotted or not
 
     def __repr__(self) -> str:
@@ -311,32 +313,32 @@ class ModuleScopes:
         return found
 
     def find_block_end(self, position: int) -> int:
-        """Find where the block ends in which a statement stands; -1 where that does not begin its line.
+        """Find up to where whoever comes from a statement has gone through it: in the rest of its block.
 
-        The first line counts that stands further to the left, though it may be a part of a text or in brackets.
+        That of `finally` is a part of the block around it. -1 stands for a statement that does not begin its line. The
+        first line counts as the end that stands further to the left, though it may be a part of a text or in brackets.
         """
         found = self._block_ends.get(position)
         if found is None:
-            line = self.text.rfind(b"\n", 0, position) + 1
-            found = -1
-            if not self.text[line:position].strip():
-                match = _match_left_of(position - line).search(self.text, position)
-                found = match.start() if match is not None else len(self.text)
-            self._block_ends[position] = found
+            found = self._block_ends[position] = self._match_block_end(position)
         return found
 
-    def find_block_start(self, position: int) -> int:
-        """Find the head of the block in which a statement stands: the line before that stands further to the left."""
+    def _match_block_end(self, position: int) -> int:
         line = self.text.rfind(b"\n", 0, position) + 1
-        column = position - line
-        while line > 0:
-            end = line - 1
-            line = self.text.rfind(b"\n", 0, end) + 1
-            text = self.text[line:end]
-            start = len(text) - len(text.lstrip())
-            if start < column and text.strip() and not text.lstrip().startswith(b"#"):
-                return line + start
-        return -1
+        if self.text[line:position].strip():
+            return -1
+        match = _match_left_of(position - line).search(self.text, position)
+        end = match.start() if match is not None else len(self.text)
+        head = self.text.rfind(b"finally", 0, position)
+        if head >= 0 and self.text[head:line].rstrip().endswith(b":") and self._is_head(head, position - line, line):
+            return max(end, self.find_block_end(head))
+        return end
+
+    def _is_head(self, head: int, column: int, line: int) -> bool:
+        """Tell whether the block of a line begins at a head before it."""
+        start = self.text.rfind(b"\n", 0, head) + 1
+        is_whole = _FINALLY.fullmatch(self.text, start, self.text.find(b"\n", head)) is not None
+        return is_whole and head - start < column and _match_left_of(column).search(self.text, head, line) is None
 
     def count_before(self, scope: Scope) -> int:
         """Give the place of a scope among those of its kind and qualified name."""
@@ -415,7 +417,7 @@ class ModuleScopes:
             scope.names.clear()
             scope.sites.clear()
             scope.__dict__.clear()  # the owner of a function is itself
-            del scope.top
+            del scope.top, scope.runner
         for name in ("_doubles", "namesakes", "fields", "outermost", "stored_items", "tested_attributes"):
             self.__dict__.pop(name, None)
         for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):

@@ -193,7 +193,7 @@ class _Walk:
         receiver, dot, name = target.rpartition(b".")
         if dot and _NAME.match(name):
             store = Store(scope, at, at + len(receiver.rstrip()), binding)
-            self._module.stores.setdefault(scope.mangle(read_name(name)), []).append(store)
+            self._store(scope, scope.mangle(read_name(name)), store)
         elif target.endswith(b"]") and not target.startswith(b"["):
             self._module.item_stores.append(Store(scope, at, at + len(target), binding))
         else:
@@ -210,7 +210,11 @@ class _Walk:
                 self._bind_name(scope, leaf.id, part)
             elif isinstance(leaf, ast.Attribute):
                 start, end = locate(leaf.value, self._text, at)
-                self._module.stores.setdefault(scope.mangle(leaf.attr), []).append(Store(scope, start, end, part))
+                self._store(scope, scope.mangle(leaf.attr), Store(scope, start, end, part))
+
+    def _store(self, scope: Scope, name: str, store: Store) -> None:
+        self._module.stores.setdefault(name, []).append(store)
+        scope.stored |= {name}
 
     def _note(self, scope: Scope, code: int, a: int, b: int, c: int, d: int) -> None:
         if code == Code.LOOP:

@@ -32,7 +32,7 @@ def list_known(scope: Scope, owner: Scope, subject: str, at: int) -> list[Known]
     each: Scope | None = scope
     while each is not None:
         for number, condition in enumerate(each.conditions.get(subject, ())):
-            if condition.covers(at):
+            if condition.start <= at < condition.end:
                 found.append(Known(each, number, condition))
         if each is owner:
             break

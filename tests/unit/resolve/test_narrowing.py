@@ -152,7 +152,14 @@ def trace(text: str) -> set[str]:
 
     def profile(frame: FrameType, event: str, _argument: object) -> None:
         caller = frame.f_back
-        while caller is not None and caller.f_code.co_name in ("<lambda>", "inner", "<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"):
+        while caller is not None and caller.f_code.co_name in (
+            "<lambda>",
+            "inner",
+            "<listcomp>",
+            "<genexpr>",
+            "<setcomp>",
+            "<dictcomp>",
+        ):
             caller = caller.f_back
         if event == "call" and frame.f_code.co_name == "run" and caller is not None and caller.f_code.co_name == "go":
             seen.add(frame.f_code.co_qualname)
