@@ -27,6 +27,9 @@ STATEMENTS = (
     "{v}.{a} = {e}", "{C}.{a} = {e}", "SHELF.append({e})", "TABLE['{k}'] = {e}", "{v}.append({e})", "{F}(one={e})",
     "for {w} in {e}: {w}.{m}()", "with {e} as {w}: {w}.{m}()", "{v}, {w} = {e}", "raise NotImplementedError", "del {v}",
     "def inner({w}): return {e}", "{v} = inner({v})", "global SHELF; SHELF = [{e}]", "from zoo import {C} as {w}",
+    "if isinstance({v}, {C}): {v}.{m}()", "if not isinstance({v}, ({C}, {C})): return {v}.{m}()", "{v}.{a}.{m}()",
+    "assert type({v}.{a}) is {C}", "if callable({v}): {v}()", "match {v}:\n            case {C}(): {v}.{m}()",
+    "if isinstance({v}, {C}): {v} = {e}", "TABLE['{k}'].{m}()", "{v}.{a}()",
     "super().{m}()", "self.{a} = {e}", "{v} = self.{a}", "self.{m}()", "if {v}: {v} = {e}", "# {k}", "pass",
 )  # fmt: skip
 HEADS = ("one", "one", "one, two=None", "one=None, *more", "*more, **others", "one: {C}", "one, two: '{C}' = None")
