@@ -6,6 +6,7 @@ that is no class of the repository and no builtin of a fixed kind tells nothing.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from pkg.resolve.abstract_values import (
@@ -28,6 +29,7 @@ from pkg.resolve.abstract_values import (
     Value,
     Values,
 )
+from pkg.resolve.containers import is_promised
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.scope_model import Scope
 
@@ -39,6 +41,7 @@ _FIXED = frozenset(f"builtins.{name}" for name in (
 _TYPE = "builtins.type"
 _HOLDING = frozenset(f"builtins.{name}" for name in _CONTAINERS)
 _NO_OBJECTS = (FUNCTION, METHOD, MODULE, GENERATOR, CONSTANT, CONTAINER, *CLASSES)
+_PROTOCOL = re.compile(rb"\bProtocol\b")  # among the bases of a class
 _NOT_CALLED = (CONSTANT, CONTAINER, MODULE, GENERATOR)
 _DECIDING = ("__instancecheck__", "__subclasscheck__")
 
@@ -82,10 +85,11 @@ class ClassTests:
             if has_base(scope, value[1]):
                 return frozenset({(kind, scope)})
             return frozenset({value, (NARROWED, scope)} if kind == SELF else {(NARROWED, scope)})
+        if kind in (UNKNOWN, LIBRARY) or (kind == CONTAINER and is_promised(value)):
+            return frozenset({(NARROWED, scope)})  # an annotation may say too little
         if kind in _NO_OBJECTS:
             return _keep(value, self._is_structural(scope) or (kind in CLASSES and self._hierarchy.is_open(scope)))
-        may_be = _may_be_object(value) or (kind == LIBRARY and self._hierarchy.is_open(scope))
-        return frozenset({(NARROWED, scope)}) if kind == UNKNOWN or may_be else EMPTY
+        return EMPTY
 
     def _hold_builtin(self, value: Value, name: str) -> Values:
         kind = value[0]
@@ -121,7 +125,7 @@ class ClassTests:
             return frozenset({(INSTANCE, scope)}) if self._hierarchy.has_base(scope, value[1]) else EMPTY
         if kind in CLASSES:
             return _keep(value, self._hierarchy.is_open(scope))  # a metaclass
-        return frozenset({(INSTANCE, scope)}) if kind == UNKNOWN or _may_be_object(value) else EMPTY
+        return frozenset({(INSTANCE, scope)}) if kind in (UNKNOWN, LIBRARY) else EMPTY
 
     def fail_exact(self, value: Value, tested: Value) -> Values:
         """Give what a value is whose class is another."""
@@ -190,7 +194,7 @@ class ClassTests:
         return (
             self._decides(scope)
             or self._defines(scope, "__subclasshook__")
-            or any(name.rpartition(".")[2] == "Protocol" for name in self._hierarchy.facts(scope).libraries)
+            or _PROTOCOL.search(scope.module.text, *scope.head) is not None
         )
 
     def _is_structural(self, scope: Scope) -> bool:
@@ -204,8 +208,3 @@ class ClassTests:
 
 def _keep(value: Value, is_kept: bool = True) -> Values:
     return frozenset({value}) if is_kept else EMPTY
-
-
-def _may_be_object(value: Value) -> bool:
-    """Tell whether something of a library may be an object of a class of the repository."""
-    return value[0] == LIBRARY and value[1].removesuffix("()") not in _FIXED

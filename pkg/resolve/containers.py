@@ -11,7 +11,7 @@ from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Val
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope
 
-REST, PAIR = "rest of", "pair"
+REST, PAIR, PROMISED = "rest of", "pair", "promised"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
 
 
@@ -174,6 +174,11 @@ class Containers:
 def is_pair(name: object) -> bool:
     """Tell whether a container is made by enumerate, or stands for the pairs of a dict."""
     return isinstance(name, tuple) and PAIR in (name[0], name[-1])
+
+
+def is_promised(container: Value) -> bool:
+    """Tell whether an annotation alone says that there is a container."""
+    return container[1][0] == PROMISED
 
 
 def is_derived(container: Value) -> bool:

@@ -30,8 +30,8 @@ from pkg.resolve.containers import Containers, Written
 from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
-from pkg.resolve.operators import Operators
 from pkg.resolve.narrowing import spell
+from pkg.resolve.operators import Operators
 from pkg.resolve.parsing import locate, parse_expression
 from pkg.resolve.place_flow import PlaceFlow, is_told
 from pkg.resolve.resolution_context import Context

@@ -1,4 +1,4 @@
-"""What is known of attributes and items where they stand: what was stored there last, and what they were tested by (A-12).
+"""What is known of attributes and items where they stand: what was stored there last, what was tested (A-12).
 
 A place is a name with attributes and items behind it, `self.x` or `table["key"]`. What was stored in a straight line
 before counts alone as long as nothing in between may store something else: a call that is given the object, say, or
@@ -15,7 +15,7 @@ from pkg.resolve.abstract_values import Values
 from pkg.resolve.name_lookup import Names, is_passed
 from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import ModuleScopes, Scope, Store
+from pkg.resolve.scope_model import Scope, Store
 from pkg.resolve.tested_names import Known, list_known
 from pkg.units import NAME, Code, read_place
 

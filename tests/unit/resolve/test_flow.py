@@ -42,9 +42,15 @@ NAMES = {
     "bound in finally": "f = early\ntry: f = other\nfinally:\n    f = late\nf()",
     "for": "f = early\nfor _ in (1, 2):\n    f()\n    f = late",
     "for that binds first": "f = early\nfor _ in (1, 2):\n    f = late\n    f()\n    f = other",
-    "for in a loop": "for _ in (1, 2):\n    f = early\n    for _ in (1, 2):\n        f()\n        f = late\n    f = other",
+    "for in a loop": (
+        "for _ in (1, 2):\n    f = early\n    for _ in (1, 2):\n"
+        "        f()\n        f = late\n    f = other"
+    ),
     "continue": "f = early\nfor i in (1, 2):\n    if i > 1:\n        f = late\n        continue\n    f()",
-    "continue, then again": "f = early\nfor i in (1, 2):\n    f()\n    if i == 1:\n        f = late\n        continue\n    f = other",
+    "continue, then again": (
+        "f = early\nfor i in (1, 2):\n    f()\n    if i == 1:\n"
+        "        f = late\n        continue\n    f = other"
+    ),
     "while else": "f = early\nwhile flag:\n    f = other\n    flag = False\nelse:\n    f = late\nf()",
     "del": "f = early\ndel f\nf = late\nf()",
     "with": "import contextlib\nwith contextlib.nullcontext():\n    f = early\n    f = late\nf()",
@@ -75,12 +81,18 @@ ATTRIBUTES = {
     "other object": "job = Job()\njob.action = late\njob = Job()\njob.action()",
     "loop": "job = Job()\nfor _ in (1, 2):\n    job.action()\n    job.action = late",
     "loop that stores first": "job = Job()\nfor _ in (1, 2):\n    job.action = late\n    job.action()",
-    "stored before a loop": "job = Job()\njob.action = other\nfor _ in (1, 2):\n    job.action()\n    job.action = late",
+    "stored before a loop": (
+        "job = Job()\njob.action = other\nfor _ in (1, 2):\n"
+        "    job.action()\n    job.action = late"
+    ),
     "argument": "def run(job):\n    job.action = late\n    job.action()\nrun(Job())",
     "inner function": "job = Job()\ndef change(): job.action = other\njob.action = late\nchange()\njob.action()",
     "deleted": "job = Job()\njob.action = late\nJob.action = other\ndel job.action\njob.action()\ndel Job.action",
     "deeper": "job = Job()\njob.inner = Job()\njob.inner.action = late\njob.inner.action()",
-    "deeper, stored anew": "job = Job()\njob.inner = Job()\njob.inner.action = late\njob.inner = Job()\njob.inner.action()",
+    "deeper, stored anew": (
+        "job = Job()\njob.inner = Job()\njob.inner.action = late\n"
+        "job.inner = Job()\njob.inner.action()"
+    ),
     "handed on": "job = Job()\njob.action = late\nf = job.action\nf()",
     "in an expression": "job = Job()\njob.action = late\n[job.action][0]()",
     "tested": "job = Job()\nif callable(job.action): job.action()",
@@ -138,9 +150,6 @@ def write_method(body: str) -> str:
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     method = f"class Kid(Job):\n    def go(self, flag):\n{lines}\n"
     return f"{START}\n{method}def go(flag): Kid().go(flag)\ndef main():\n    go(True)\n    go(False)\n"
-
-
-INSIDE = ("<lambda>", "inner", "run", "change", "f")
 
 
 def trace(text: str) -> set[str]:

@@ -25,6 +25,9 @@ class Other:
     def run(self): return None
 class Text(str):
     def run(self): return None
+class Hold:
+    def __init__(self, x): self.x = x
+    def change(self): self.x = Other()
 def plain(): return None
 class Called:
     def __call__(self): return None
@@ -106,14 +109,23 @@ FORMS = {
     "try": "try:\n    assert isinstance(x, Leaf)\n    x.run()\nfinally: pass",
     "caught": "try:\n    assert isinstance(x, Leaf)\nexcept AssertionError:\n    x.run()",
     "after a caught test": "try:\n    assert isinstance(x, Leaf)\nexcept AssertionError: pass\nx.run()",
-    "after a suppressed test": "import contextlib\nwith contextlib.suppress(AssertionError):\n    assert isinstance(x, Leaf)\nx.run()",
+    "after a suppressed test": (
+        "import contextlib\n"
+        "with contextlib.suppress(AssertionError):\n    assert isinstance(x, Leaf)\nx.run()"
+    ),
     "finally": "try:\n    if not isinstance(x, Leaf): return\nfinally: x.run()",
     "lambda": "if isinstance(x, Leaf): (lambda: x.run())()",
-    "lambda called when bound anew": "call = (lambda: x.run()) if isinstance(x, Leaf) else plain\nx = Other()\ncall()",
+    "lambda called when bound anew": (
+        "call = (lambda: x.run()) if isinstance(x, Leaf) else plain\n"
+        "x = Other()\ncall()"
+    ),
     "test in a lambda": "(lambda y: isinstance(y, Leaf) and y.run())(x)",
     "inner function": "def inner(): x.run()\nif isinstance(x, Leaf): inner()",
     "test in an inner function": "def inner():\n    if isinstance(x, Leaf): x.run()\ninner()",
-    "bound by an inner function": "def change():\n    nonlocal x\n    x = Other()\nif isinstance(x, Leaf):\n    change()\n    x.run()",
+    "bound by an inner function": (
+        "def change():\n    nonlocal x\n    x = Other()\n"
+        "if isinstance(x, Leaf):\n    change()\n    x.run()"
+    ),
     "callable": "if callable(x): x.run()",
     "not callable": "if callable(x): return\nx.run()",
     "match": "match x:\n    case Leaf(): x.run()",
@@ -131,11 +143,25 @@ FORMS = {
     "base that becomes derived": "y = x\nassert isinstance(y, Root)\nassert isinstance(y, Twig)\ny.run()",
     "class of self": "x.go(Leaf())",
     "subclass": "if issubclass(type(x), Leaf): type(x)().run()",
+    "attribute": "h = Hold(x)\nif isinstance(h.x, Leaf): h.x.run()",
+    "attribute, early": "h = Hold(x)\nif not isinstance(h.x, Leaf): return\nh.x.run()",
+    "attribute, after a harmless call": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    plain()\n    h.x.run()",
+    "attribute, stored anew": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.x = Other()\n    h.x.run()",
+    "attribute, stored behind": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.x.run()\n    h.x = Other()",
+    "attribute, object bound anew": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h = Hold(Other())\n    h.x.run()",
+    "attribute, changed by a method": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.change()\n    h.x.run()",
+    "attribute, None until it is made": "h = Hold(None)\nif h.x is None: h.change()\nh.x.run()",
+    "item": "d = [x]\nif isinstance(d[0], Leaf): d[0].run()",
+    "item under a text": "d = {'k': x}\nif not isinstance(d[\"k\"], Leaf): return\nd['k'].run()",
+    "class that is an argument": "(lambda kind: isinstance(x, kind) and x.run())(Leaf)",
+    "class that may be None": "kind = None if id(x) < 0 else Leaf\nif isinstance(x, kind): x.run()",
     "deleted": "if isinstance(x, Leaf):\n    x.run()\n    del x",
 }  # fmt: skip
 WIDER = (
     "one of two names", "caught", "lambda called when bound anew", "inner function", "bound by an inner function",
-    "subclass", "suppressed", 
+    "subclass", "attribute, changed by a method", "attribute, object bound anew", "class that is an argument",
+    "class that may be None", "attribute", "attribute, early", "attribute, after a harmless call",
+    "attribute, None until it is made",
 )  # fmt: skip
 """Forms in which more is found than a run shows: what was tested is another name or not a name, or runs later."""
 
@@ -144,6 +170,9 @@ def write(form: str) -> str:
     body = "".join(f"    {line}\n" for line in FORMS[form].splitlines())
     calls = "".join(f"    go({name}())\n" for name in GIVEN)
     return f"{CLASSES}\ndef go(x):\n{body}\ndef main():\n{calls}"
+
+
+INSIDE = ("<lambda>", "inner", "<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 
 
 def trace(text: str) -> set[str]:
@@ -198,3 +227,24 @@ def test_what_is_called_is_what_a_run_shows(form: str) -> None:
     assert shown - found.keys() == set()
     if form not in WIDER:
         assert {method for method, confidence in found.items() if confidence != "possible"} - shown == set()
+
+
+def test_what_nothing_is_known_of_becomes_what_a_test_promises() -> None:
+    text = f"{CLASSES}\ndef go(x):\n    if isinstance(x, (Leaf, Other)): x.run()\n    elif type(x) is Root: x.run()\n"
+    calls = resolve_tree({"main.py": text}).pairs(RelationType.CALLS)
+    told = {callee: (edge.rule, edge.confidence) for (_, callee), edge in calls.items() if callee.endswith(".run")}
+    assert told["main.Leaf.run"] == told["main.Other.run"] == ("narrowed type", "likely")
+    assert told["main.Twig.run"] == ("override", "possible")
+    assert told["main.Root.run"][0] == "constructed object"
+
+
+def test_a_builtin_that_a_test_promises_is_no_unbound_call() -> None:
+    tree = resolve_tree({"main.py": "def go(x, y):\n    if isinstance(x, str): x.upper()\n    y.upper()\n"})
+    assert [call.expression for call in tree.unbound()] == ["y.upper"]
+
+
+def test_objects_of_other_classes_pass_for_a_protocol() -> None:
+    protocol = "from typing import Protocol\nclass Runs(Protocol):\n    def run(self): ..."
+    body = "\ndef go():\n    x = Other()\n    if isinstance(x, Runs): x.run()\n"
+    calls = resolve_tree({"main.py": f"{protocol}{CLASSES}{body}"})
+    assert ("main.go", "main.Other.run") in calls.pairs(RelationType.CALLS)
