@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 
 from tree_sitter import Node
 
-from pkg.extract.conditions import list_conditions
+from pkg.extract.condition_facts import list_conditions
 from pkg.extract.parser import Match
 from pkg.units import Code, Fact, Question, pack_facts
 

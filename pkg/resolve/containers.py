@@ -178,7 +178,8 @@ def is_pair(name: object) -> bool:
 
 def is_promised(container: Value) -> bool:
     """Tell whether an annotation alone says that there is a container."""
-    return container[1][0] == PROMISED
+    name: tuple[object, ...] = container[1]
+    return name[0] == PROMISED
 
 
 def is_derived(container: Value) -> bool:

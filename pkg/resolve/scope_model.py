@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from types import MappingProxyType
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -114,7 +113,7 @@ class Site:
         return self.code in _DELIVERING
 
 
-NO_CONDITIONS: Mapping[str, list[Condition]] = MappingProxyType({})  # of most scopes
+NO_CONDITIONS: dict[str, list[Condition]] = {}  # of most scopes; nobody writes into it
 
 
 class Scope:
@@ -151,7 +150,7 @@ class Scope:
         self.sites: list[Site] = []
         self.loops: list[tuple[int, int]] = []
         self.stored: AbstractSet[str] = frozenset()  # attributes that its code assigns to
-        self.conditions: Mapping[str, list[Condition]] = NO_CONDITIONS  # by what they test: names, dotted or not
+        self.conditions: dict[str, list[Condition]] = NO_CONDITIONS  # by what they test: names, dotted or not
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.module.path}:{self.qualname}>"

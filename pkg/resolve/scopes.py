@@ -125,9 +125,9 @@ class _Walk:
     def _add_condition(self, scope: Scope, subject: str, condition: Condition) -> None:
         if scope.conditions is NO_CONDITIONS:
             scope.conditions = {}
-        conditions = scope.conditions.setdefault(subject, [])
-        if condition not in conditions[-1:]:
-            conditions.append(condition)
+        before = scope.conditions.get(subject, [])
+        if condition not in before[-1:]:
+            scope.conditions[subject] = [*before, condition]
         self._module.tested.add(subject)
 
     def _open(self, scope: Scope, code: int, head: tuple[int, int], end: int) -> None:

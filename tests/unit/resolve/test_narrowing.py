@@ -6,6 +6,7 @@ Nothing is lost that a run shows, and nothing is found that no run shows.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
@@ -176,38 +177,38 @@ INSIDE = ("<lambda>", "inner", "<listcomp>", "<genexpr>", "<setcomp>", "<dictcom
 
 
 def trace(text: str) -> set[str]:
-    """Give the classes whose method is called by the code of a function, given an object of each."""
+    """Give the methods that the code of a function calls, given an object of each class."""
+    scope: dict[str, object] = {"__name__": "main"}
+    exec(compile(text, "main.py", "exec"), scope)
+    methods = {
+        id(vars(kind)["run"].__code__): f"{name}.run"
+        for name, kind in scope.items() if isinstance(kind, type) and "run" in vars(kind)
+    }  # fmt: skip
     seen: set[str] = set()
 
     def profile(frame: FrameType, event: str, _argument: object) -> None:
         caller = frame.f_back
-        while caller is not None and caller.f_code.co_name in (
-            "<lambda>",
-            "inner",
-            "<listcomp>",
-            "<genexpr>",
-            "<setcomp>",
-            "<dictcomp>",
-        ):
+        while caller is not None and caller.f_code.co_name in INSIDE:
             caller = caller.f_back
-        if event == "call" and frame.f_code.co_name == "run" and caller is not None and caller.f_code.co_name == "go":
-            seen.add(frame.f_code.co_qualname)
+        if event == "call" and caller is not None and caller.f_code.co_name == "go" and id(frame.f_code) in methods:
+            seen.add(methods[id(frame.f_code)])
 
-    scope: dict[str, object] = {"__name__": "main"}
-    exec(compile(text, "main.py", "exec"), scope)
-    go = scope["go"]
-    assert callable(go)
     for name in GIVEN:
-        kind = scope[name]
-        assert callable(kind)
-        thing = kind()
-        sys.setprofile(profile)
-        try:
-            with suppress(TypeError, AssertionError, KeyError, SystemExit, AttributeError):
-                go(thing)
-        finally:
-            sys.setprofile(None)
+        run_one(scope["go"], scope[name], profile)
     return seen
+
+
+def run_one(go: object, kind: object, profile: Callable[[FrameType, str, object], None]) -> None:
+    """Call a function with an object of a class; what that raises does not count."""
+    assert callable(go)
+    assert callable(kind)
+    thing = kind()
+    sys.setprofile(profile)
+    try:
+        with suppress(TypeError, AssertionError, KeyError, SystemExit, AttributeError):
+            go(thing)
+    finally:
+        sys.setprofile(None)
 
 
 def find(text: str) -> dict[str, str]:
