@@ -181,8 +181,8 @@ def trace(text: str) -> set[str]:
     scope: dict[str, object] = {"__name__": "main"}
     exec(compile(text, "main.py", "exec"), scope)
     methods = {
-        id(vars(kind)["run"].__code__): f"{name}.run"
-        for name, kind in scope.items() if isinstance(kind, type) and "run" in vars(kind)
+        id(vars(kind)["run"].__code__): f"{kind.__name__}.run"
+        for kind in scope.values() if isinstance(kind, type) and "run" in vars(kind)
     }  # fmt: skip
     seen: set[str] = set()
 
