@@ -88,7 +88,7 @@ class Narrowing:
         return self._match(values, pattern, holds, Place(scope, step.start, is_pattern=True))
 
     def _read(self, scope: Scope, step: Step) -> ast.expr | None:
-        """Parse a condition; one of the simplest form, as most have, is put together, which takes a tenth of the time."""
+        """Parse a condition; of the simplest form, as most are, it is put together, in a tenth of the time."""
         text = scope.module.text
         match = _SIMPLE.fullmatch(text, step.start, step.end)
         if match is None:
