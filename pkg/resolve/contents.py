@@ -34,6 +34,7 @@ class Contents:
         self._expressions = expressions
         self._parameters = parameters
         context.solver.add_rule("item", self._derive_item)
+        context.solver.add_rule("written", self._derive_first)
         context.solver.add_rule("keys", self._derive_keys)
         context.solver.add_rule("put", self._derive_anywhere)
         context.solver.add_rule("part", self._derive_part_of_text)
@@ -69,6 +70,11 @@ class Contents:
             for item in list(items):
                 found |= self._solver.get(("part", item))
         return frozenset(found)
+
+    def _derive_first(self, name: object, key: Value) -> Values:
+        """Give what a container is written with under a key."""
+        origin = self._containers.get(name).origin
+        return self._derive_written(origin, key) if isinstance(origin, Written) else EMPTY
 
     def _derive_anywhere(self, name: object) -> Values:
         """Give what is put into a container under keys that are not known."""

@@ -16,7 +16,7 @@ The parts know each other one way only; where they depend on one another they go
 | "receivers"                         | name             | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
-| "item", "keys"                      | container (, key) | contents.py  |
+| "item", "written", "keys"           | container (, key) | contents.py  |
 | "renamed fixture"                   | module, name     | fixtures.py   |
 | "result", "yield"                   | function         | function_values.py    |
 | "bases", "patches"                  | class, path of a file | class_cache.py, bindings.py |

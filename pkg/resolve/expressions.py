@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from pkg.resolve.abstract_values import (
     CONSTANT,
+    CONTAINER,
     EMPTY,
     FALSE,
     FUNCTION,
@@ -178,12 +179,12 @@ class Expressions:
         values = self._attributes.derive_all(self.visit(scope, node.value, at), scope.mangle(node.attr))
         return self._refine(scope, node, at, values) if is_told(scope, node.attr) else values
 
-    def _refine(self, scope: Scope, node: ast.Attribute | ast.Subscript, at: int, values: Values) -> Values:
-        """Give what is known of an attribute or item where it stands."""
+    def _refine(self, scope: Scope, node: ast.Attribute, at: int, values: Values) -> Values:
+        """Give what is known of an attribute where it stands."""
         place = spell(node) if at != NOWHERE else None
-        return (
-            values if place is None else self.flow.refine(scope, place, locate(node, scope.module.text, at)[0], values)
-        )
+        if place is None:
+            return values
+        return self.flow.refine(scope, place, locate(node, scope.module.text, at)[0], values)
 
     def _visit_constant(self, scope: Scope, node: ast.Constant, at: int) -> Values:
         if node.value is None or node.value is Ellipsis:
@@ -265,10 +266,23 @@ class Expressions:
         values = self.visit(scope, node.value, at)
         if not isinstance(node.slice, ast.Slice):
             found = self._items.take_under(values, self.visit(scope, node.slice, at))
-            return self._refine(scope, node, at, found) if isinstance(node.slice, ast.Constant) else found
+            place = spell(node) if at != NOWHERE and isinstance(node.slice, ast.Constant) else None
+            return found if place is None else self._refine_item(scope, node, at, place, values, found)
         lower = node.slice.lower
         start = lower.value if isinstance(lower, ast.Constant) and isinstance(lower.value, int) else 0
         return self._containers.slice_all(values, start)
+
+    def _refine_item(
+        self, scope: Scope, node: ast.Subscript, at: int, place: str, containers: Values, values: Values
+    ) -> Values:
+        """Give what is known of an item where it stands: what was stored last, and what is written out with the whole."""
+        position = locate(node, scope.module.text, at)[0]
+        stored = self.flow.find_stored(scope, place, position)
+        if stored is not None:
+            keys = self.visit(scope, node.slice, at)
+            names = [each[1] for each in containers if each[0] == CONTAINER]
+            values = stored.union(*(self._solver.get(("written", name, key)) for name in names for key in keys))
+        return self.flow.narrow(scope, place, position, values)
 
     def _visit_call(self, scope: Scope, node: ast.Call, at: int) -> Values:
         return self._call_all(self.visit(scope, node.func, at), Arguments(self.visit, self._trees, scope, node, at))

@@ -135,6 +135,7 @@ WIDER = frozenset((
     "attribute: changed by another name", "attribute: changed by setattr", "attribute: other object",
     "attribute: branch", "attribute: loop", "attribute: stored before a loop",
     "attribute: inner function", "attribute: deleted", "attribute: deeper, stored anew", "attribute: tested",
+    "item: written out, then stored", "item: list",
     "item: before", "item: unknown key", "item: updated", "item: changed by a function", "item: same dict",
     "stored after a call", "given away in between", "super in between", "item of a given table",
 ))  # fmt: skip
