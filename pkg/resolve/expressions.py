@@ -275,7 +275,7 @@ class Expressions:
     def _refine_item(
         self, scope: Scope, node: ast.Subscript, at: int, place: str, containers: Values, values: Values
     ) -> Values:
-        """Give what is known of an item where it stands: what was stored last, and what is written out with the whole."""
+        """Give what is known of an item where it stands: what was stored last, and what is written out there."""
         position = locate(node, scope.module.text, at)[0]
         stored = self.flow.find_stored(scope, place, position)
         if stored is not None:
