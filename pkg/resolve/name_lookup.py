@@ -62,7 +62,7 @@ class Names:
         Nothing where anything is called in between, which may bind it as well.
         """
         own = [(number, each) for number, each in enumerate(self._order(owner, name)) if each.within is scope]
-        passed = [each for _, each in own if each.end_position <= at and is_passed(scope, each, at)]
+        passed = [each for _, each in own if each.end_position <= at and is_passed(scope, each, name, at)]
         if not passed or any(loop[0] <= at < loop[1] and passed[-1].at < loop[0] for loop in scope.loops):
             return ()
         between = scope.module.text[passed[-1].end_position : at]
@@ -123,7 +123,7 @@ class Names:
             if binding.is_foreign(owner):
                 found.append(number)
             elif binding.end_position <= at:
-                if (found or owner.loops) and is_passed(owner, binding, at):
+                if (found or owner.loops) and is_passed(owner, binding, name, at):
                     found = [each for each in found if each >= 0 and _lasts(owner, ordered[each])]
                     last = binding
                 found.append(number)
@@ -169,14 +169,17 @@ class Names:
         return found
 
 
-def is_passed(scope: Scope, binding: Binding, at: int) -> bool:
+def is_passed(scope: Scope, binding: Binding, name: str, at: int) -> bool:
     """Tell whether whoever comes from a binding to a position behind it has gone through it: it stands in no branch.
 
-    Or the position stands in the same branch.
+    Or the position stands in the same branch; but there, what was before counts on where the new value is made of it:
+    mostly it is something of the same kind.
     """
-    if binding.code in _STATEMENTS and at < scope.module.find_block_end(binding.at):
-        return binding.scope is None or _gives_value(binding)
-    return stands_alone(scope, binding)
+    if stands_alone(scope, binding):
+        return True
+    if binding.code not in _STATEMENTS or at >= scope.module.find_block_end(binding.at) or not _gives_value(binding):
+        return False
+    return name.encode("utf-8", "replace") not in scope.module.text[binding.start : binding.end]
 
 
 def comes_again(scope: Scope, position: int, at: int, last: int) -> bool:

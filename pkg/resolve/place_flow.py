@@ -56,7 +56,7 @@ class PlaceFlow:
         passed = [
             number for number, store in enumerate(stores)
             if store.binding.code != Code.ANNOTATE
-            and store.binding.end_position <= at and is_passed(runner, store.binding, at)
+            and store.binding.end_position <= at and is_passed(runner, store.binding, place, at)
         ]  # fmt: skip
         if not passed or _name_last(place) in self._properties:
             return None

@@ -34,6 +34,7 @@ NAMES = {
     "branch": "f = early\nif flag: f = late\nf()",
     "both branches": "if flag: f = early\nelse: f = late\nf()",
     "in a branch": "f = other\nif flag:\n    f = early\n    f = late\n    f()",
+    "made of itself in a branch": "f = early\nif flag:\n    f = (lambda g: late)(f)\n    f()",
     "in a branch, then behind": "f = early\nif flag:\n    f = other\n    f = late\nf()",
     "try": "f = early\ntry:\n    f = late\n    f()\nexcept KeyError: f = other",
     "except": "f = early\ntry:\n    f = late\n    {}['k']\nexcept KeyError:\n    f()",
@@ -130,6 +131,7 @@ METHODS = {
 }
 WIDER = frozenset((
     "name: except", "name: except that binds", "name: continue", "name: nonlocal", "name: closure", "name: lambda",
+    "name: made of itself in a branch",
     "name: in a branch, then behind", "name: continue, then again", "name: while else", "name: with",
     "attribute: before", "attribute: changed by a function", "attribute: changed by a method",
     "attribute: changed by another name", "attribute: changed by setattr", "attribute: other object",
