@@ -60,10 +60,19 @@ class ClassTests:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
         self._described: dict[Scope, Described] = {}
+        self._derived: dict[tuple[Scope, Scope], bool] = {}
 
     def forget(self) -> None:
         """Forget what is known of classes."""
         self._described.clear()
+        self._derived.clear()
+
+    def _has_base(self, scope: Scope, base: Scope) -> bool:
+        """Tell whether a class is another, or derived from it; of two it is asked for every value of every set."""
+        found = self._derived.get((scope, base))
+        if found is None:
+            found = self._derived[scope, base] = self._hierarchy.has_base(scope, base)
+        return found
 
     def hold_instance(self, value: Value, tested: Value) -> Values:
         """Give what a value is that is an object of a class or of one derived from it."""
@@ -76,7 +85,7 @@ class ClassTests:
         return _keep(value)
 
     def _hold_object(self, value: Value, scope: Scope) -> Values:
-        kind, has_base = value[0], self._hierarchy.has_base
+        kind, has_base = value[0], self._has_base
         if kind in OBJECTS:
             if has_base(value[1], scope) or self._is_structural(scope):
                 return _keep(value)
@@ -105,7 +114,7 @@ class ClassTests:
         """Give what a value is that is no object of a class, nor of one derived from it."""
         kind = value[0]
         if tested[0] == CLASS and kind in OBJECTS:
-            is_told = self._hierarchy.has_base(value[1], tested[1]) and not self._decides(tested[1])
+            is_told = self._has_base(value[1], tested[1]) and not self._decides(tested[1])
             return _keep(value, not is_told)
         if tested == (LIBRARY, _TYPE):
             return _keep(value, kind not in CLASSES)
@@ -122,7 +131,7 @@ class ClassTests:
         if kind == INSTANCE:
             return _keep(value, value[1] is scope)
         if kind in OBJECTS:
-            return frozenset({(INSTANCE, scope)}) if self._hierarchy.has_base(scope, value[1]) else EMPTY
+            return frozenset({(INSTANCE, scope)}) if self._has_base(scope, value[1]) else EMPTY
         if kind in CLASSES:
             return _keep(value, self._hierarchy.is_open(scope))  # a metaclass
         return frozenset({(INSTANCE, scope)}) if kind in (UNKNOWN, LIBRARY) else EMPTY
@@ -137,7 +146,7 @@ class ClassTests:
             return _keep(value)
         kind, scope = value[0], tested[1]
         if kind in CLASSES:
-            if self._hierarchy.has_base(value[1], scope) or self._is_structural(scope):
+            if self._has_base(value[1], scope) or self._is_structural(scope):
                 return _keep(value)
             return _keep(value, self._has_unknown(value[1])) if kind == CLASS else frozenset({(SUBCLASS, scope)})
         return frozenset({(SUBCLASS, scope)}) if kind in (UNKNOWN, LIBRARY) else EMPTY
@@ -146,7 +155,7 @@ class ClassTests:
         """Give what a value is that is no class derived from one, nor that itself."""
         if tested[0] != CLASS or value[0] not in CLASSES:
             return _keep(value)
-        return _keep(value, self._decides(tested[1]) or not self._hierarchy.has_base(value[1], tested[1]))
+        return _keep(value, self._decides(tested[1]) or not self._has_base(value[1], tested[1]))
 
     def hold_called(self, value: Value) -> Values:
         """Give what a value is that can be called."""

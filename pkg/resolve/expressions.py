@@ -266,7 +266,8 @@ class Expressions:
         values = self.visit(scope, node.value, at)
         if not isinstance(node.slice, ast.Slice):
             found = self._items.take_under(values, self.visit(scope, node.slice, at))
-            place = spell(node) if at != NOWHERE and isinstance(node.slice, ast.Constant) else None
+            is_followed = at != NOWHERE and isinstance(node.slice, ast.Constant)
+            place = spell(node) if is_followed and (scope.module.item_stores or scope.module.tested) else None
             return found if place is None else self._refine_item(scope, node, at, place, values, found)
         lower = node.slice.lower
         start = lower.value if isinstance(lower, ast.Constant) and isinstance(lower.value, int) else 0
