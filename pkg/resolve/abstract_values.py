@@ -16,6 +16,7 @@
 | FOLDER    | path             | a namespace package |
 | LIBRARY   | dotted name      | anything of another package or a builtin; "()" stands for the result of a call |
 | CONSTANT  | value            | a text or number, as a key of a container; "bool" stands behind a truth value |
+| TEXT      | beginning, end, is whole | a text that is put together, as far as it may name an attribute (texts.py) |
 | CONTAINER | name             | a list, tuple, dict or the like, by the place where it is made |
 | UNKNOWN   | reason           | what cannot be told, and why |
 """
@@ -29,6 +30,7 @@ from typing import Any
 
 FUNCTION, CLASS, SUBCLASS, INSTANCE, SELF, TYPED, METHOD, PROPERTY, SUPER = "F", "C", "CS", "I", "S", "T", "B", "P", "U"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
+TEXT = "W"
 
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
 OBJECTS = (INSTANCE, SELF, TYPED)
@@ -48,6 +50,7 @@ class Reason(str, Enum):
     LIBRARY_BASE = "attribute of a class with a base outside the repository"
     MODULE_ATTRIBUTE = "name that the module does not define"
     DYNAMIC = "attribute made at run time (__getattr__)"
+    CHOSEN = "attribute whose name is made at run time (getattr)"
     ITEM = "item of a container"
     RESULT = "result of a call that is not bound"
     EXPRESSION = "expression that is not followed"

@@ -23,6 +23,7 @@ from pkg.resolve.abstract_values import (
     SELF,
     SUBCLASS,
     SUPER,
+    TEXT,
     UNKNOWN,
     Reason,
     Value,
@@ -105,6 +106,8 @@ class Attributes:
             return self._solver.get(("class attribute", value, name))
         if kind in (MODULE, FOLDER):
             return self._imports.derive_member(value, name)
+        if kind == TEXT:
+            return frozenset({library(f"builtins.str().{name}")})
         if kind == CONSTANT:
             return frozenset({library(f"builtins.{type(value[1]).__name__}().{name}")})
         if kind == SUPER:
@@ -116,6 +119,10 @@ class Attributes:
     def defines(self, scope: Scope, name: str) -> bool:
         """Tell whether a class or one of its bases defines an attribute, in its body or by assignment to self."""
         return self._hierarchy.find(scope, name) is not None or bool(self._list_fields(scope, name))
+
+    def list_own_fields(self, scope: Scope) -> Collection[str]:
+        """Give the attributes of self that the methods of a class assign to."""
+        return self._fields.list_names(scope)
 
     def _list_fields(self, scope: Scope, name: str) -> list[Scope]:
         return self._fields.find_owners(self._hierarchy.order(scope), name)

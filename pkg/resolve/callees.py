@@ -31,7 +31,6 @@ from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME, Code, read_name
 
 _LAST_NAME = re.compile(rb"\s*" + NAME)
-_LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")
 _RULES = {
     MODULE: "module attribute", SELF: "self", SUPER: "super", CLASS: "class attribute", SUBCLASS: "cls",
     INSTANCE: "constructed object", TYPED: "annotated type", CONTAINER: "container",
@@ -71,9 +70,7 @@ class CalleeFinder:
             for value in self._expressions.evaluate(site.scope, site.start, end):
                 yield from self._find_methods(value, name)
         else:
-            is_guess = text.startswith(b"getattr(") and not _LITERAL_NAME.search(text)
-            values = self._expressions.evaluate(site.scope, site.start, site.end)
-            yield Callees(values, "result", POSSIBLE if is_guess else CERTAIN)
+            yield Callees(self._expressions.evaluate(site.scope, site.start, site.end), "result", CERTAIN)
 
     def _find_named(self, scope: Scope, name: str, at: int) -> Callees:
         values = self._names.look_up(scope, name, at)

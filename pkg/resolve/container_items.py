@@ -14,6 +14,7 @@ from pkg.resolve.abstract_values import (
     INSTANCE,
     LIBRARY,
     OBJECTS,
+    TEXT,
     UNGIVEN,
     Reason,
     Value,
@@ -50,6 +51,8 @@ class Items:
             return self._methods.call_special(value, "__getitem__", Reason.ITEM)
         if kind in CLASSES:
             return frozenset({value})
+        if kind == TEXT:
+            return frozenset({library("builtins.str()[]")})
         return frozenset({library(f"{value[1]}[]")}) if kind == LIBRARY else unknown(Reason.ITEM)
 
     def take_under(self, values: Values, keys: Values) -> Values:
@@ -82,7 +85,7 @@ class Items:
             return self._iterate_object(value, is_async)
         if kind == CLASS and self._hierarchy.is_enumeration(value[1]):
             return frozenset({(INSTANCE, value[1])})
-        if kind in (LIBRARY, CONSTANT):
+        if kind in (LIBRARY, CONSTANT, TEXT):
             return frozenset({library(f"{value[1] if kind == LIBRARY else 'builtins.str()'}[]")})
         return unknown(Reason.ITEM)
 

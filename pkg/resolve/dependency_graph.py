@@ -17,6 +17,7 @@ from pkg.resolve.abstract_values import (
     OBJECTS,
     PROPERTY,
     SUPER,
+    TEXT,
     UNKNOWN,
     Value,
     Values,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
+_NOWHERE = (LIBRARY, CONSTANT, TEXT, UNKNOWN, FOLDER)
 _LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
 
 

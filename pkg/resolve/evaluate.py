@@ -12,6 +12,7 @@ The parts know each other one way only; where they depend on one another they go
 | "field", "class field", "foreign field" | class, name      | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
+| "chosen attribute"                  | value, text      | chosen_attributes.py |
 | "item", "keys"                      | container (, key) | contents.py  |
 | "renamed fixture"                   | module, name     | fixtures.py   |
 | "result", "yield"                   | function         | function_values.py    |
@@ -24,6 +25,7 @@ from __future__ import annotations
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.attributes import Attributes, Fields
 from pkg.resolve.bindings import Bindings, Decorators
+from pkg.resolve.chosen_attributes import ChosenAttributes
 from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers
 from pkg.resolve.contents import Contents
@@ -55,7 +57,10 @@ class Evaluator:
         items = Items(context, self.containers, self.methods)
         annotations = Annotations(context, self.names, self.attributes, self.containers)
         self.container_calls = ContainerCalls(self.containers, items)
-        library_calls = LibraryCalls(context, self.methods, self.attributes, self.containers, items, annotations)
+        library_calls = LibraryCalls(
+            self.methods, self.attributes, ChosenAttributes(context, self.attributes), self.containers, items,
+            annotations,
+        )  # fmt: skip
         self.expressions = Expressions(
             context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
             library_calls,

@@ -10,15 +10,18 @@ from typing import NamedTuple
 
 from pkg.resolve.abstract_values import (
     CONSTANT,
+    CONTAINER,
     EMPTY,
     LIBRARY,
     SELF,
     SUBCLASS,
+    TYPED,
     UNGIVEN,
     UNKNOWN,
     Reason,
     Value,
     Values,
+    join,
     unknown,
 )
 from pkg.resolve.annotations import Annotations, is_open
@@ -61,6 +64,7 @@ class Parameters:
         self._containers = containers
         self._items = items
         self._dataflow = context.dataflow
+        self._hierarchy = context.hierarchy
         self._callers: dict[Scope, dict[Caller, None]] = {}
         self.uses = context.modules.totals.calls
         self._most = 0 if context.is_plain else MAX_USES
@@ -112,10 +116,21 @@ class Parameters:
             return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
         promised = self._annotations.promise(scope.parent or scope, parameter.annotation)
         if promised is not None and not is_open(parameter.annotation):
-            return promised
+            if not self._is_any_class_promised(promised):
+                return promised
+            given = self._derive_given(scope, place, parameter)
+            return promised | {UNGIVEN} | {value for value in given if value[0] != UNKNOWN}
         found = self._fixtures.derive(scope, name)
         given = found if found is not None else self._derive_given(scope, place, parameter)
         return given | promised if promised else given
+
+    def _is_any_class_promised(self, values: Values) -> bool:
+        """Tell whether an object, or one in a container, need not be of a class derived from that which is promised."""
+        objects = join(self._containers.get(value[1]).items if value[0] == CONTAINER else {value} for value in values)
+        return any(
+            value[0] in (TYPED, SUBCLASS) and any(each.is_protocol for each in self._hierarchy.order(value[1]))
+            for value in objects
+        )  # fmt: skip
 
     def _derive_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
         self._dataflow.note_reader(scope)

@@ -31,10 +31,10 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.attributes import Attributes
+from pkg.resolve.chosen_attributes import ChosenAttributes
 from pkg.resolve.container_items import Items
 from pkg.resolve.containers import PAIR, Containers
 from pkg.resolve.methods import Methods
-from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope
 
 _TAKING = frozenset(("get", "pop", "setdefault", "__getitem__"))
@@ -91,16 +91,16 @@ class LibraryCalls:
 
     def __init__(
         self,
-        context: Context,
         methods: Methods,
         attributes: Attributes,
+        chosen: ChosenAttributes,
         containers: Containers,
         items: Items,
         annotations: Annotations,
     ) -> None:
-        self._context = context
         self._methods = methods
         self._attributes = attributes
+        self._chosen = chosen
         self._containers = containers
         self._items = items
         self._annotations = annotations
@@ -133,14 +133,7 @@ class LibraryCalls:
     def _derive_attribute(self, name: str, arguments: Arguments) -> Values:
         if len(arguments.nodes) < 2:
             return _make_object(name)
-        values = arguments.derive(0)
-        return join(self._derive_named(values, key) for key in arguments.derive(1))
-
-    def _derive_named(self, values: Values, key: Value) -> Values:
-        if key[0] != CONSTANT or not isinstance(key[1], str):
-            return unknown(Reason.DYNAMIC)
-        self._context.ask(key[1])
-        return self._attributes.derive_all(values, key[1])
+        return self._chosen.derive_all(arguments.derive(0), arguments.derive(1)) | arguments.derive(2)
 
     def _advance(self, name: str, arguments: Arguments) -> Values:
         return self._items.iterate(arguments.derive(0))

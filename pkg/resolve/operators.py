@@ -7,6 +7,7 @@ from pkg.resolve.abstract_values import (
     CONTAINER,
     LIBRARY,
     OBJECTS,
+    TEXT,
     Reason,
     Value,
     Values,
@@ -58,4 +59,6 @@ def _give_same(value: Value) -> Values:
     """Give what an operator makes of a value that has no method for it: of a builtin type, one of the same."""
     if value[0] == CONSTANT:
         return frozenset({library(f"builtins.{type(value[1]).__name__}()")})
+    if value[0] == TEXT:
+        return frozenset({library("builtins.str()")})
     return frozenset({value}) if value[0] in (CONTAINER, LIBRARY) else unknown(Reason.EXPRESSION)

@@ -24,6 +24,7 @@ _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
 _TEXT = rb"[rR]?(?P<quotes>\"{3}|'{3}|\"|')(?:(?!(?P=quotes)).)*(?P=quotes)\s*"
+_EMPTY_BODY = re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:" + _TEXT + rb")?(?:(?:\.\.\.|pass)?\s*(?:#[^\n]*(?:\n\s*|\Z))*)*", re.DOTALL)
 _RAISING = re.compile(rb"\s*(?:" + _TEXT + rb")?raise\s+NotImplementedError\b", re.DOTALL)
 
 Path = tuple["int | str", ...]
@@ -162,11 +163,20 @@ class Scope:
         return any(name.endswith("property") for name in self.decorator_names)
 
     @cached_property
+    def is_protocol(self) -> bool:
+        """Tell whether a class says of itself that what it stands for need not be derived from it."""
+        definition = self.module.definitions[self.definition] if self.definition >= 0 else None
+        bases = definition.bases if isinstance(definition, Class) else ()
+        return any(base.partition("[")[0].rpartition(".")[2].strip() == "Protocol" for base in bases)
+
+    @cached_property
     def is_abstract(self) -> bool:
         """Tell whether a method is there to be overridden: it says so, or does nothing but raise."""
         if "abstractmethod" in self.decorator_names:
             return True
         text, start, end = self.module.text, self.head[1], self.code_end
+        if self.parent is not None and self.parent.is_protocol:
+            return _EMPTY_BODY.fullmatch(text, start, end) is not None
         return text.find(b"NotImplementedError", start, end) >= 0 and _RAISING.match(text, start, end) is not None
 
     @cached_property
