@@ -10,6 +10,8 @@
 | TYPED     | scope            | an object that an annotation promises: of this class or of one derived from it |
 | METHOD    | scope, value     | a function bound to an object or a class |
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
+| PARTIAL   | value, count, is method | a callable whose first arguments are given, as many as the count says |
+| REGISTER  | scope            | what takes further functions for a generic one (functools.singledispatch) |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
 | GENERATOR | scope            | what calling a function with a yield gives |
 | MODULE    | path             | a file of the repository as a module |
@@ -30,7 +32,7 @@ from typing import Any
 
 FUNCTION, CLASS, SUBCLASS, INSTANCE, SELF, TYPED, METHOD, PROPERTY, SUPER = "F", "C", "CS", "I", "S", "T", "B", "P", "U"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
-TEXT = "W"
+TEXT, PARTIAL, REGISTER = "W", "A", "R"
 
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
 OBJECTS = (INSTANCE, SELF, TYPED)
@@ -63,8 +65,16 @@ def unknown(reason: Reason) -> Values:
     return _UNKNOWN[reason]
 
 
+def bare(value: Value) -> Value:
+    """Give what a value calls in the end, without the arguments that it brings."""
+    while value[0] == PARTIAL:
+        value = value[1]
+    return value
+
+
 def target_of(value: Value) -> Any:
     """Give the function or class of the repository that calling a value runs, None where there is none."""
+    value = bare(value)
     return value[1] if value[0] in (FUNCTION, METHOD, CLASS, SUBCLASS) else None
 
 

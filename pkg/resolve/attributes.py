@@ -20,6 +20,7 @@ from pkg.resolve.abstract_values import (
     METHOD,
     MODULE,
     OBJECTS,
+    REGISTER,
     SELF,
     SUBCLASS,
     SUPER,
@@ -70,6 +71,7 @@ class Fields:
             yield from self._files[path].fields[None][name]
 
 
+FALLBACK = "__getattr__"  # the method that Python asks for attributes which an object does not have
 MAX_STORES = 12  # assignments from outside to attributes of one name up to which they are followed
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))  # that every class has
 _CLASS_METHODS = frozenset(("__init_subclass__", "__class_getitem__"))  # without a decorator
@@ -114,6 +116,8 @@ class Attributes:
             return self._derive_of_super(value, name)
         if kind == CONTAINER:
             return frozenset({(METHOD, None, value, name)})
+        if kind in (FUNCTION, METHOD) and name == "register" and value[1] is not None and value[1].is_generic:
+            return frozenset({(REGISTER, value[1])})
         return unknown(value[1]) if kind == UNKNOWN else unknown(Reason.EXPRESSION)
 
     def defines(self, scope: Scope, name: str) -> bool:
@@ -138,7 +142,29 @@ class Attributes:
             found |= join(self._bind_field(self._solver.get(("field", each, name)), value) for each in fields)
         if owner is not None or fields:
             return found
-        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        found = self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        return found | self._derive_by_fallback(value, name)
+
+    def find_fallback(self, value: Value, name: str) -> Values:
+        """Give the functions __getattr__ that Python asks for an attribute which an object does not have."""
+        if value[0] in OBJECTS:
+            owner = None if self.defines(value[1], name) else self._hierarchy.find(value[1], FALLBACK)
+            return self._methods.bind(self._names.derive(owner, FALLBACK), value) if owner is not None else EMPTY
+        metaclasses = () if self.defines(value[1], name) else self._hierarchy.metaclasses(value[1])
+        for metaclass in metaclasses:
+            owner = self._hierarchy.find(metaclass, FALLBACK)
+            if owner is not None and self._hierarchy.find(metaclass, name) is None:
+                return self._methods.bind(self._names.derive(owner, FALLBACK), value)
+        return EMPTY
+
+    def _derive_by_fallback(self, value: Value, name: str) -> Values:
+        """Give what __getattr__ gives back; where it reads the attribute of another object, that attribute."""
+        found: set[Value] = set()
+        for method in self.find_fallback(value, name):
+            found |= {each for each in self._methods.call(method) if each[0] != UNKNOWN}
+            if method[0] == METHOD:
+                found |= self.derive_all(self._solver.get(("delegates", method[1])), name)
+        return frozenset(found)
 
     def _bind_field(self, values: Values, receiver: Value) -> Values:
         """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
@@ -171,7 +197,8 @@ class Attributes:
             owner = self._hierarchy.find(metaclass, name)
             if owner is not None:
                 return self._methods.bind(self._names.derive(owner, name), value)
-        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        found = self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        return found | self._derive_by_fallback(value, name)
 
     def _derive_of_super(self, value: Value, name: str) -> Values:
         _, scope, receiver = value
@@ -196,7 +223,7 @@ class Attributes:
 
     def _explain(self, scope: Scope, name: str) -> Values:
         """Say why a class may lack an attribute."""
-        if self._hierarchy.find(scope, "__getattr__") is not None:
+        if self._hierarchy.find(scope, FALLBACK) is not None:
             return unknown(Reason.DYNAMIC)
         return unknown(Reason.LIBRARY_BASE if self._hierarchy.is_open(scope) else Reason.ATTRIBUTE)
 

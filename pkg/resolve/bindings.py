@@ -17,11 +17,13 @@ from pkg.resolve.abstract_values import (
     METHOD,
     MODULE,
     OBJECTS,
+    PARTIAL,
     TYPED,
     UNKNOWN,
     Reason,
     Value,
     Values,
+    bare,
     library,
     target_of,
     unknown,
@@ -114,9 +116,11 @@ class Decorators:
 
     def hand_over(self, decorator: Value, values: Values) -> None:
         """Give a decorator what it decorates: a function its first argument, a class that of its constructor."""
+        given = decorator[2] if decorator[0] == PARTIAL else 0
+        decorator = bare(decorator)
         target: Scope = decorator[1]
         if decorator[0] not in CLASSES:
-            self._parameters.add_caller(target, Caller(None, int(decorator[0] == METHOD), values))
+            self._parameters.add_caller(target, Caller(None, given + int(decorator[0] == METHOD), values))
             return
         owner = self._hierarchy.find(target, "__init__")
         for value in self._names.derive(owner, "__init__") if owner is not None else ():

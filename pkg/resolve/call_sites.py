@@ -16,15 +16,19 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     OBJECTS,
+    PARTIAL,
+    REGISTER,
     TYPED,
     UNKNOWN,
     Reason,
     Value,
+    Values,
     target_of,
 )
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.function_values import Caller
+from pkg.resolve.library.plugins import Run, may_call
 from pkg.resolve.name_lookup import NAMELESS
 from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
 from pkg.resolve.scope_model import Site, name_decorator
@@ -33,7 +37,7 @@ from pkg.units import DOTTED_NAME, NAME
 
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
-_NOT_CALLING = ("functools.wraps", "functools.update_wrapper", "functools.partial", "inspect.", "typing.", "logging.")
+_NOT_CALLING = ("functools.wraps", "inspect.", "typing.", "logging.")
 
 
 class CallSites:
@@ -41,29 +45,38 @@ class CallSites:
 
     def __init__(self, evaluator: Evaluator, callees: CalleeFinder, special_calls: SpecialCalls) -> None:
         self._hierarchy = evaluator.hierarchy
+        self._solver = evaluator.solver
         self._names = evaluator.names
         self._methods = evaluator.methods
         self._expressions = evaluator.expressions
         self._container_calls = evaluator.container_calls
+        self._library_calls = evaluator.library_calls
         self._parameters = evaluator.parameters
         self._callees = callees
         self._special_calls = special_calls
 
     def bind(self, site: Site) -> Iterator[Outcome]:
         """Bind one call."""
-        may_call = False
+        is_handed = False
         for callees in self._callees.find(site):
             yield from callees.properties
             for value in callees.values:
                 if value[0] == LIBRARY:
-                    may_call = may_call or _may_call(value[1])
+                    is_handed = is_handed or _may_call(value[1])
                     yield Library(value[1])
+                    for run in self._library_calls.run(value[1], self._expressions.give(site)):
+                        yield from self._run_in_library(site, run)
                     if value[1] in ASKING:
                         yield from self._special_calls.bind_builtin(site, value[1])
                 else:
                     yield from self._bind_value(site, value, callees.rule, callees.confidence)
-        if may_call:
+        if is_handed:
             yield from self._bind_callbacks(site, LIKELY)
+
+    def _run_in_library(self, site: Site, run: Run) -> Iterator[Outcome]:
+        """Give what a library calls of what it is given; where it only keeps it, the arguments are noted alone."""
+        found = list(self._run(site, run.value, run.rule, run.confidence or POSSIBLE, run.shift))
+        yield from found if run.confidence else ()
 
     def _bind_value(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
         if value[0] == UNKNOWN:
@@ -73,27 +86,40 @@ class CallSites:
             self._container_calls.change(value, self._expressions.give(site))
             yield Library(self._container_calls.name(value))
             yield from self._bind_callbacks(site, POSSIBLE) if value[3] == "sort" else ()
+        elif value[0] == REGISTER:
+            self._parameters.register(value[1], _keep_functions(self._expressions.give(site).derive(1)))
+            yield Library("functools.singledispatch().register")
         else:
             yield from self._run(site, value, rule, confidence)
 
-    def _run(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
-        """Give what calling a value runs, and note the arguments."""
+    def _run(self, site: Site, value: Value, rule: str, confidence: str, shift: int = 0) -> Iterator[Outcome]:
+        """Give what calling a value runs, and note the arguments: the first is that for the parameter after `shift`."""
         kind = value[0]
         if kind in CLASSES:
             yield Target(value[1], rule, confidence)
-            yield from self.construct(site, value, confidence)
+            yield from self.construct(site, value, confidence, shift)
         elif kind in (FUNCTION, METHOD):
-            yield Target(value[1], rule, confidence)
-            self._parameters.add_caller(value[1], Caller(site, int(kind == METHOD)))
+            yield Target(value[1], rule, LIKELY if value[1].is_generic and confidence == CERTAIN else confidence)
+            self._parameters.add_caller(value[1], Caller(site, int(kind == METHOD) + shift))
+            yield from self._run_registered(site, value, confidence, shift) if value[1].is_generic else ()
+        elif kind == PARTIAL:
+            yield from self._run(site, value[1], rule, confidence, shift + value[2])
         elif kind in OBJECTS:
             if self._hierarchy.find(value[1], "__call__") is None:
                 yield Unbound(Reason.RESULT)
             for method in self._methods.find_special(value, "__call__"):
-                yield from self._run(site, method, "__call__", LIKELY if kind == TYPED else confidence)
+                yield from self._run(site, method, "__call__", LIKELY if kind == TYPED else confidence, shift)
         else:
             yield Unbound(Reason.EXPRESSION)
 
-    def construct(self, site: Site, value: Value, confidence: str) -> Iterator[Target]:
+    def _run_registered(self, site: Site, generic: Value, confidence: str, shift: int) -> Iterator[Outcome]:
+        """Give the functions that a generic one chooses among by what it is given."""
+        sure = POSSIBLE if confidence == POSSIBLE else LIKELY
+        for value in self._solver.get(("registered", generic[1])):
+            each = (METHOD, value[1], generic[2]) if generic[0] == METHOD and value[0] == FUNCTION else value
+            yield from self._run(site, each, "generic function", sure, shift)
+
+    def construct(self, site: Site, value: Value, confidence: str, shift: int = 0) -> Iterator[Target]:
         """Give the functions that make an object of a class, and note the arguments."""
         is_initialised = self._methods.may_make_own(value)
         for name in ("__init__", "__new__") if is_initialised else ("__new__",):
@@ -101,22 +127,27 @@ class CallSites:
             for each in self._names.derive(owner, name) if owner is not None else ():
                 if each[0] == FUNCTION:
                     yield Target(each[1], "constructor", confidence)
-                    self._parameters.add_caller(each[1], Caller(site, 1))
+                    self._parameters.add_caller(each[1], Caller(site, 1 + shift))
 
     def _bind_callbacks(self, site: Site, confidence: str) -> Iterator[Target]:
         """Give the functions that a call hands over by name to what is outside: they may be called there."""
         scope = site.scope
         for match in _ARGUMENT.finditer(scope.module.text, *site.more):
             for value in self._expressions.follow(scope, match.group(1), match.start(1)):
-                if value[0] in (FUNCTION, METHOD) and value[1] is not None and value[1].kind == "function":
-                    yield Target(value[1], "callback", confidence)
+                target = target_of(value)
+                if value[0] not in CLASSES and target is not None and target.kind == "function":
+                    yield Target(target, "callback", confidence)
+
+
+def _keep_functions(values: Values) -> Values:
+    return frozenset(value for value in values if value[0] in (FUNCTION, METHOD) and value[1] is not None)
 
 
 def _may_call(name: str) -> bool:
-    """Tell whether something of a library may call a function that it is given."""
+    """Tell whether something of a library may call a function that it is given; of most, all is told by a rule."""
     if name.startswith("builtins."):
         return name.removeprefix("builtins.") in _CALLING
-    return not name.startswith(_NOT_CALLING)
+    return may_call(name) and not name.startswith(_NOT_CALLING)
 
 
 class ImplicitCalls:
@@ -125,6 +156,7 @@ class ImplicitCalls:
     def __init__(self, evaluator: Evaluator, call_sites: CallSites) -> None:
         self._expressions = evaluator.expressions
         self._decorators = evaluator.decorators
+        self._parameters = evaluator.parameters
         self._call_sites = call_sites
 
     def bind_raise(self, site: Site) -> Iterator[Target]:
@@ -144,9 +176,11 @@ class ImplicitCalls:
             is_skipped = name_decorator(text) in NAMELESS
             rule = MADE_DECORATOR if "(" in text else "decorator"
             for value in self._decorators.evaluate(definition, text) if not is_skipped else ():
+                if value[0] == REGISTER:
+                    self._parameters.register(value[1], frozenset({(FUNCTION, definition)}))
                 if target_of(value) is None:
                     continue
-                yield Target(value[1], rule, CERTAIN)
+                yield Target(target_of(value), rule, CERTAIN)
                 if definition.kind == "class":
                     self._decorators.hand_over(value, frozenset({(CLASS, definition)}))
                 if value[0] == CLASS:

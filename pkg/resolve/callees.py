@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.abstract_values import (
     CLASS,
+    CLASSES,
     CONTAINER,
     EMPTY,
     FUNCTION,
@@ -21,9 +22,13 @@ from pkg.resolve.abstract_values import (
     SUBCLASS,
     SUPER,
     TYPED,
+    UNKNOWN,
+    Reason,
     Value,
     Values,
+    target_of,
 )
+from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Target
 from pkg.resolve.scope_model import Scope, Site
@@ -101,6 +106,8 @@ class CalleeFinder:
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
+        if (UNKNOWN, Reason.DYNAMIC) in found and kind in (*OBJECTS, *CLASSES):
+            properties += tuple(self._find_fallback(value, name))
         is_base = kind in (SELF, TYPED, SUBCLASS)
         if is_base and not self._attributes.defines(value[1], name):
             yield Callees(found, "derived class", POSSIBLE, properties)
@@ -114,6 +121,13 @@ class CalleeFinder:
             yield from self._find_siblings(value, name)
         if is_base:
             yield from self._find_overrides(value, name)
+
+    def _find_fallback(self, value: Value, name: str) -> Iterator[Target]:
+        """Find the __getattr__ that Python asks for an attribute which an object does not have."""
+        is_sure = value[0] in (INSTANCE, CLASS)
+        for method in self._attributes.find_fallback(value, name):
+            if target_of(method) is not None:
+                yield Target(method[1], FALLBACK, LIKELY if is_sure else POSSIBLE)
 
     def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
         """Find the methods of derived classes that may take the place of one that is called through a base type."""

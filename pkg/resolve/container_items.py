@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
@@ -23,7 +21,7 @@ from pkg.resolve.abstract_values import (
     library,
     unknown,
 )
-from pkg.resolve.containers import Containers
+from pkg.resolve.containers import Containers, is_mapping
 from pkg.resolve.methods import Methods
 from pkg.resolve.resolution_context import Context
 
@@ -77,8 +75,8 @@ class Items:
     def _iterate_one(self, value: Value, is_async: bool) -> Values:
         kind = value[0]
         if kind == CONTAINER:
-            is_dict = isinstance(self._containers.find_expression(value), ast.Dict)
-            return self._solver.get(("keys", value[1]) if is_dict else ("item", value[1], None))
+            has_keys = is_mapping(self._containers.find_expression(value))
+            return self._solver.get(("keys", value[1]) if has_keys else ("item", value[1], None))
         if kind == GENERATOR:
             return self._solver.get(("yield", value[1]))
         if kind in OBJECTS:

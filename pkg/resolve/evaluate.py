@@ -13,6 +13,8 @@ The parts know each other one way only; where they depend on one another they go
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "chosen attribute"                  | value, text      | chosen_attributes.py |
+| "registered"                        | function         | function_values.py    |
+| "delegates"                         | function         | delegation.py |
 | "item", "keys"                      | container (, key) | contents.py  |
 | "renamed fixture"                   | module, name     | fixtures.py   |
 | "result", "yield"                   | function         | function_values.py    |
@@ -29,10 +31,12 @@ from pkg.resolve.chosen_attributes import ChosenAttributes
 from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers
 from pkg.resolve.contents import Contents
+from pkg.resolve.delegation import Delegation
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
 from pkg.resolve.function_values import Parameters, Results
 from pkg.resolve.imports import Exports, Imports
+from pkg.resolve.library.plugins import Library
 from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
@@ -57,13 +61,13 @@ class Evaluator:
         items = Items(context, self.containers, self.methods)
         annotations = Annotations(context, self.names, self.attributes, self.containers)
         self.container_calls = ContainerCalls(self.containers, items)
-        library_calls = LibraryCalls(
+        self.library_calls = LibraryCalls(Library(
             self.methods, self.attributes, ChosenAttributes(context, self.attributes), self.containers, items,
             annotations,
-        )  # fmt: skip
+        ))  # fmt: skip
         self.expressions = Expressions(
             context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
-            library_calls,
+            self.library_calls,
         )  # fmt: skip
         self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
         self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
@@ -72,6 +76,7 @@ class Evaluator:
             context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
             self.decorators,
         )  # fmt: skip
+        Delegation(context, self.expressions)
         Results(context, items, annotations, self.expressions)
         Contents(context, self.containers, items, self.expressions, self.parameters)
 

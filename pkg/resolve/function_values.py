@@ -38,6 +38,9 @@ MAX_USES = 6  # calls of a name up to which the arguments are followed into what
 _NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
 
 
+_REGISTERED = -1  # in the place of a number of parameters: the values are no arguments, but registered functions
+
+
 class Caller(NamedTuple):
     """Where the arguments of a function come from: a call site, or values that a decorator is given."""
 
@@ -66,6 +69,7 @@ class Parameters:
         self._dataflow = context.dataflow
         self._hierarchy = context.hierarchy
         self._callers: dict[Scope, dict[Caller, None]] = {}
+        context.solver.add_rule("registered", self._derive_registered)
         self.uses = context.modules.totals.calls
         self._most = 0 if context.is_plain else MAX_USES
 
@@ -82,6 +86,20 @@ class Parameters:
         if caller not in callers:
             callers[caller] = None
             self._dataflow.renew(function)
+
+    def register(self, generic: Scope, values: Values) -> None:
+        """Note functions that are chosen among when a generic one is called."""
+        caller = Caller(None, _REGISTERED, values)
+        callers = self._callers.setdefault(generic, {})
+        self._dataflow.deliver(generic)
+        if caller not in callers:
+            callers[caller] = None
+            self._dataflow.renew(generic)
+
+    def _derive_registered(self, generic: Scope) -> Values:
+        """Give the functions that were registered for a generic one."""
+        self._dataflow.note_reader(generic)
+        return join(each.values for each in list(self._callers.get(generic, ())) if each.shift == _REGISTERED)
 
     def is_used_widely(self, function: Scope) -> bool:
         """Tell whether so many places call something of a function's name that their arguments say little."""
@@ -141,7 +159,7 @@ class Parameters:
         for caller in list(self._callers.get(scope, ())):  # reading may add more
             if caller.site is not None:
                 found |= self._derive_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
-            elif place == caller.shift:
+            elif place == caller.shift:  # which no place is of what is registered
                 found |= caller.values
         return frozenset(found)
 

@@ -14,7 +14,9 @@ from pkg.resolve.abstract_values import (
     INSTANCE,
     METHOD,
     OBJECTS,
+    PARTIAL,
     PROPERTY,
+    REGISTER,
     SELF,
     SUBCLASS,
     UNKNOWN,
@@ -49,6 +51,8 @@ class Methods:
             return self._bind_function(value, receiver)
         if value[0] == PROPERTY:
             return self._adapt(self.call(value[2]), receiver) if value[1] == GETTER else EMPTY
+        if value[0] == PARTIAL and value[3]:
+            return frozenset((PARTIAL, each, value[2], False) for each in self._bind_one(value[1], receiver))
         return frozenset({value})
 
     def _bind_function(self, value: Value, receiver: Value) -> Values:
@@ -95,6 +99,10 @@ class Methods:
             return self._construct(callee)
         if kind in OBJECTS:
             return self.call_special(callee, "__call__", Reason.RESULT)
+        if kind == PARTIAL:
+            return self.call(callee[1])
+        if kind == REGISTER:
+            return frozenset({callee})
         return unknown(Reason.RESULT)
 
     def _construct(self, made: Value) -> Values:
@@ -117,7 +125,10 @@ class Methods:
     def _derive_result(self, function: Scope) -> Values:
         if function.yields:
             return frozenset({(GENERATOR, function)})
-        return self._solver.get(("result", function))
+        found = self._solver.get(("result", function))
+        for each in self._solver.get(("registered", function)) if function.is_generic else ():
+            found |= self.call(each)
+        return found
 
     def _adapt(self, values: Values, receiver: Value) -> Values:
         """Put the receiver in the place of self: a method that gives back self keeps the type of its caller."""

@@ -27,7 +27,10 @@ class Operators:
 
     def operate(self, left: Values, right: Values, operation: Operation) -> Values:
         """Give what an operator makes of its sides: the answer of the left side's method, else of the right one's."""
-        return join([self._operate_one(value, right, operation) for value in left])
+        found = join([self._operate_one(value, right, operation) for value in left])
+        if any(value[0] == CONTAINER for value in left):  # which takes the items of the other side as well
+            found |= frozenset(value for value in right if value[0] == CONTAINER)
+        return found
 
     def _operate_one(self, value: Value, right: Values, operation: Operation) -> Values:
         if value[0] in OBJECTS:

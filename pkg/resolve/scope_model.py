@@ -20,6 +20,7 @@ from pkg.units import Code, read_name
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
+_GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
@@ -161,6 +162,11 @@ class Scope:
     def is_property(self) -> bool:
         """Tell whether reading it as an attribute calls it."""
         return any(name.endswith("property") for name in self.decorator_names)
+
+    @cached_property
+    def is_generic(self) -> bool:
+        """Tell whether a function is one of several that are chosen among by what they are given."""
+        return not _GENERIC.isdisjoint(self.decorator_names)
 
     @cached_property
     def is_protocol(self) -> bool:

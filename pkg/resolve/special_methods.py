@@ -237,7 +237,7 @@ class Properties:
             if value[0] == FUNCTION and value[1].is_property and role == GETTER:
                 yield Target(value[1], "property", confidence)
             elif value[0] == PROPERTY and value[1] == role and target_of(value[2]) is not None:
-                yield Target(value[2][1], "property", confidence)
+                yield Target(target_of(value[2]), "property", confidence)
         for binding in owner.names[name] if owner is not None and role != GETTER else ():
             if binding.scope is not None and role in binding.scope.decorator_names:
                 yield Target(binding.scope, "property", confidence)
