@@ -187,7 +187,7 @@ class Attributes:
             values = self._names.derive(owner, name).union(*assigned)
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
-            return frozenset(_bind_to_class(each, value) for each in values)
+            return join([self._methods.describe(_bind_to_class(each, value)) for each in values])
         if name in _TEXTS:
             return frozenset({(LIBRARY, "builtins.str()")})
         fields = self._list_fields(scope, name)

@@ -20,6 +20,7 @@ from pkg.resolve.scope_model import Scope, Site, Store
 from pkg.resolve.sites import list_sites
 from pkg.resolve.special_methods import Properties, SpecialCalls
 from pkg.resolve.special_names import ITEMS, find_answered
+from pkg.resolve.summary import find_properties
 from pkg.units import Code
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
@@ -32,7 +33,7 @@ class Binder(Evaluator):
         super().__init__(modules, is_plain)
         self.base_finder = BaseFinder(self.context, self.expressions)
         self.graphs: list[DependencyGraph] = []  # of what was computed to be forgotten
-        self._property_names = frozenset(modules.totals.properties)
+        self._property_names = find_properties(modules.totals)
         self._answered = find_answered(modules.totals.operators)
         properties = Properties(self)
         special_calls = SpecialCalls(self)

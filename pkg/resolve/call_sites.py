@@ -12,6 +12,7 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
+    EMPTY,
     FUNCTION,
     LIBRARY,
     METHOD,
@@ -31,10 +32,13 @@ from pkg.resolve.function_values import Caller
 from pkg.resolve.library.plugins import Run, may_call
 from pkg.resolve.name_lookup import NAMELESS
 from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
-from pkg.resolve.scope_model import Site, name_decorator
+from pkg.resolve.records import AFTER_INIT, list_factories, list_generated
+from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site, name_decorator
 from pkg.resolve.special_methods import ASKING, SpecialCalls
 from pkg.units import DOTTED_NAME, NAME
 
+_MAKING = ("__prepare__", "__new__", "__init__")  # by which a metaclass makes a class
+NAME_HOOK = "__set_name__"  # by which an attribute of a class is told its name
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
 _NOT_CALLING = ("functools.wraps", "inspect.", "typing.", "logging.")
@@ -45,6 +49,7 @@ class CallSites:
 
     def __init__(self, evaluator: Evaluator, callees: CalleeFinder, special_calls: SpecialCalls) -> None:
         self._hierarchy = evaluator.hierarchy
+        self._trees = evaluator.context.trees
         self._solver = evaluator.solver
         self._names = evaluator.names
         self._methods = evaluator.methods
@@ -92,18 +97,24 @@ class CallSites:
         else:
             yield from self._run(site, value, rule, confidence)
 
-    def _run(self, site: Site, value: Value, rule: str, confidence: str, shift: int = 0) -> Iterator[Outcome]:
-        """Give what calling a value runs, and note the arguments: the first is that for the parameter after `shift`."""
+    def _run(self, site: Site, value: Value, rule: str, confidence: str, shift: int | None = 0) -> Iterator[Outcome]:
+        """Give what calling a value runs, and note the arguments: the first is that for the parameter after `shift`.
+
+        None where they are not for it.
+        """
         kind = value[0]
         if kind in CLASSES:
             yield Target(value[1], rule, confidence)
             yield from self.construct(site, value, confidence, shift)
         elif kind in (FUNCTION, METHOD):
             yield Target(value[1], rule, LIKELY if value[1].is_generic and confidence == CERTAIN else confidence)
-            self._parameters.add_caller(value[1], Caller(site, int(kind == METHOD) + shift))
+            self._note_arguments(site, value[1], int(kind == METHOD), shift)
             yield from self._run_registered(site, value, confidence, shift) if value[1].is_generic else ()
         elif kind == PARTIAL:
-            yield from self._run(site, value[1], rule, confidence, shift + value[2])
+            given = value[2]
+            yield from self._run(
+                site, value[1], rule, confidence, None if shift is None or given is None else shift + given
+            )
         elif kind in OBJECTS:
             if self._hierarchy.find(value[1], "__call__") is None:
                 yield Unbound(Reason.RESULT)
@@ -112,22 +123,64 @@ class CallSites:
         else:
             yield Unbound(Reason.EXPRESSION)
 
-    def _run_registered(self, site: Site, generic: Value, confidence: str, shift: int) -> Iterator[Outcome]:
+    def _note_arguments(self, site: Site, function: Scope, taken: int, shift: int | None) -> None:
+        """Note where the arguments come from for the parameters behind those that are taken, if they are for it."""
+        if shift is not None:
+            self._parameters.add_caller(function, Caller(site, taken + shift))
+
+    def _run_registered(self, site: Site, generic: Value, confidence: str, shift: int | None) -> Iterator[Outcome]:
         """Give the functions that a generic one chooses among by what it is given."""
         sure = POSSIBLE if confidence == POSSIBLE else LIKELY
         for value in self._solver.get(("registered", generic[1])):
             each = (METHOD, value[1], generic[2]) if generic[0] == METHOD and value[0] == FUNCTION else value
             yield from self._run(site, each, "generic function", sure, shift)
 
-    def construct(self, site: Site, value: Value, confidence: str, shift: int = 0) -> Iterator[Target]:
+    def construct(self, site: Site, value: Value, confidence: str, shift: int | None = 0) -> Iterator[Target]:
         """Give the functions that make an object of a class, and note the arguments."""
+        for method in self._list_making(value[1]):
+            yield Target(method, "metaclass", confidence)
+            self._note_arguments(site, method, 1, shift)
+            confidence = LIKELY if confidence == CERTAIN else confidence  # whether it makes an object is its own matter
         is_initialised = self._methods.may_make_own(value)
         for name in ("__init__", "__new__") if is_initialised else ("__new__",):
             owner = self._hierarchy.find(value[1], name)
             for each in self._names.derive(owner, name) if owner is not None else ():
                 if each[0] == FUNCTION:
                     yield Target(each[1], "constructor", confidence)
-                    self._parameters.add_caller(each[1], Caller(site, 1 + shift))
+                    self._note_arguments(site, each[1], 1, shift)
+        if is_initialised:
+            yield from self._initialise(site, value, confidence, shift)
+
+    def _initialise(self, site: Site, value: Value, confidence: str, shift: int | None) -> Iterator[Target]:
+        """Give what the constructor calls that is made of the fields of a class, which take the arguments."""
+        generated = list_generated(self._hierarchy, value[1])
+        for record in generated:
+            self._note_arguments(site, record.scope, -record.shift, shift)
+            for node, at in list_factories(self._trees, record.scope):
+                for each in self._expressions.visit(record.scope, node, at):
+                    yield from self._make_default(each)
+        for name in AFTER_INIT if generated else ():
+            owner = self._hierarchy.find(value[1], name)
+            for each in self._names.derive(owner, name) if owner is not None else ():
+                if each[0] == FUNCTION:
+                    yield Target(each[1], "constructor", confidence)
+
+    def _make_default(self, value: Value) -> Iterator[Target]:
+        """Give what makes the default of a field, which is given no arguments."""
+        if value[0] in CLASSES:
+            owner = self._hierarchy.find(value[1], "__init__")
+            methods = self._names.derive(owner, "__init__") if owner is not None else EMPTY
+            yield from (Target(each[1], "constructor", LIKELY) for each in methods if each[0] == FUNCTION)
+        if target_of(value) is not None:
+            yield Target(target_of(value), "constructor", LIKELY)
+
+    def _list_making(self, scope: Scope) -> Iterator[Scope]:
+        """Give the functions of a metaclass that calling a class runs."""
+        for metaclass in self._hierarchy.metaclasses(scope)[:1]:
+            owner = self._hierarchy.find(metaclass, "__call__")
+            for value in self._names.derive(owner, "__call__") if owner is not None else ():
+                if value[0] == FUNCTION:
+                    yield value[1]
 
     def _bind_callbacks(self, site: Site, confidence: str) -> Iterator[Target]:
         """Give the functions that a call hands over by name to what is outside: they may be called there."""
@@ -158,6 +211,10 @@ class ImplicitCalls:
         self._decorators = evaluator.decorators
         self._parameters = evaluator.parameters
         self._call_sites = call_sites
+        self._hierarchy = evaluator.hierarchy
+        self._methods = evaluator.methods
+        self._names = evaluator.names
+        self._is_named = bool(evaluator.modules.totals.operators[NAME_HOOK])
 
     def bind_raise(self, site: Site) -> Iterator[Target]:
         """Bind the raise of a class, which makes an object of it; the raise of an object calls nothing."""
@@ -166,11 +223,28 @@ class ImplicitCalls:
                 yield Target(value[1], "raise", CERTAIN)
                 yield from self._call_sites.construct(site, value, CERTAIN)
 
+    def _bind_creation(self, definition: Scope) -> Iterator[Outcome]:
+        """Bind what Python calls to make a class: its metaclass, the hook of a base, and what its attributes ask for."""
+        owners = []
+        for metaclass in self._hierarchy.metaclasses(definition)[:1]:
+            owners += [(self._hierarchy.find(metaclass, name), name) for name in _MAKING]
+        owners.append((self._hierarchy.find(definition, SUBCLASS_HOOK, after=definition), SUBCLASS_HOOK))
+        for owner, name in owners:
+            for value in self._names.derive(owner, name) if owner is not None else ():
+                if value[0] == FUNCTION:
+                    yield Target(value[1], "class creation", CERTAIN)
+        for name in definition.names if self._is_named else ():
+            for value in self._names.derive(definition, name):
+                for method in self._methods.find_special(value, NAME_HOOK) if value[0] in OBJECTS else ():
+                    yield Target(method[1], "class creation", CERTAIN)
+
     def bind_decorators(self, site: Site) -> Iterator[Outcome]:
         """Bind the calls of decorators, which the scope around the definition makes."""
         definition = site.definition
         if definition is None:
             return
+        if definition.kind == "class":
+            yield from self._bind_creation(definition)
         self._decorators.define(definition)  # which hands the function from one decorator to the next
         for text in reversed(definition.decorators):
             is_skipped = name_decorator(text) in NAMELESS
@@ -178,6 +252,9 @@ class ImplicitCalls:
             for value in self._decorators.evaluate(definition, text) if not is_skipped else ():
                 if value[0] == REGISTER:
                     self._parameters.register(value[1], frozenset({(FUNCTION, definition)}))
+                if value[0] in OBJECTS:
+                    for method in self._methods.find_special(value, "__call__"):
+                        yield Target(method[1], rule, CERTAIN)
                 if target_of(value) is None:
                     continue
                 yield Target(target_of(value), rule, CERTAIN)

@@ -106,6 +106,8 @@ class CalleeFinder:
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
+        elif kind in CLASSES and name in self._property_names:
+            properties = tuple(self._properties.find_of_class(value, name))
         if (UNKNOWN, Reason.DYNAMIC) in found and kind in (*OBJECTS, *CLASSES):
             properties += tuple(self._find_fallback(value, name))
         is_base = kind in (SELF, TYPED, SUBCLASS)

@@ -108,6 +108,9 @@ class Items:
             return self._methods.call_special(value, name, Reason.RESULT)
         if value[0] == GENERATOR:
             return self._solver.get(("yield", value[1]))
+        if value[0] == CONTAINER:  # what a context of a library holds
+            return self._take_one(value, None)
         if value[0] == LIBRARY:
-            return frozenset({library(f"{value[1]}.{name}()")})
+            is_itself = value[1].endswith("ExitStack()")
+            return frozenset({value if is_itself else library(f"{value[1]}.{name}()")})
         return unknown(Reason.RESULT)

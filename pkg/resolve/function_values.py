@@ -6,9 +6,11 @@ return, yield, or promise by an annotation.
 
 from __future__ import annotations
 
+import ast
 from typing import NamedTuple
 
 from pkg.resolve.abstract_values import (
+    CLASS,
     CONSTANT,
     CONTAINER,
     EMPTY,
@@ -30,8 +32,9 @@ from pkg.resolve.container_items import Items
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
+from pkg.resolve.records import list_fields
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.scope_model import SUBCLASS_HOOK, Binding, Scope, Site
 from pkg.resolve.signatures import Parameter
 
 MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
@@ -127,6 +130,9 @@ class Parameters:
     def derive(self, scope: Scope, name: str) -> Values:
         """Give the values of a parameter."""
         if scope.receiver == name:
+            derived = self._hierarchy.list_derived(scope.parent) if scope.name == SUBCLASS_HOOK and scope.parent else ()
+            if derived:
+                return frozenset((CLASS, each) for each in derived)
             return frozenset({(SUBCLASS if scope.takes_class else SELF, scope.parent)})
         place, parameter = next((i, each) for i, each in enumerate(scope.parameters) if each.name == name)
         if parameter.kind:
@@ -174,6 +180,19 @@ class Parameters:
         if starred is not None and starred <= index:
             return self._items.take(arguments.derive(starred), (CONSTANT, index - starred))
         return arguments.derive(index)
+
+    def derive_field(self, record: Scope, name: str, annotation: ast.expr | None) -> Values:
+        """Give what callers give to a field of a class whose constructor takes its fields."""
+        promised = self._annotations.promise(record, annotation)
+        if promised is not None and not is_open(annotation) and not self._is_any_class_promised(promised):
+            return EMPTY
+        self._dataflow.note_reader(record)
+        place, parameter = list_fields(record).index(name), Parameter(name, "", None, annotation)
+        found: set[Value] = set()
+        for caller in list(self._callers.get(record, ())):
+            if caller.site is not None:
+                found |= self._derive_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
+        return frozenset(found)
 
     def derive_rest(self, rest: Rest, key: Value | None) -> Values:
         """Read what callers give to *args or **kwargs."""

@@ -29,6 +29,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import CLASS_METHOD, STATIC, Scope
+from pkg.resolve.special_names import GET
 
 
 class Methods:
@@ -51,6 +52,8 @@ class Methods:
             return self._bind_function(value, receiver)
         if value[0] == PROPERTY:
             return self._adapt(self.call(value[2]), receiver) if value[1] == GETTER else EMPTY
+        if value[0] in OBJECTS and self._hierarchy.find(value[1], GET) is not None:
+            return frozenset(each for each in self.describe(value) if each[1] is not value[1])  # not itself, as a class
         if value[0] == PARTIAL and value[3]:
             return frozenset((PARTIAL, each, value[2], False) for each in self._bind_one(value[1], receiver))
         return frozenset({value})
@@ -65,6 +68,16 @@ class Methods:
         if function.is_property:
             return self._adapt(self._derive_result(function), receiver)
         return frozenset({(METHOD, function, receiver)})
+
+    def describe(self, value: Value) -> Values:
+        """Give what reading an attribute of a class gives: what the __get__ of its value does, if there is one.
+
+        Of a callable that is made anew for each reader the arguments are not followed: all readers share what it is.
+        """
+        found = self.call_first(value, (GET,)) if value[0] in OBJECTS else None
+        if found is None:
+            return frozenset({value})
+        return frozenset((PARTIAL, each[1], None, False) if each[0] == PARTIAL else each for each in found)
 
     def find_special(self, value: Value, name: str) -> Values:
         """Give the methods of a special name that the repository defines for an object."""

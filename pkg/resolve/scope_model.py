@@ -18,9 +18,11 @@ from pkg.resolve.signatures import Parameter, Signature, parse_signature
 from pkg.units import Code, read_name
 
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
+SUBCLASS_HOOK = "__init_subclass__"
 
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
+_RECORDS = frozenset(("dataclass", "define", "mutable", "frozen", "attrs", "s"))  # decorators
 _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
@@ -163,6 +165,17 @@ class Scope:
         """Tell whether reading it as an attribute calls it."""
         return any(name.endswith("property") for name in self.decorator_names)
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Give the bases of a class as they are written, and what is given by name beside them."""
+        definition = self.module.definitions[self.definition] if self.definition >= 0 else None
+        return tuple(definition.bases) if isinstance(definition, Class) else ()
+
+    @cached_property
+    def is_record(self) -> bool:
+        """Tell whether the constructor of a class is made of the names that are annotated in it."""
+        return not _RECORDS.isdisjoint(self.decorator_names) or any(_name_base(each) == "NamedTuple" for each in self.bases)
+
     @cached_property
     def is_generic(self) -> bool:
         """Tell whether a function is one of several that are chosen among by what they are given."""
@@ -171,9 +184,7 @@ class Scope:
     @cached_property
     def is_protocol(self) -> bool:
         """Tell whether a class says of itself that what it stands for need not be derived from it."""
-        definition = self.module.definitions[self.definition] if self.definition >= 0 else None
-        bases = definition.bases if isinstance(definition, Class) else ()
-        return any(base.partition("[")[0].rpartition(".")[2].strip() == "Protocol" for base in bases)
+        return any(_name_base(each) == "Protocol" for each in self.bases)
 
     @cached_property
     def is_abstract(self) -> bool:
@@ -381,6 +392,11 @@ def _find_class(store: Store) -> Scope | None:
     receiver = read_name(text)
     method = store.scope.find_owner(receiver)
     return method.parent if method.receiver == receiver else None
+
+
+def _name_base(text: str) -> str:
+    """Give the last name of a base."""
+    return text.partition("[")[0].rpartition(".")[2].strip()
 
 
 def name_decorator(text: str) -> str:

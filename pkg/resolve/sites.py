@@ -8,7 +8,7 @@ from functools import lru_cache
 from pkg.resolve.requests import list_requests
 from pkg.resolve.scope_model import ModuleScopes, Site
 from pkg.resolve.solver import Key
-from pkg.resolve.special_names import Asked, find_asked
+from pkg.resolve.special_names import CREATION, Asked, find_asked
 from pkg.units import Code, read_name
 
 
@@ -32,7 +32,8 @@ def list_sites(module: ModuleScopes, properties: frozenset[str], answered: froze
                 yield site
     yield from _list_writes(module, properties)
     for scope in module.scopes:
-        if scope.decorators and scope.parent is not None:
+        is_asking = scope.kind == "class" and CREATION in answered
+        if (scope.decorators or is_asking) and scope.parent is not None:
             yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
         if list_requests(scope):
             yield Site(scope, Code.REQUEST, *scope.head)

@@ -33,3 +33,21 @@ def fold(library: Library, name: str, arguments: Arguments) -> Values:
     """Give what the function gives back that is given first."""
     found = join(library.methods.call(value) for value in arguments.derive(0) if target_of(value) is not None)
     return found | arguments.derive(2) or make_object(name)
+
+
+@gives("dataclasses.field", "attr.ib", "attr.attrib", "attr.field", "attrs.field")
+def make_field(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give the default of a field, or what makes it gives back."""
+    found = make_object(name)
+    for each in arguments.keywords:
+        if each.arg == "default":
+            found |= arguments.derive_node(each.value)
+        elif each.arg in ("default_factory", "factory"):
+            found |= join(library.methods.call(value) for value in arguments.derive_node(each.value))
+    return found
+
+
+@gives("dataclasses.replace", "attr.evolve", "attrs.evolve")
+def replace(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give an object like the first argument."""
+    return arguments.derive(0)

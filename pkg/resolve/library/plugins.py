@@ -31,10 +31,13 @@ class Library(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Something that is called by a library, and how many of its parameters come before the first argument."""
+    """Something that is called by a library, and how many of its parameters come before the first argument.
+
+    None where it is given other arguments.
+    """
 
     value: Value
-    shift: int
+    shift: int | None
     rule: str
     confidence: str
 
