@@ -10,7 +10,7 @@
 | TYPED     | scope            | an object that an annotation promises: of this class or of one derived from it |
 | METHOD    | scope, value     | a function bound to an object or a class |
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
-| PARTIAL   | value, count, is method | a callable whose first arguments are given, as many as the count says; None where what it is given is not followed |
+| PARTIAL   | value, count, is method | a callable with so many arguments given; of None, they are not followed |
 | REGISTER  | scope            | what takes further functions for a generic one (functools.singledispatch) |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
 | GENERATOR | scope            | what calling a function with a yield gives |

@@ -118,7 +118,9 @@ class Attributes:
             return frozenset({(METHOD, None, value, name)})
         if kind in (FUNCTION, METHOD) and name == "register" and value[1] is not None and value[1].is_generic:
             return frozenset({(REGISTER, value[1])})
-        return unknown(value[1]) if kind == UNKNOWN else unknown(Reason.EXPRESSION)
+        if kind == UNKNOWN:  # the name of this attribute is known
+            return unknown(Reason.RESULT if value[1] == Reason.CHOSEN else value[1])
+        return unknown(Reason.EXPRESSION)
 
     def defines(self, scope: Scope, name: str) -> bool:
         """Tell whether a class or one of its bases defines an attribute, in its body or by assignment to self."""

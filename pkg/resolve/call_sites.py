@@ -224,15 +224,16 @@ class ImplicitCalls:
                 yield from self._call_sites.construct(site, value, CERTAIN)
 
     def _bind_creation(self, definition: Scope) -> Iterator[Outcome]:
-        """Bind what Python calls to make a class: its metaclass, the hook of a base, and what its attributes ask for."""
+        """Bind what Python calls to make a class: its metaclass, the hook of a base, those of its attributes."""
         owners = []
         for metaclass in self._hierarchy.metaclasses(definition)[:1]:
             owners += [(self._hierarchy.find(metaclass, name), name) for name in _MAKING]
         owners.append((self._hierarchy.find(definition, SUBCLASS_HOOK, after=definition), SUBCLASS_HOOK))
         for owner, name in owners:
-            for value in self._names.derive(owner, name) if owner is not None else ():
+            made = self._names.derive(owner, name) if owner is not None else EMPTY
+            for value in made:
                 if value[0] == FUNCTION:
-                    yield Target(value[1], "class creation", CERTAIN)
+                    yield Target(value[1], "class creation", CERTAIN if len(made) == 1 else LIKELY)
         for name in definition.names if self._is_named else ():
             for value in self._names.derive(definition, name):
                 for method in self._methods.find_special(value, NAME_HOOK) if value[0] in OBJECTS else ():

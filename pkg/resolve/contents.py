@@ -124,9 +124,7 @@ class Contents:
         return frozenset(found)
 
     def _derive_made(self, origin: Written, node: ast.Call, key: Value | None) -> Values:
-        """Give what a dict that a call makes holds: what is given by name, what other dicts hold, pairs' second items.
-
-        """
+        """Give what a dict holds that a call makes: what is given by name, in other dicts, and behind keys in pairs."""
         found: set[Value] = set()
         for each in node.keywords:
             if each.arg is None:

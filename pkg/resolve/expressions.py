@@ -190,7 +190,9 @@ class Expressions:
         found: Values | None = None
         for before, part in zip((None, *node.values), node.values, strict=False):
             values = self._visit_part(scope, part, at)
-            is_literal = isinstance(part, ast.Constant) or (before is node.values[0] and isinstance(before, ast.Constant))
+            is_literal = isinstance(part, ast.Constant) or (
+                before is node.values[0] and isinstance(before, ast.Constant)
+            )
             found = values if found is None else join_texts(found or _TEXT, values, is_literal)
         return _TEXT | (found or EMPTY)
 
@@ -259,7 +261,9 @@ class Expressions:
         left, right = self._visit_sides(scope, node.left, node.right, at)
         found = self._operators.operate(left, right, PARSED[type(node.op)])
         if isinstance(node.op, ast.Add):
-            return found | join_texts(left, right, isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant))
+            return found | join_texts(
+                left, right, isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+            )
         return found | fill_percent(left) if isinstance(node.op, ast.Mod) else found
 
     def augment(self, scope: Scope, at: int, start: int, end: int) -> Values:

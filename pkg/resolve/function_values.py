@@ -34,7 +34,7 @@ from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
 from pkg.resolve.records import list_fields
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import SUBCLASS_HOOK, Binding, Scope, Site
+from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site
 from pkg.resolve.signatures import Parameter
 
 MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
@@ -150,11 +150,11 @@ class Parameters:
 
     def _is_any_class_promised(self, values: Values) -> bool:
         """Tell whether an object, or one in a container, need not be of a class derived from that which is promised."""
-        objects = join(self._containers.get(value[1]).items if value[0] == CONTAINER else {value} for value in values)
+        inside = (self._containers.get(value[1]).items for value in values if value[0] == CONTAINER)
         return any(
             value[0] in (TYPED, SUBCLASS) and any(each.is_protocol for each in self._hierarchy.order(value[1]))
-            for value in objects
-        )  # fmt: skip
+            for value in join((values, *inside))
+        )
 
     def _derive_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
         self._dataflow.note_reader(scope)

@@ -27,7 +27,7 @@ _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
 _TEXT = rb"[rR]?(?P<quotes>\"{3}|'{3}|\"|')(?:(?!(?P=quotes)).)*(?P=quotes)\s*"
-_EMPTY_BODY = re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:" + _TEXT + rb")?(?:(?:\.\.\.|pass)?\s*(?:#[^\n]*(?:\n\s*|\Z))*)*", re.DOTALL)
+_EMPTY_BODY = re.compile(rb"\s*(?:" + _TEXT + rb")?(?:\.\.\.|pass)?\s*(?:#[^\n]*\s*)*", re.DOTALL)
 _RAISING = re.compile(rb"\s*(?:" + _TEXT + rb")?raise\s+NotImplementedError\b", re.DOTALL)
 
 Path = tuple["int | str", ...]
@@ -174,7 +174,9 @@ class Scope:
     @cached_property
     def is_record(self) -> bool:
         """Tell whether the constructor of a class is made of the names that are annotated in it."""
-        return not _RECORDS.isdisjoint(self.decorator_names) or any(_name_base(each) == "NamedTuple" for each in self.bases)
+        return not _RECORDS.isdisjoint(self.decorator_names) or any(
+            _name_base(each) == "NamedTuple" for each in self.bases
+        )
 
     @cached_property
     def is_generic(self) -> bool:

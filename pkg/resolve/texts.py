@@ -62,7 +62,7 @@ def match_pattern(pattern: str, name: str) -> bool:
 
 
 def _fill(templates: Values, field: re.Pattern[str]) -> Values:
-    found = set()
+    found: set[Value] = set()
     for template in templates:
         parts = field.split(template[1]) if template[0] == CONSTANT and isinstance(template[1], str) else []
         text = _make(parts[0], parts[-1], False) if len(parts) > 1 else None

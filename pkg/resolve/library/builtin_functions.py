@@ -117,4 +117,3 @@ def keep_first(library: Library, name: str, arguments: Arguments) -> Values:
 def cast(library: Library, name: str, arguments: Arguments) -> Values:
     """Give what is promised."""
     return library.annotations.derive(arguments.scope, arguments.nodes[0]) if arguments.nodes else make_object(name)
-
