@@ -38,7 +38,7 @@ class Binder(Evaluator):
         properties = Properties(self)
         special_calls = SpecialCalls(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)
-        implicit = ImplicitCalls(self, call_sites)
+        implicit = ImplicitCalls(self, call_sites, self._property_names)
         self._rules: dict[Code, Callable[[Site], Iterable[Outcome]]] = {
             Code.CALL: call_sites.bind,
             Code.READ: properties.bind_read,

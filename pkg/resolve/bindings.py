@@ -37,7 +37,7 @@ from pkg.resolve.function_values import Caller, Parameters
 from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
-from pkg.resolve.records import list_fields
+from pkg.resolve.record_classes import list_fields
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import (
     CLASS_METHOD,

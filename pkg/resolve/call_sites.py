@@ -32,13 +32,13 @@ from pkg.resolve.function_values import Caller
 from pkg.resolve.library.plugins import Run, may_call
 from pkg.resolve.name_lookup import NAMELESS
 from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
-from pkg.resolve.records import AFTER_INIT, list_factories, list_generated
+from pkg.resolve.record_classes import AFTER_INIT, list_factories, list_generated
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site, name_decorator
 from pkg.resolve.special_methods import ASKING, SpecialCalls
+from pkg.resolve.special_names import NAME_HOOK
 from pkg.units import DOTTED_NAME, NAME
 
 _MAKING = ("__prepare__", "__new__", "__init__")  # by which a metaclass makes a class
-NAME_HOOK = "__set_name__"  # by which an attribute of a class is told its name
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
 _NOT_CALLING = ("functools.wraps", "inspect.", "typing.", "logging.")
@@ -206,7 +206,7 @@ def _may_call(name: str) -> bool:
 class ImplicitCalls:
     """Bind the sites where Python itself calls something."""
 
-    def __init__(self, evaluator: Evaluator, call_sites: CallSites) -> None:
+    def __init__(self, evaluator: Evaluator, call_sites: CallSites, property_names: frozenset[str]) -> None:
         self._expressions = evaluator.expressions
         self._decorators = evaluator.decorators
         self._parameters = evaluator.parameters
@@ -214,7 +214,7 @@ class ImplicitCalls:
         self._hierarchy = evaluator.hierarchy
         self._methods = evaluator.methods
         self._names = evaluator.names
-        self._is_named = bool(evaluator.modules.totals.operators[NAME_HOOK])
+        self._named = property_names if evaluator.modules.totals.operators[NAME_HOOK] else frozenset[str]()
 
     def bind_raise(self, site: Site) -> Iterator[Target]:
         """Bind the raise of a class, which makes an object of it; the raise of an object calls nothing."""
@@ -234,7 +234,11 @@ class ImplicitCalls:
             for value in made:
                 if value[0] == FUNCTION:
                     yield Target(value[1], "class creation", CERTAIN if len(made) == 1 else LIKELY)
-        for name in definition.names if self._is_named else ():
+        for name in definition.names if self._named else ():
+            if name not in self._named or any(
+                each.scope is not None and each.scope.is_property for each in definition.names[name]
+            ):
+                continue
             for value in self._names.derive(definition, name):
                 for method in self._methods.find_special(value, NAME_HOOK) if value[0] in OBJECTS else ():
                     yield Target(method[1], "class creation", CERTAIN)

@@ -23,7 +23,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.attributes import Attributes
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope
-from pkg.resolve.texts import match_text, write_pattern
+from pkg.resolve.text_ends import match_text, write_pattern
 
 
 class ChosenAttributes:

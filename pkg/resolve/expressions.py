@@ -36,7 +36,7 @@ from pkg.resolve.parsing import locate, parse_expression
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import OPERATIONS, PARSED, UNARY
-from pkg.resolve.texts import fill_braces, fill_percent, join_texts
+from pkg.resolve.text_ends import fill_braces, fill_percent, join_texts
 from pkg.units import DOTTED, NAME, read_name
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")

@@ -32,7 +32,7 @@ from pkg.resolve.container_items import Items
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
-from pkg.resolve.records import list_fields
+from pkg.resolve.record_classes import list_fields
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site
 from pkg.resolve.signatures import Parameter

@@ -9,7 +9,7 @@ from pkg.resolve.abstract_values import CONSTANT, Value, Values, library
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers
-from pkg.resolve.library import builtin_functions, collection_types, contexts, function_tools  # noqa: F401  # their rules are known then
+from pkg.resolve.library import builtin_functions, collection_types, function_tools, held_contexts  # noqa: F401  # their rules are known then
 from pkg.resolve.library.plugins import Library, Run, find_giving, find_running, make_object
 
 _TAKING = frozenset(("get", "pop", "popleft", "setdefault", "__getitem__"))

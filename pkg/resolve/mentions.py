@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pkg.resolve.dependency_record import DependencyRecord, hash_text
 from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.repository_files import Files
-from pkg.resolve.texts import match_pattern
+from pkg.resolve.text_ends import match_pattern
 from pkg.resolve.written_names import encode, encode_end, match_name, normalise
 
 

@@ -59,10 +59,11 @@ ITEMS = {
 }  # fmt: skip
 METACLASS = "metaclass"  # the word by which a class names what makes it
 GET, SET, DELETE = "__get__", "__set__", "__delete__"
-DESCRIBING = frozenset((GET, SET, DELETE))  # methods of what an attribute of a class is made of
+NAME_HOOK = "__set_name__"  # by which an attribute of a class is told its name
+DESCRIBING = frozenset((GET, SET, DELETE, NAME_HOOK))  # methods of what an attribute of a class is made of
 CREATION = b"class"  # what Python asks when the code of a class has run
 _METHODS: dict[Asked, tuple[str, ...]] = {
-    CREATION: ("__init_subclass__", "__set_name__", METACLASS),
+    CREATION: ("__init_subclass__", NAME_HOOK, METACLASS),
     **{sign: (*each.left, each.right) for sign, each in OPERATIONS.items()},
     **QUESTIONS,
 }

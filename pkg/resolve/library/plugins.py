@@ -7,6 +7,7 @@ begins with a dot stands for all that end so, from wherever they are imported.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from pkg.resolve.abstract_values import Value, Values, library
@@ -46,6 +47,7 @@ Gives = Callable[[Library, str, Arguments], Values]
 Runs = Callable[[Library, str, Arguments], Iterator[Run]]
 Rule = TypeVar("Rule", Gives, Runs)
 
+MAX_NAMES = 10_000  # whose rules are remembered: all that a large repository calls of libraries
 _GIVES: dict[str, Gives] = {}
 _RUNS: dict[str, Runs] = {}
 _CALLING: set[str] = set()
@@ -62,16 +64,19 @@ def runs(*names: str) -> Callable[[Runs], Runs]:
     return _note(_RUNS, names)
 
 
+@lru_cache(MAX_NAMES)
 def find_giving(name: str) -> Gives | None:
     """Give the rule that tells what a call gives back, if there is one."""
     return _find(_GIVES, name)
 
 
+@lru_cache(MAX_NAMES)
 def may_call(name: str) -> bool:
     """Tell whether a call of a library may call a function that it is given, as far as a rule tells."""
     return find_giving(name) is None or name in _CALLING or "." + name.rpartition(".")[2] in _CALLING
 
 
+@lru_cache(MAX_NAMES)
 def find_running(name: str) -> Runs | None:
     """Give the rule that tells what a call calls itself, if there is one."""
     return _find(_RUNS, name)
