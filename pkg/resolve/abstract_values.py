@@ -18,7 +18,7 @@
 | FOLDER    | path             | a namespace package |
 | LIBRARY   | dotted name      | anything of another package or a builtin; "()" stands for the result of a call |
 | CONSTANT  | value            | a text or number, as a key of a container; "bool" stands behind a truth value |
-| TEXT      | beginning, end, is whole | a text that is put together, as far as it may name an attribute (text_ends.py) |
+| TEXT      | beginning, end, is whole | a text put together, as far as it may name an attribute (text_ends.py) |
 | CONTAINER | name             | a list, tuple, dict or the like, by the place where it is made |
 | UNKNOWN   | reason           | what cannot be told, and why |
 """

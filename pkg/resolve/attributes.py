@@ -147,6 +147,10 @@ class Attributes:
         found = self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
         return found | self._derive_by_fallback(value, name)
 
+    def makes(self, scope: Scope, name: str) -> bool:
+        """Tell whether the objects of a class lack an attribute, and __getattr__ makes it."""
+        return self._hierarchy.find(scope, FALLBACK) is not None and not self.defines(scope, name)
+
     def find_fallback(self, value: Value, name: str) -> Values:
         """Give the functions __getattr__ that Python asks for an attribute which an object does not have."""
         if value[0] in OBJECTS:
@@ -222,6 +226,10 @@ class Attributes:
             return EMPTY
         nearest = self._hierarchy.find_lacking(value[1], name, self._fields.list_names)
         return join([self.derive((value[0], each), name) for each in nearest])
+
+    def is_derived(self, value: Value, name: str) -> bool:
+        """Tell whether a derived class has an attribute that a class lacks, and a value may be of it."""
+        return bool(self._hierarchy.find_lacking(value[1], name, self._fields.list_names))
 
     def _explain(self, scope: Scope, name: str) -> Values:
         """Say why a class may lack an attribute."""

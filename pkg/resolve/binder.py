@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from pkg.resolve.abstract_values import CONTAINER, EMPTY, Values
+from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.call_sites import CallSites, ImplicitCalls
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.class_cache import BaseFinder
@@ -76,7 +77,10 @@ class Binder(Evaluator):
         """Give the sites of a file, in a fixed order; asked again, the same ones."""
         found = self._sites.get(path)
         if found is None:
-            found = list(list_sites(self.modules[path], self._property_names, self._answered))
+            module = self.modules[path]
+            is_made = any(scope.kind == "class" and self.hierarchy.find(scope, FALLBACK) for scope in module.scopes)
+            makes = self.attributes.makes if is_made else None
+            found = list(list_sites(module, self._property_names, self._answered, makes))
             self._sites[path] = found
             for site in found:
                 if not site.delivers:

@@ -26,9 +26,7 @@ from pkg.resolve.abstract_values import (
     Reason,
     Value,
     Values,
-    target_of,
 )
-from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Target
 from pkg.resolve.scope_model import Scope, Site
@@ -109,7 +107,7 @@ class CalleeFinder:
         elif kind in CLASSES and name in self._property_names:
             properties = tuple(self._properties.find_of_class(value, name))
         if (UNKNOWN, Reason.DYNAMIC) in found and kind in (*OBJECTS, *CLASSES):
-            properties += tuple(self._find_fallback(value, name))
+            properties += tuple(self._properties.find_fallback(value, name))
         is_base = kind in (SELF, TYPED, SUBCLASS)
         if is_base and not self._attributes.defines(value[1], name):
             yield Callees(found, "derived class", POSSIBLE, properties)
@@ -123,13 +121,6 @@ class CalleeFinder:
             yield from self._find_siblings(value, name)
         if is_base:
             yield from self._find_overrides(value, name)
-
-    def _find_fallback(self, value: Value, name: str) -> Iterator[Target]:
-        """Find the __getattr__ that Python asks for an attribute which an object does not have."""
-        is_sure = value[0] in (INSTANCE, CLASS)
-        for method in self._attributes.find_fallback(value, name):
-            if target_of(method) is not None:
-                yield Target(method[1], FALLBACK, LIKELY if is_sure else POSSIBLE)
 
     def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
         """Find the methods of derived classes that may take the place of one that is called through a base type."""

@@ -27,6 +27,7 @@ from pkg.resolve.abstract_values import (
     Values,
     target_of,
 )
+from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Outcome, Target, Unbound
 from pkg.resolve.scope_model import Scope, Site
@@ -206,6 +207,7 @@ class Properties:
     """Bind reads, assignments and deletions of properties and descriptors to their functions."""
 
     def __init__(self, evaluator: Evaluator) -> None:
+        self._attributes = evaluator.attributes
         self._methods = evaluator.methods
         self._hierarchy = evaluator.hierarchy
         self._names = evaluator.names
@@ -236,9 +238,18 @@ class Properties:
             elif value[0] == SUPER:
                 owner = self._hierarchy.find(value[1], name, after=value[1])
                 found += self._find_functions(owner, name, role, CERTAIN)
+            if not found and role == GETTER:
+                found += self.find_fallback(value, name)
             yield from found
             if not found:
                 yield _describe_other(value)
+
+    def find_fallback(self, value: Value, name: str) -> Iterator[Target]:
+        """Find the __getattr__ that Python asks for an attribute which an object does not have."""
+        for method in self._attributes.find_fallback(value, name) if value[0] in (*OBJECTS, *CLASSES) else ():
+            is_sure = value[0] in (INSTANCE, CLASS) or not self._attributes.is_derived(value, name)
+            if target_of(method) is not None:
+                yield Target(target_of(method), FALLBACK, LIKELY if is_sure else POSSIBLE)
 
     def find(self, value: Value, name: str, role: str = GETTER) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
