@@ -19,6 +19,7 @@
 | LIBRARY   | dotted name      | anything of another package or a builtin; "()" stands for the result of a call |
 | CONSTANT  | value            | a text or number, as a key of a container; "bool" stands behind a truth value |
 | TEXT      | beginning, end, is whole | a text put together, as far as it may name an attribute (text_ends.py) |
+| NAMESPACE | value            | the names that a module, class or object has, as a dict |
 | CONTAINER | name             | a list, tuple, dict or the like, by the place where it is made |
 | UNKNOWN   | reason           | what cannot be told, and why |
 """
@@ -32,7 +33,7 @@ from typing import Any
 
 FUNCTION, CLASS, SUBCLASS, INSTANCE, SELF, TYPED, METHOD, PROPERTY, SUPER = "F", "C", "CS", "I", "S", "T", "B", "P", "U"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
-TEXT, PARTIAL, REGISTER = "W", "A", "R"
+TEXT, PARTIAL, REGISTER, NAMESPACE = "W", "A", "R", "D"
 
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
 OBJECTS = (INSTANCE, SELF, TYPED)

@@ -38,6 +38,7 @@ _CONTAINERS = frozenset((
 ))  # fmt: skip
 _FIRST = frozenset(("Annotated", "Generator", "AsyncGenerator"))  # of whose arguments the first counts
 _SILENT = ("typing.", "typing_extensions.", "builtins.object", "builtins.type")
+_VARIABLES = frozenset((LIBRARY, f"{module}.TypeVar()") for module in ("typing", "typing_extensions"))
 _SAYING_NOTHING = ("Any", "object", "Callable")
 MAX_LENGTH = 2000  # characters of an annotation in quotes
 
@@ -72,6 +73,13 @@ class Annotations:
         if node is None or all(_name_last(part) in _SAYING_NOTHING for part in _list_parts(node)):
             return None
         return self.derive(scope, node)
+
+    def is_open(self, scope: Scope, node: ast.expr | None) -> bool:
+        """Tell whether an annotation leaves open what an object is, beside what it promises: so do type variables."""
+        if node is None or is_open(node):
+            return True
+        parts = (part for part in _list_parts(node) if isinstance(part, ast.Name | ast.Attribute))
+        return any(not _VARIABLES.isdisjoint(self._follow(scope, part)) for part in parts)
 
     def _derive_name(self, scope: Scope, node: ast.Name | ast.Attribute) -> Values:
         name = _name_last(node)

@@ -19,6 +19,7 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     MODULE,
+    NAMESPACE,
     OBJECTS,
     REGISTER,
     SELF,
@@ -71,6 +72,8 @@ class Fields:
             yield from self._files[path].fields[None][name]
 
 
+DICTIONARY = "__dict__"
+ASKED_FOR = ("get", "pop", "setdefault", "__getitem__")  # methods of a namespace that give what a name stands for
 FALLBACK = "__getattr__"  # the method that Python asks for attributes which an object does not have
 MAX_STORES = 12  # assignments from outside to attributes of one name up to which they are followed
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))  # that every class has
@@ -107,7 +110,12 @@ class Attributes:
         if kind in CLASSES:
             return self._solver.get(("class attribute", value, name))
         if kind in (MODULE, FOLDER):
+            if name == DICTIONARY:
+                return frozenset({(NAMESPACE, value)})
             return self._imports.derive_member(value, name)
+        if kind == NAMESPACE:
+            is_asked = name in ASKED_FOR
+            return frozenset({(METHOD, None, value, name) if is_asked else library(f"builtins.dict().{name}")})
         if kind == TEXT:
             return frozenset({library(f"builtins.str().{name}")})
         if kind == CONSTANT:
@@ -137,6 +145,8 @@ class Attributes:
         scope = value[1]
         if name == "__class__":
             return frozenset({(CLASS if value[0] == INSTANCE else SUBCLASS, scope)})
+        if name == DICTIONARY:
+            return frozenset({(NAMESPACE, value)})
         owner = self._hierarchy.find(scope, name)
         found = EMPTY if owner is None else self._methods.bind(self._names.derive(owner, name), value)
         fields = self._list_fields(scope, name)
@@ -194,6 +204,8 @@ class Attributes:
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
             return join([self._methods.describe(_bind_to_class(each, value)) for each in values])
+        if name == DICTIONARY:
+            return frozenset({(NAMESPACE, value)})
         if name in _TEXTS:
             return frozenset({(LIBRARY, "builtins.str()")})
         fields = self._list_fields(scope, name)

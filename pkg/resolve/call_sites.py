@@ -29,7 +29,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.function_values import Caller
-from pkg.resolve.library.plugins import Run, may_call
+from pkg.resolve.library.plugins import find_running, may_call
 from pkg.resolve.name_lookup import NAMELESS
 from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
 from pkg.resolve.record_classes import AFTER_INIT, list_factories, list_generated
@@ -69,8 +69,8 @@ class CallSites:
                 if value[0] == LIBRARY:
                     is_handed = is_handed or _may_call(value[1])
                     yield Library(value[1])
-                    for run in self._library_calls.run(value[1], self._expressions.give(site)):
-                        yield from self._run_in_library(site, run)
+                    if find_running(value[1]) is not None:
+                        yield from self._run_in_library(site, value[1])
                     if value[1] in ASKING:
                         yield from self._special_calls.bind_builtin(site, value[1])
                 else:
@@ -78,10 +78,11 @@ class CallSites:
         if is_handed:
             yield from self._bind_callbacks(site, LIKELY)
 
-    def _run_in_library(self, site: Site, run: Run) -> Iterator[Outcome]:
+    def _run_in_library(self, site: Site, name: str) -> Iterator[Outcome]:
         """Give what a library calls of what it is given; where it only keeps it, the arguments are noted alone."""
-        found = list(self._run(site, run.value, run.rule, run.confidence or POSSIBLE, run.shift))
-        yield from found if run.confidence else ()
+        for run in self._library_calls.run(name, self._expressions.give(site)):
+            found = list(self._run(site, run.value, run.rule, run.confidence or POSSIBLE, run.shift))
+            yield from found if run.confidence else ()
 
     def _bind_value(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
         if value[0] == UNKNOWN:

@@ -11,6 +11,7 @@ from pkg.resolve.abstract_values import (
     GENERATOR,
     INSTANCE,
     LIBRARY,
+    NAMESPACE,
     OBJECTS,
     TEXT,
     UNGIVEN,
@@ -24,6 +25,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.containers import Containers, is_mapping
 from pkg.resolve.methods import Methods
 from pkg.resolve.resolution_context import Context
+from pkg.resolve.text_ends import write_pattern
 
 MAX_KEYS = 8  # that are told apart
 
@@ -32,6 +34,7 @@ class Items:
     """Take items out of values."""
 
     def __init__(self, context: Context, containers: Containers, methods: Methods) -> None:
+        self._context = context
         self._hierarchy = context.hierarchy
         self._solver = context.solver
         self._containers = containers
@@ -44,7 +47,9 @@ class Items:
     def _take_one(self, value: Value, key: Value | None) -> Values:
         kind = value[0]
         if kind == CONTAINER:
-            return self._solver.get(("item", value[1], key))
+            return self._solver.get(("item", value[1], key if key is None or key[0] == CONSTANT else None))
+        if kind == NAMESPACE:
+            return self._take_named(value[1], key)
         if kind in OBJECTS:
             return self._methods.call_special(value, "__getitem__", Reason.ITEM)
         if kind in CLASSES:
@@ -53,13 +58,22 @@ class Items:
             return frozenset({library("builtins.str()[]")})
         return frozenset({library(f"{value[1]}[]")}) if kind == LIBRARY else unknown(Reason.ITEM)
 
+    def _take_named(self, owner: Value, key: Value | None) -> Values:
+        """Give what a name stands for that a text names, as far as that is known."""
+        if key is None or not isinstance(key[1], str):
+            return unknown(Reason.CHOSEN)
+        text = key if key[0] == TEXT else (TEXT, key[1], "", True)
+        self._context.ask(write_pattern(text))
+        found: Values = self._solver.get(("chosen attribute", owner, text))
+        return found | (unknown(Reason.CHOSEN) if key[0] == TEXT else EMPTY)
+
     def take_under(self, values: Values, keys: Values) -> Values:
         """Give the items under keys; under one that cannot be told, or many, it may be any."""
         found = unknown(Reason.ITEM) if UNGIVEN in keys else EMPTY
         if len(keys) > MAX_KEYS:
             return found | self.take(values, None)
         for key in keys - {UNGIVEN}:
-            found |= self.take(values, key if key[0] == CONSTANT else None)
+            found |= self.take(values, key if key[0] in (CONSTANT, TEXT) else None)
         return found
 
     def unpack(self, values: Values, step: int | str) -> Values:

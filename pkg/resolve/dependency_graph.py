@@ -14,6 +14,7 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     MODULE,
+    NAMESPACE,
     OBJECTS,
     PARTIAL,
     PROPERTY,
@@ -197,7 +198,7 @@ class DependencyGraph:
             return self._mask_order(value[1])
         if kind == SUPER:
             return self._mask_order(value[1]) | self._mask_value(value[2])
-        if kind in (PROPERTY, PARTIAL):
+        if kind in (PROPERTY, PARTIAL, NAMESPACE):
             return self._mask_value(value[2] if kind == PROPERTY else value[1])
         mask = self._bits[value[1].module.path] if value[1] is not None else 0
         return mask | self._mask_value(value[2]) if kind == METHOD else mask

@@ -139,7 +139,7 @@ class Parameters:
             items = self._annotations.derive(scope.parent or scope, parameter.annotation)
             return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
         promised = self._annotations.promise(scope.parent or scope, parameter.annotation)
-        if promised is not None and not is_open(parameter.annotation):
+        if promised is not None and not self._annotations.is_open(scope.parent or scope, parameter.annotation):
             if not self._is_any_class_promised(promised):
                 return promised
             given = self._derive_given(scope, place, parameter)
@@ -184,7 +184,11 @@ class Parameters:
     def derive_field(self, record: Scope, name: str, annotation: ast.expr | None) -> Values:
         """Give what callers give to a field of a class whose constructor takes its fields."""
         promised = self._annotations.promise(record, annotation)
-        if promised is not None and not is_open(annotation) and not self._is_any_class_promised(promised):
+        if (
+            promised is not None
+            and not self._annotations.is_open(record, annotation)
+            and not self._is_any_class_promised(promised)
+        ):
             return EMPTY
         self._dataflow.note_reader(record)
         place, parameter = list_fields(record).index(name), Parameter(name, "", None, annotation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pkg.resolve.abstract_values import CONSTANT, Value, Values, library
+from pkg.resolve.abstract_values import CONSTANT, CONTAINER, Value, Values, library
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers
@@ -41,6 +41,8 @@ class ContainerCalls:
     def change(self, method: Value, arguments: Arguments) -> None:
         """Follow what a method puts into its container."""
         container, name = method[2], method[3]
+        if container[0] != CONTAINER:
+            return
         if name in _ADDING and arguments.nodes:
             self._containers.put(container, None, arguments.write(arguments.nodes[0]))
         elif name in ("insert", "setdefault") and len(arguments.nodes) > 1:
@@ -54,6 +56,8 @@ class ContainerCalls:
 
     def name(self, method: Value) -> str:
         """Name a method by the builtin type that it is of."""
+        if method[2][0] != CONTAINER:
+            return f"builtins.dict().{method[3]}"
         node = self._containers.find_expression(method[2])
         return f"builtins.{_TYPES.get(type(node), 'list') if node else 'list'}().{method[3]}"
 

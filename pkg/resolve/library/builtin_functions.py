@@ -8,10 +8,13 @@ from pkg.resolve.abstract_values import (
     DELETER,
     GETTER,
     INSTANCE,
+    MODULE,
+    NAMESPACE,
     PROPERTY,
     SELF,
     SETTER,
     SUPER,
+    TYPED,
     UNKNOWN,
     Reason,
     Value,
@@ -58,6 +61,18 @@ def read_attribute(library: Library, name: str, arguments: Arguments) -> Values:
     if len(arguments.nodes) < 2:
         return make_object(name)
     return library.chosen.derive_all(arguments.derive(0), arguments.derive(1)) | arguments.derive(2)
+
+
+@gives("builtins.globals")
+def read_globals(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give the names of the module in which this stands."""
+    return frozenset({(NAMESPACE, (MODULE, arguments.scope.module.path))})
+
+
+@gives("builtins.vars")
+def read_names(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give the names that an object, class or module has."""
+    return library.attributes.derive_all(arguments.derive(0), "__dict__") or make_object(name)
 
 
 @gives("builtins.next")
@@ -111,6 +126,14 @@ def make_new(library: Library, name: str, arguments: Arguments) -> Values:
 def keep_first(library: Library, name: str, arguments: Arguments) -> Values:
     """Give the first argument, or something that stands for it."""
     return arguments.derive(0)
+
+
+@gives("typing.TypeVar", "typing_extensions.TypeVar")
+def make_variable(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give a type variable; as an annotation it promises what it is bound to."""
+    bounds = (each.value for each in arguments.keywords if each.arg == "bound")
+    promised = join(library.annotations.derive(arguments.scope, bound) for bound in bounds)
+    return make_object(name) | {(CLASS, value[1]) for value in promised if value[0] == TYPED}
 
 
 @gives("typing.cast", "typing_extensions.cast")
