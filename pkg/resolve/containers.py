@@ -11,7 +11,7 @@ from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Val
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope
 
-REST, PAIR = "rest of", "pair"
+REST, PAIR, BOUND = "rest of", "pair", "bound"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
 
 

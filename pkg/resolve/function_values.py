@@ -146,6 +146,8 @@ class Parameters:
             return promised | {UNGIVEN} | {value for value in given if value[0] != UNKNOWN}
         found = self._fixtures.derive(scope, name)
         given = found if found is not None else self._derive_given(scope, place, parameter)
+        if parameter.annotation is not None:
+            given |= self._annotations.derive_bound(scope.parent or scope, parameter.annotation)
         return given | promised if promised else given
 
     def _is_any_class_promised(self, values: Values) -> bool:

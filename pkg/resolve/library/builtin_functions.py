@@ -14,7 +14,6 @@ from pkg.resolve.abstract_values import (
     SELF,
     SETTER,
     SUPER,
-    TYPED,
     UNKNOWN,
     Reason,
     Value,
@@ -24,6 +23,7 @@ from pkg.resolve.abstract_values import (
     unknown,
 )
 from pkg.resolve.arguments import Arguments
+from pkg.resolve.containers import BOUND
 from pkg.resolve.library.plugins import Library, gives, make_object
 from pkg.resolve.scope_model import Scope
 
@@ -130,10 +130,10 @@ def keep_first(library: Library, name: str, arguments: Arguments) -> Values:
 
 @gives("typing.TypeVar", "typing_extensions.TypeVar")
 def make_variable(library: Library, name: str, arguments: Arguments) -> Values:
-    """Give a type variable; as an annotation it promises what it is bound to."""
+    """Give a type variable, and what it is bound to."""
     bounds = (each.value for each in arguments.keywords if each.arg == "bound")
     promised = join(library.annotations.derive(arguments.scope, bound) for bound in bounds)
-    return make_object(name) | {(CLASS, value[1]) for value in promised if value[0] == TYPED}
+    return make_object(name) | library.containers.collect((*arguments.place, BOUND), promised)
 
 
 @gives("typing.cast", "typing_extensions.cast")
