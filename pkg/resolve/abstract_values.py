@@ -11,12 +11,16 @@
 | NARROWED  | scope            | an object that passed a test for this class: of it or of one derived from it |
 | METHOD    | scope, value     | a function bound to an object or a class |
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
+| PARTIAL   | value, count, is method | a callable with so many arguments given; of None, they are not followed |
+| REGISTER  | scope            | what takes further functions for a generic one (functools.singledispatch) |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
 | GENERATOR | scope            | what calling a function with a yield gives |
 | MODULE    | path             | a file of the repository as a module |
 | FOLDER    | path             | a namespace package |
 | LIBRARY   | dotted name      | anything of another package or a builtin; "()" stands for the result of a call |
 | CONSTANT  | value            | a text or number, as a key of a container; "bool" stands behind a truth value |
+| TEXT      | beginning, end, is whole | a text put together, as far as it may name an attribute (text_ends.py) |
+| NAMESPACE | value            | the names that a module, class or object has, as a dict |
 | CONTAINER | name             | a list, tuple, dict or the like, by the place where it is made |
 | UNKNOWN   | reason           | what cannot be told, and why |
 """
@@ -31,6 +35,7 @@ from typing import Any
 FUNCTION, CLASS, SUBCLASS, METHOD, PROPERTY, SUPER = "F", "C", "CS", "B", "P", "U"
 INSTANCE, SELF, TYPED, NARROWED = "I", "S", "T", "TN"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
+TEXT, PARTIAL, REGISTER, NAMESPACE = "W", "A", "R", "D"
 
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
 OBJECTS = (INSTANCE, SELF, TYPED, NARROWED)
@@ -51,6 +56,7 @@ class Reason(str, Enum):
     LIBRARY_BASE = "attribute of a class with a base outside the repository"
     MODULE_ATTRIBUTE = "name that the module does not define"
     DYNAMIC = "attribute made at run time (__getattr__)"
+    CHOSEN = "attribute whose name is made at run time (getattr)"
     ITEM = "item of a container"
     RESULT = "result of a call that is not bound"
     EXPRESSION = "expression that is not followed"
@@ -63,8 +69,16 @@ def unknown(reason: Reason) -> Values:
     return _UNKNOWN[reason]
 
 
+def bare(value: Value) -> Value:
+    """Give what a value calls in the end, without the arguments that it brings."""
+    while value[0] == PARTIAL:
+        value = value[1]
+    return value
+
+
 def target_of(value: Value) -> Any:
     """Give the function or class of the repository that calling a value runs, None where there is none."""
+    value = bare(value)
     return value[1] if value[0] in (FUNCTION, METHOD, CLASS, SUBCLASS) else None
 
 
@@ -87,5 +101,5 @@ TRUE: Value = (CONSTANT, True, "bool")
 FALSE: Value = (CONSTANT, False, "bool")
 UNGIVEN: Value = (UNKNOWN, Reason.ARGUMENT)
 MAX_PARTS = 4  # of the dotted name of something in a library
-_LIBRARY_NAME = re.compile(r"[^()\[\]]*(?:\(\)|\[\])?|builtins\.\w+(?:\(\)|\[\])\.[^.()\[\]]*")
+_LIBRARY_NAME = re.compile(r"[^()\[\]]*(?:\(\)|\[\])?|(?:builtins|contextlib)\.\w+(?:\(\)|\[\])\.[^.()\[\]]*")
 _UNKNOWN = {reason: frozenset({(UNKNOWN, reason)}) for reason in Reason}

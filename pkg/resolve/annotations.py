@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pkg.resolve.abstract_values import (
     CLASSES,
+    CONTAINER,
     EMPTY,
     LIBRARY,
     SELF,
@@ -19,7 +20,7 @@ from pkg.resolve.abstract_values import (
     unknown,
 )
 from pkg.resolve.attributes import Attributes
-from pkg.resolve.containers import PROMISED, Containers
+from pkg.resolve.containers import BOUND, PROMISED, Containers
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.parsing import parse_expression
 from pkg.resolve.resolution_context import Context
@@ -38,6 +39,7 @@ _CONTAINERS = frozenset((
 ))  # fmt: skip
 _FIRST = frozenset(("Annotated", "Generator", "AsyncGenerator"))  # of whose arguments the first counts
 _SILENT = ("typing.", "typing_extensions.", "builtins.object", "builtins.type")
+_VARIABLES = frozenset((LIBRARY, f"{module}.TypeVar()") for module in ("typing", "typing_extensions"))
 _SAYING_NOTHING = ("Any", "object", "Callable")
 MAX_LENGTH = 2000  # characters of an annotation in quotes
 
@@ -72,6 +74,18 @@ class Annotations:
         if node is None or all(_name_last(part) in _SAYING_NOTHING for part in _list_parts(node)):
             return None
         return self.derive(scope, node)
+
+    def is_open(self, scope: Scope, node: ast.expr | None) -> bool:
+        """Tell whether an annotation leaves open what an object is, beside what it promises: so do type variables."""
+        if node is None or is_open(node):
+            return True
+        return any(not _VARIABLES.isdisjoint(self._follow(scope, part)) for part in _list_parts(node))
+
+    def derive_bound(self, scope: Scope, node: ast.expr) -> Values:
+        """Give the objects that a type variable is bound to, where an annotation names one."""
+        named = join(self._follow(scope, part) for part in _list_parts(node))
+        bounds = (value[1] for value in named if value[0] == CONTAINER and value[1][-1] == BOUND)
+        return join(self._solver.get(("item", name, None)) for name in bounds)
 
     def _derive_name(self, scope: Scope, node: ast.Name | ast.Attribute) -> Values:
         name = _name_last(node)
@@ -130,6 +144,8 @@ def _promise(value: Value) -> Values:
         return frozenset({(TYPED, value[1])})
     if value[0] == LIBRARY and not value[1].startswith(_SILENT) and "(" not in value[1]:
         return frozenset({(LIBRARY, f"{value[1]}()")})
+    if value[0] == CONTAINER:  # of what a type variable is bound to, or of nothing that an annotation means
+        return EMPTY if value[1][-1] == BOUND else unknown(Reason.PARAMETER)
     is_told = value[0] == LIBRARY and not value[1].endswith("[]")  # which stands for an annotation that is not followed
     return EMPTY if is_told else unknown(Reason.PARAMETER)
 

@@ -19,10 +19,13 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     MODULE,
+    NAMESPACE,
     OBJECTS,
+    REGISTER,
     SELF,
     SUBCLASS,
     SUPER,
+    TEXT,
     UNKNOWN,
     Reason,
     Value,
@@ -69,6 +72,9 @@ class Fields:
             yield from self._files[path].fields[None][name]
 
 
+DICTIONARY = "__dict__"
+ASKED_FOR = ("get", "pop", "setdefault", "__getitem__")  # methods of a namespace that give what a name stands for
+FALLBACK = "__getattr__"  # the method that Python asks for attributes which an object does not have
 MAX_STORES = 12  # assignments from outside to attributes of one name up to which they are followed
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))  # that every class has
 _CLASS_METHODS = frozenset(("__init_subclass__", "__class_getitem__"))  # without a decorator
@@ -104,18 +110,33 @@ class Attributes:
         if kind in CLASSES:
             return self._solver.get(("class attribute", value, name))
         if kind in (MODULE, FOLDER):
+            if name == DICTIONARY:
+                return frozenset({(NAMESPACE, value)})
             return self._imports.derive_member(value, name)
+        if kind == NAMESPACE:
+            is_asked = name in ASKED_FOR
+            return frozenset({(METHOD, None, value, name) if is_asked else library(f"builtins.dict().{name}")})
+        if kind == TEXT:
+            return frozenset({library(f"builtins.str().{name}")})
         if kind == CONSTANT:
             return frozenset({library(f"builtins.{type(value[1]).__name__}().{name}")})
         if kind == SUPER:
             return self._derive_of_super(value, name)
         if kind == CONTAINER:
             return frozenset({(METHOD, None, value, name)})
-        return unknown(value[1]) if kind == UNKNOWN else unknown(Reason.EXPRESSION)
+        if kind in (FUNCTION, METHOD) and name == "register" and value[1] is not None and value[1].is_generic:
+            return frozenset({(REGISTER, value[1])})
+        if kind == UNKNOWN:  # the name of this attribute is known
+            return unknown(Reason.RESULT if value[1] == Reason.CHOSEN else value[1])
+        return unknown(Reason.EXPRESSION)
 
     def defines(self, scope: Scope, name: str) -> bool:
         """Tell whether a class or one of its bases defines an attribute, in its body or by assignment to self."""
         return self._hierarchy.find(scope, name) is not None or bool(self._list_fields(scope, name))
+
+    def list_own_fields(self, scope: Scope) -> Collection[str]:
+        """Give the attributes of self that the methods of a class assign to."""
+        return self._fields.list_names(scope)
 
     def _list_fields(self, scope: Scope, name: str) -> list[Scope]:
         return self._fields.find_owners(self._hierarchy.order(scope), name)
@@ -124,6 +145,8 @@ class Attributes:
         scope = value[1]
         if name == "__class__":
             return frozenset({(CLASS if value[0] == INSTANCE else SUBCLASS, scope)})
+        if name == DICTIONARY:
+            return frozenset({(NAMESPACE, value)})
         owner = self._hierarchy.find(scope, name)
         found = EMPTY if owner is None else self._methods.bind(self._names.derive(owner, name), value)
         fields = self._list_fields(scope, name)
@@ -131,7 +154,33 @@ class Attributes:
             found |= join(self._bind_field(self._solver.get(("field", each, name)), value) for each in fields)
         if owner is not None or fields:
             return found | self._derive_besides(scope, name)
-        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        found = self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        return found | self._derive_by_fallback(value, name)
+
+    def makes(self, scope: Scope, name: str) -> bool:
+        """Tell whether the objects of a class lack an attribute, and __getattr__ makes it."""
+        return self._hierarchy.find(scope, FALLBACK) is not None and not self.defines(scope, name)
+
+    def find_fallback(self, value: Value, name: str) -> Values:
+        """Give the functions __getattr__ that Python asks for an attribute which an object does not have."""
+        if value[0] in OBJECTS:
+            owner = None if self.defines(value[1], name) else self._hierarchy.find(value[1], FALLBACK)
+            return self._methods.bind(self._names.derive(owner, FALLBACK), value) if owner is not None else EMPTY
+        metaclasses = () if self.defines(value[1], name) else self._hierarchy.metaclasses(value[1])
+        for metaclass in metaclasses:
+            owner = self._hierarchy.find(metaclass, FALLBACK)
+            if owner is not None and self._hierarchy.find(metaclass, name) is None:
+                return self._methods.bind(self._names.derive(owner, FALLBACK), value)
+        return EMPTY
+
+    def _derive_by_fallback(self, value: Value, name: str) -> Values:
+        """Give what __getattr__ gives back; where it reads the attribute of another object, that attribute."""
+        found: set[Value] = set()
+        for method in self.find_fallback(value, name):
+            found |= {each for each in self._methods.call(method) if each[0] != UNKNOWN}
+            if method[0] == METHOD:
+                found |= self.derive_all(self._solver.get(("delegates", method[1])), name)
+        return frozenset(found)
 
     def _bind_field(self, values: Values, receiver: Value) -> Values:
         """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
@@ -154,7 +203,9 @@ class Attributes:
             values = self._names.derive(owner, name).union(*assigned)
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
-            return frozenset(_bind_to_class(each, value) for each in values)
+            return join([self._methods.describe(_bind_to_class(each, value)) for each in values])
+        if name == DICTIONARY:
+            return frozenset({(NAMESPACE, value)})
         if name in _TEXTS:
             return frozenset({(LIBRARY, "builtins.str()")})
         fields = self._list_fields(scope, name)
@@ -164,7 +215,8 @@ class Attributes:
             owner = self._hierarchy.find(metaclass, name)
             if owner is not None:
                 return self._methods.bind(self._names.derive(owner, name), value)
-        return self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        found = self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        return found | self._derive_by_fallback(value, name)
 
     def _derive_of_super(self, value: Value, name: str) -> Values:
         _, scope, receiver = value
@@ -196,9 +248,13 @@ class Attributes:
         nearest = self._hierarchy.find_lacking(value[1], name, self._fields.list_names)
         return join([self.derive((value[0], each), name) for each in nearest])
 
+    def is_derived(self, value: Value, name: str) -> bool:
+        """Tell whether a derived class has an attribute that a class lacks, and a value may be of it."""
+        return bool(self._hierarchy.find_lacking(value[1], name, self._fields.list_names))
+
     def _explain(self, scope: Scope, name: str) -> Values:
         """Say why a class may lack an attribute."""
-        if self._hierarchy.find(scope, "__getattr__") is not None:
+        if self._hierarchy.find(scope, FALLBACK) is not None:
             return unknown(Reason.DYNAMIC)
         return unknown(Reason.LIBRARY_BASE if self._hierarchy.is_open(scope) else Reason.ATTRIBUTE)
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from pkg.resolve.abstract_values import CONTAINER, EMPTY, Values
+from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.call_sites import CallSites, ImplicitCalls
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.class_cache import BaseFinder
@@ -20,6 +21,7 @@ from pkg.resolve.scope_model import Scope, Site, Store
 from pkg.resolve.sites import list_sites
 from pkg.resolve.special_methods import Properties, SpecialCalls
 from pkg.resolve.special_names import ITEMS, find_answered
+from pkg.resolve.summary import find_properties
 from pkg.units import Code
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
@@ -32,12 +34,12 @@ class Binder(Evaluator):
         super().__init__(modules, is_plain)
         self.base_finder = BaseFinder(self.context, self.expressions)
         self.graphs: list[DependencyGraph] = []  # of what was computed to be forgotten
-        self._property_names = frozenset(modules.totals.properties)
+        self._property_names = find_properties(modules.totals)
         self._answered = find_answered(modules.totals.operators)
         properties = Properties(self)
         special_calls = SpecialCalls(self)
         call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)
-        implicit = ImplicitCalls(self, call_sites)
+        implicit = ImplicitCalls(self, call_sites, self._property_names)
         self._rules: dict[Code, Callable[[Site], Iterable[Outcome]]] = {
             Code.CALL: call_sites.bind,
             Code.READ: properties.bind_read,
@@ -75,7 +77,10 @@ class Binder(Evaluator):
         """Give the sites of a file, in a fixed order; asked again, the same ones."""
         found = self._sites.get(path)
         if found is None:
-            found = list(list_sites(self.modules[path], self._property_names, self._answered))
+            module = self.modules[path]
+            is_made = any(scope.kind == "class" and self.hierarchy.find(scope, FALLBACK) for scope in module.scopes)
+            makes = self.attributes.makes if is_made else None
+            found = list(list_sites(module, self._property_names, self._answered, makes))
             self._sites[path] = found
             for site in found:
                 if not site.delivers:

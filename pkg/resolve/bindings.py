@@ -17,11 +17,13 @@ from pkg.resolve.abstract_values import (
     METHOD,
     MODULE,
     OBJECTS,
+    PARTIAL,
     TYPED,
     UNKNOWN,
     Reason,
     Value,
     Values,
+    bare,
     join,
     library,
     target_of,
@@ -38,6 +40,7 @@ from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
 from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.place_flow import list_stores
+from pkg.resolve.record_classes import list_fields
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import (
     CLASS_METHOD,
@@ -103,7 +106,7 @@ class Decorators:
         if self._parameters.is_name_used_widely(name_decorator(text)):
             return values
         made: set[Value] = set()
-        for decorator in self.evaluate(scope, text):
+        for decorator in self._list_callable(self.evaluate(scope, text)):
             target: Scope | None = target_of(decorator)
             if target is not None:
                 self.hand_over(decorator, values)
@@ -112,15 +115,25 @@ class Decorators:
                 made |= values
         return frozenset(value for value in made if value[0] != UNKNOWN)
 
+    def _list_callable(self, decorators: Values) -> Iterator[Value]:
+        """Give decorators; of objects, the method by which they are called."""
+        for decorator in decorators:
+            is_called = decorator[0] in OBJECTS and self._methods.find_first(decorator, ("__call__",)) is not None
+            yield from self._methods.find_special(decorator, "__call__") if is_called else (decorator,)
+
     def _is_vague(self, decorator: Scope) -> bool:
         gives_something = decorator.kind == "class" or decorator.returns
         return not gives_something or self._parameters.is_used_widely(decorator)
 
     def hand_over(self, decorator: Value, values: Values) -> None:
         """Give a decorator what it decorates: a function its first argument, a class that of its constructor."""
+        given = decorator[2] if decorator[0] == PARTIAL else 0
+        if given is None:
+            return
+        decorator = bare(decorator)
         target: Scope = decorator[1]
         if decorator[0] not in CLASSES:
-            self._parameters.add_caller(target, Caller(None, int(decorator[0] == METHOD), values))
+            self._parameters.add_caller(target, Caller(None, given + int(decorator[0] == METHOD), values))
             return
         owner = self._hierarchy.find(target, "__init__")
         for value in self._names.derive(owner, "__init__") if owner is not None else ():
@@ -234,6 +247,9 @@ class Bindings:
         found = set(self._derive_patched(scope, name))
         for binding in bindings:
             found |= self.derive(scope, binding)
+            if binding.code == Code.ANNOTATE and scope.is_record and name in list_fields(scope):
+                annotation = self._context.trees.parse(scope.module, binding.start, binding.end)
+                found |= self._parameters.derive_field(scope, name, annotation)
         if name in scope.parameter_names:
             found |= self._parameters.derive(scope, name)
         elif not bindings and not self._list_patches_of(scope, name):

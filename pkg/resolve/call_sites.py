@@ -12,28 +12,36 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
+    EMPTY,
     FUNCTION,
     LIBRARY,
     METHOD,
     OBJECTS,
+    PARTIAL,
     PROMISED,
+    REGISTER,
     UNKNOWN,
     Reason,
     Value,
+    Values,
     target_of,
 )
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.function_values import Caller
+from pkg.resolve.library.plugins import find_running, may_call
 from pkg.resolve.name_lookup import NAMELESS
 from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
-from pkg.resolve.scope_model import Site, name_decorator
+from pkg.resolve.record_classes import AFTER_INIT, list_factories, list_generated
+from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site, name_decorator
 from pkg.resolve.special_methods import ASKING, SpecialCalls
+from pkg.resolve.special_names import NAME_HOOK
 from pkg.units import DOTTED_NAME, NAME
 
+_MAKING = ("__prepare__", "__new__", "__init__")  # by which a metaclass makes a class
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
-_NOT_CALLING = ("functools.wraps", "functools.update_wrapper", "functools.partial", "inspect.", "typing.", "logging.")
+_NOT_CALLING = ("functools.wraps", "inspect.", "typing.", "logging.")
 
 
 class CallSites:
@@ -41,29 +49,40 @@ class CallSites:
 
     def __init__(self, evaluator: Evaluator, callees: CalleeFinder, special_calls: SpecialCalls) -> None:
         self._hierarchy = evaluator.hierarchy
+        self._trees = evaluator.context.trees
+        self._solver = evaluator.solver
         self._names = evaluator.names
         self._methods = evaluator.methods
         self._expressions = evaluator.expressions
         self._container_calls = evaluator.container_calls
+        self._library_calls = evaluator.library_calls
         self._parameters = evaluator.parameters
         self._callees = callees
         self._special_calls = special_calls
 
     def bind(self, site: Site) -> Iterator[Outcome]:
         """Bind one call."""
-        may_call = False
+        is_handed = False
         for callees in self._callees.find(site):
             yield from callees.properties
             for value in callees.values:
                 if value[0] == LIBRARY:
-                    may_call = may_call or _may_call(value[1])
+                    is_handed = is_handed or _may_call(value[1])
                     yield Library(value[1])
+                    if find_running(value[1]) is not None:
+                        yield from self._run_in_library(site, value[1])
                     if value[1] in ASKING:
                         yield from self._special_calls.bind_builtin(site, value[1])
                 else:
                     yield from self._bind_value(site, value, callees.rule, callees.confidence)
-        if may_call:
+        if is_handed:
             yield from self._bind_callbacks(site, LIKELY)
+
+    def _run_in_library(self, site: Site, name: str) -> Iterator[Outcome]:
+        """Give what a library calls of what it is given; where it only keeps it, the arguments are noted alone."""
+        for run in self._library_calls.run(name, self._expressions.give(site)):
+            found = list(self._run(site, run.value, run.rule, run.confidence or POSSIBLE, run.shift))
+            yield from found if run.confidence else ()
 
     def _bind_value(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
         if value[0] == UNKNOWN:
@@ -73,59 +92,130 @@ class CallSites:
             self._container_calls.change(value, self._expressions.give(site))
             yield Library(self._container_calls.name(value))
             yield from self._bind_callbacks(site, POSSIBLE) if value[3] == "sort" else ()
+        elif value[0] == REGISTER:
+            self._parameters.register(value[1], _keep_functions(self._expressions.give(site).derive(1)))
+            yield Library("functools.singledispatch().register")
         else:
             yield from self._run(site, value, rule, confidence)
 
-    def _run(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
-        """Give what calling a value runs, and note the arguments."""
+    def _run(self, site: Site, value: Value, rule: str, confidence: str, shift: int | None = 0) -> Iterator[Outcome]:
+        """Give what calling a value runs, and note the arguments: the first is that for the parameter after `shift`.
+
+        None where they are not for it.
+        """
         kind = value[0]
         if kind in CLASSES:
             yield Target(value[1], rule, confidence)
-            yield from self.construct(site, value, confidence)
+            yield from self.construct(site, value, confidence, shift)
         elif kind in (FUNCTION, METHOD):
-            yield Target(value[1], rule, confidence)
-            self._parameters.add_caller(value[1], Caller(site, int(kind == METHOD)))
+            yield Target(value[1], rule, LIKELY if value[1].is_generic and confidence == CERTAIN else confidence)
+            self._note_arguments(site, value[1], int(kind == METHOD), shift)
+            yield from self._run_registered(site, value, confidence, shift) if value[1].is_generic else ()
+        elif kind == PARTIAL:
+            given = value[2]
+            yield from self._run(
+                site, value[1], rule, confidence, None if shift is None or given is None else shift + given
+            )
         elif kind in OBJECTS:
             if self._hierarchy.find(value[1], "__call__") is None:
                 yield Unbound(Reason.RESULT)
             for method in self._methods.find_special(value, "__call__"):
-                yield from self._run(site, method, "__call__", LIKELY if kind in PROMISED else confidence)
+                yield from self._run(site, method, "__call__", LIKELY if kind in PROMISED else confidence, shift)
         else:
             yield Unbound(Reason.EXPRESSION)
 
-    def construct(self, site: Site, value: Value, confidence: str) -> Iterator[Target]:
+    def _note_arguments(self, site: Site, function: Scope, taken: int, shift: int | None) -> None:
+        """Note where the arguments come from for the parameters behind those that are taken, if they are for it."""
+        if shift is not None:
+            self._parameters.add_caller(function, Caller(site, taken + shift))
+
+    def _run_registered(self, site: Site, generic: Value, confidence: str, shift: int | None) -> Iterator[Outcome]:
+        """Give the functions that a generic one chooses among by what it is given."""
+        sure = POSSIBLE if confidence == POSSIBLE else LIKELY
+        for value in self._solver.get(("registered", generic[1])):
+            each = (METHOD, value[1], generic[2]) if generic[0] == METHOD and value[0] == FUNCTION else value
+            yield from self._run(site, each, "generic function", sure, shift)
+
+    def construct(self, site: Site, value: Value, confidence: str, shift: int | None = 0) -> Iterator[Target]:
         """Give the functions that make an object of a class, and note the arguments."""
+        for method in self._list_making(value[1]):
+            yield Target(method, "metaclass", confidence)
+            self._note_arguments(site, method, 1, shift)
+            confidence = LIKELY if confidence == CERTAIN else confidence  # whether it makes an object is its own matter
         is_initialised = self._methods.may_make_own(value)
         for name in ("__init__", "__new__") if is_initialised else ("__new__",):
             owner = self._hierarchy.find(value[1], name)
             for each in self._names.derive(owner, name) if owner is not None else ():
                 if each[0] == FUNCTION:
                     yield Target(each[1], "constructor", confidence)
-                    self._parameters.add_caller(each[1], Caller(site, 1))
+                    self._note_arguments(site, each[1], 1, shift)
+        if is_initialised:
+            yield from self._initialise(site, value, confidence, shift)
+
+    def _initialise(self, site: Site, value: Value, confidence: str, shift: int | None) -> Iterator[Target]:
+        """Give what the constructor calls that is made of the fields of a class, which take the arguments."""
+        generated = list_generated(self._hierarchy, value[1])
+        for record in generated:
+            self._note_arguments(site, record.scope, -record.shift, shift)
+            for node, at in list_factories(self._trees, record.scope):
+                for each in self._expressions.visit(record.scope, node, at):
+                    yield from self._make_default(each)
+        for name in AFTER_INIT if generated else ():
+            owner = self._hierarchy.find(value[1], name)
+            for each in self._names.derive(owner, name) if owner is not None else ():
+                if each[0] == FUNCTION:
+                    yield Target(each[1], "constructor", confidence)
+
+    def _make_default(self, value: Value) -> Iterator[Target]:
+        """Give what makes the default of a field, which is given no arguments."""
+        if value[0] in CLASSES:
+            owner = self._hierarchy.find(value[1], "__init__")
+            methods = self._names.derive(owner, "__init__") if owner is not None else EMPTY
+            yield from (Target(each[1], "constructor", LIKELY) for each in methods if each[0] == FUNCTION)
+        if target_of(value) is not None:
+            yield Target(target_of(value), "constructor", LIKELY)
+
+    def _list_making(self, scope: Scope) -> Iterator[Scope]:
+        """Give the functions of a metaclass that calling a class runs."""
+        for metaclass in self._hierarchy.metaclasses(scope)[:1]:
+            owner = self._hierarchy.find(metaclass, "__call__")
+            for value in self._names.derive(owner, "__call__") if owner is not None else ():
+                if value[0] == FUNCTION:
+                    yield value[1]
 
     def _bind_callbacks(self, site: Site, confidence: str) -> Iterator[Target]:
         """Give the functions that a call hands over by name to what is outside: they may be called there."""
         scope = site.scope
         for match in _ARGUMENT.finditer(scope.module.text, *site.more):
             for value in self._expressions.follow(scope, match.group(1), match.start(1)):
-                if value[0] in (FUNCTION, METHOD) and value[1] is not None and value[1].kind == "function":
-                    yield Target(value[1], "callback", confidence)
+                target = target_of(value)
+                if value[0] not in CLASSES and target is not None and target.kind == "function":
+                    yield Target(target, "callback", confidence)
+
+
+def _keep_functions(values: Values) -> Values:
+    return frozenset(value for value in values if value[0] in (FUNCTION, METHOD) and value[1] is not None)
 
 
 def _may_call(name: str) -> bool:
-    """Tell whether something of a library may call a function that it is given."""
+    """Tell whether something of a library may call a function that it is given; of most, all is told by a rule."""
     if name.startswith("builtins."):
         return name.removeprefix("builtins.") in _CALLING
-    return not name.startswith(_NOT_CALLING)
+    return may_call(name) and not name.startswith(_NOT_CALLING)
 
 
 class ImplicitCalls:
     """Bind the sites where Python itself calls something."""
 
-    def __init__(self, evaluator: Evaluator, call_sites: CallSites) -> None:
+    def __init__(self, evaluator: Evaluator, call_sites: CallSites, property_names: frozenset[str]) -> None:
         self._expressions = evaluator.expressions
         self._decorators = evaluator.decorators
+        self._parameters = evaluator.parameters
         self._call_sites = call_sites
+        self._hierarchy = evaluator.hierarchy
+        self._methods = evaluator.methods
+        self._names = evaluator.names
+        self._named = property_names if evaluator.modules.totals.operators[NAME_HOOK] else frozenset[str]()
 
     def bind_raise(self, site: Site) -> Iterator[Target]:
         """Bind the raise of a class, which makes an object of it; the raise of an object calls nothing."""
@@ -134,19 +224,46 @@ class ImplicitCalls:
                 yield Target(value[1], "raise", CERTAIN)
                 yield from self._call_sites.construct(site, value, CERTAIN)
 
+    def _bind_creation(self, definition: Scope) -> Iterator[Outcome]:
+        """Bind what Python calls to make a class: its metaclass, the hook of a base, those of its attributes."""
+        owners = []
+        for metaclass in self._hierarchy.metaclasses(definition)[:1]:
+            owners += [(self._hierarchy.find(metaclass, name), name) for name in _MAKING]
+        owners.append((self._hierarchy.find(definition, SUBCLASS_HOOK, after=definition), SUBCLASS_HOOK))
+        for owner, name in owners:
+            made = self._names.derive(owner, name) if owner is not None else EMPTY
+            for value in made:
+                if value[0] == FUNCTION:
+                    yield Target(value[1], "class creation", CERTAIN if len(made) == 1 else LIKELY)
+        for name in definition.names if self._named else ():
+            if name not in self._named or any(
+                each.scope is not None and each.scope.is_property for each in definition.names[name]
+            ):
+                continue
+            for value in self._names.derive(definition, name):
+                for method in self._methods.find_special(value, NAME_HOOK) if value[0] in OBJECTS else ():
+                    yield Target(method[1], "class creation", CERTAIN)
+
     def bind_decorators(self, site: Site) -> Iterator[Outcome]:
         """Bind the calls of decorators, which the scope around the definition makes."""
         definition = site.definition
         if definition is None:
             return
+        if definition.kind == "class":
+            yield from self._bind_creation(definition)
         self._decorators.define(definition)  # which hands the function from one decorator to the next
         for text in reversed(definition.decorators):
             is_skipped = name_decorator(text) in NAMELESS
             rule = MADE_DECORATOR if "(" in text else "decorator"
             for value in self._decorators.evaluate(definition, text) if not is_skipped else ():
+                if value[0] == REGISTER:
+                    self._parameters.register(value[1], frozenset({(FUNCTION, definition)}))
+                if value[0] in OBJECTS:
+                    for method in self._methods.find_special(value, "__call__"):
+                        yield Target(method[1], rule, CERTAIN)
                 if target_of(value) is None:
                     continue
-                yield Target(value[1], rule, CERTAIN)
+                yield Target(target_of(value), rule, CERTAIN)
                 if definition.kind == "class":
                     self._decorators.hand_over(value, frozenset({(CLASS, definition)}))
                 if value[0] == CLASS:

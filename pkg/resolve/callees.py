@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.abstract_values import (
     CLASS,
+    CLASSES,
     CONTAINER,
     EMPTY,
     FUNCTION,
@@ -23,6 +24,8 @@ from pkg.resolve.abstract_values import (
     SUBCLASS,
     SUPER,
     TYPED,
+    UNKNOWN,
+    Reason,
     Value,
     Values,
 )
@@ -34,7 +37,6 @@ from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME, Code, read_name, read_place
 
 _LAST_NAME = re.compile(rb"\s*" + NAME)
-_LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")
 _RULES = {
     MODULE: "module attribute", SELF: "self", SUPER: "super", CLASS: "class attribute", SUBCLASS: "cls",
     INSTANCE: "constructed object", TYPED: "annotated type", NARROWED: "narrowed type", CONTAINER: "container",
@@ -77,9 +79,7 @@ class CalleeFinder:
             for value in self._expressions.evaluate(site.scope, site.start, end):
                 yield from self._find_methods(value, name)
         else:
-            is_guess = text.startswith(b"getattr(") and not _LITERAL_NAME.search(text)
-            values = self._expressions.evaluate(site.scope, site.start, site.end)
-            yield Callees(values, "result", POSSIBLE if is_guess else CERTAIN)
+            yield Callees(self._expressions.evaluate(site.scope, site.start, site.end), "result", CERTAIN)
 
     def _find_at_place(self, site: Site, end: int, name: str, place: str) -> Iterator[Callees]:
         """Find what an attribute may be that is called, of which more may be known where it stands."""
@@ -121,6 +121,10 @@ class CalleeFinder:
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
+        elif kind in CLASSES and name in self._property_names:
+            properties = tuple(self._properties.find_of_class(value, name))
+        if (UNKNOWN, Reason.DYNAMIC) in found and kind in (*OBJECTS, *CLASSES):
+            properties += tuple(self._properties.find_fallback(value, name))
         is_base = kind in (SELF, SUBCLASS, *PROMISED)
         if is_base and not self._attributes.defines(value[1], name):
             yield Callees(found, "derived class", POSSIBLE, properties)

@@ -22,9 +22,9 @@ from pkg.resolve.function_values import rate_uses
 from pkg.resolve.mentions import Wanted, find_mentions
 from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.resolve.repository_files import Files
-from pkg.resolve.scope_model import ModuleScopes, Scope
+from pkg.resolve.scope_model import SUBCLASS_HOOK, ModuleScopes, Scope
 from pkg.resolve.special_names import find_answered
-from pkg.resolve.summary import Totals, has_one_method
+from pkg.resolve.summary import Totals, find_properties, has_one_method
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -132,6 +132,7 @@ def _compare_exported(files: Files, past: Past) -> Wanted:
                 wanted.of_modules.setdefault(item[-1], set()).add(hash_text(path))
             else:
                 wanted.names.add(item[-1])
+    wanted.names |= find_properties(totals) ^ find_properties(files.totals)
     wanted.names |= {name for name in defined if has_one_method(totals, name) or has_one_method(files.totals, name)}
     wanted.counts |= {
         name
@@ -171,11 +172,14 @@ def _compare_classes(binder: Binder, class_cache: ClassCache, module: ModuleScop
             wanted.paths.add(module.path)
             if any(row.is_mixed for row in rows):
                 raise Unforeseen  # its order may have led from one of its bases to another
+            for base in chain.from_iterable(row.bases for row in rows):
+                _reach_receivers(binder, binder.modules.find(base), wanted)
     for scope in module.scopes:
         if scope.kind == "class" and old.get(scope.qualname) != new[scope.qualname]:
             for each in (scope, *binder.hierarchy.list_derived(scope)):
                 wanted.names |= each.names.keys() | set(_list_fields(each))
                 _reach_siblings(binder, each, wanted)
+                _reach_receivers(binder, each, wanted)
                 _compare_order(binder, class_cache, each, wanted)
 
 
@@ -206,6 +210,13 @@ def _reach_siblings(binder: Binder, scope: Scope, wanted: Wanted) -> None:
     if binder.hierarchy.is_mixed(scope):
         order = binder.hierarchy.order(scope)
         wanted.paths |= {each.module.path for each in order if each is not scope and b"super" in each.module.text}
+
+
+def _reach_receivers(binder: Binder, scope: Scope | None, wanted: Wanted) -> None:
+    """Reach what is handed the classes that are derived from a class: its own hook, or one of a base."""
+    for each in binder.hierarchy.order(scope) if scope is not None else ():
+        if SUBCLASS_HOOK in each.names:
+            wanted.paths.add(each.module.path)
 
 
 def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:

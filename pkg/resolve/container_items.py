@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
@@ -13,7 +11,9 @@ from pkg.resolve.abstract_values import (
     GENERATOR,
     INSTANCE,
     LIBRARY,
+    NAMESPACE,
     OBJECTS,
+    TEXT,
     UNGIVEN,
     Reason,
     Value,
@@ -22,9 +22,10 @@ from pkg.resolve.abstract_values import (
     library,
     unknown,
 )
-from pkg.resolve.containers import Containers
+from pkg.resolve.containers import Containers, is_mapping
 from pkg.resolve.methods import Methods
 from pkg.resolve.resolution_context import Context
+from pkg.resolve.text_ends import write_pattern
 
 MAX_KEYS = 8  # that are told apart
 
@@ -33,6 +34,7 @@ class Items:
     """Take items out of values."""
 
     def __init__(self, context: Context, containers: Containers, methods: Methods) -> None:
+        self._context = context
         self._hierarchy = context.hierarchy
         self._solver = context.solver
         self._containers = containers
@@ -45,12 +47,25 @@ class Items:
     def _take_one(self, value: Value, key: Value | None) -> Values:
         kind = value[0]
         if kind == CONTAINER:
-            return self._solver.get(("item", value[1], key))
+            return self._solver.get(("item", value[1], key if key is None or key[0] == CONSTANT else None))
+        if kind == NAMESPACE:
+            return self._take_named(value[1], key)
         if kind in OBJECTS:
             return self._methods.call_special(value, "__getitem__", Reason.ITEM)
         if kind in CLASSES:
             return frozenset({value})
+        if kind == TEXT:
+            return frozenset({library("builtins.str()[]")})
         return frozenset({library(f"{value[1]}[]")}) if kind == LIBRARY else unknown(Reason.ITEM)
+
+    def _take_named(self, owner: Value, key: Value | None) -> Values:
+        """Give what a name stands for that a text names, as far as that is known."""
+        if key is None or not isinstance(key[1], str):
+            return unknown(Reason.CHOSEN)
+        text = key if key[0] == TEXT else (TEXT, key[1], "", True)
+        self._context.ask(write_pattern(text))
+        found: Values = self._solver.get(("chosen attribute", owner, text))
+        return found | (unknown(Reason.CHOSEN) if key[0] == TEXT else EMPTY)
 
     def take_under(self, values: Values, keys: Values) -> Values:
         """Give the items under keys; under one that cannot be told, or many, it may be any."""
@@ -58,7 +73,7 @@ class Items:
         if len(keys) > MAX_KEYS:
             return found | self.take(values, None)
         for key in keys - {UNGIVEN}:
-            found |= self.take(values, key if key[0] == CONSTANT else None)
+            found |= self.take(values, key if key[0] in (CONSTANT, TEXT) else None)
         return found
 
     def unpack(self, values: Values, step: int | str) -> Values:
@@ -74,15 +89,15 @@ class Items:
     def _iterate_one(self, value: Value, is_async: bool) -> Values:
         kind = value[0]
         if kind == CONTAINER:
-            is_dict = isinstance(self._containers.find_expression(value), ast.Dict)
-            return self._solver.get(("keys", value[1]) if is_dict else ("item", value[1], None))
+            has_keys = is_mapping(self._containers.find_expression(value))
+            return self._solver.get(("keys", value[1]) if has_keys else ("item", value[1], None))
         if kind == GENERATOR:
             return self._solver.get(("yield", value[1]))
         if kind in OBJECTS:
             return self._iterate_object(value, is_async)
         if kind == CLASS and self._hierarchy.is_enumeration(value[1]):
             return frozenset({(INSTANCE, value[1])})
-        if kind in (LIBRARY, CONSTANT):
+        if kind in (LIBRARY, CONSTANT, TEXT):
             return frozenset({library(f"{value[1] if kind == LIBRARY else 'builtins.str()'}[]")})
         return unknown(Reason.ITEM)
 
@@ -107,6 +122,9 @@ class Items:
             return self._methods.call_special(value, name, Reason.RESULT)
         if value[0] == GENERATOR:
             return self._solver.get(("yield", value[1]))
+        if value[0] == CONTAINER:  # what a context of a library holds
+            return self._take_one(value, None)
         if value[0] == LIBRARY:
-            return frozenset({library(f"{value[1]}.{name}()")})
+            is_itself = value[1].endswith("ExitStack()")
+            return frozenset({value if is_itself else library(f"{value[1]}.{name}()")})
         return unknown(Reason.RESULT)

@@ -11,7 +11,7 @@ from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Val
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope
 
-REST, PAIR, PROMISED = "rest of", "pair", "promised"
+REST, PAIR, PROMISED, BOUND = "rest of", "pair", "promised", "bound"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
 
 
@@ -47,10 +47,19 @@ class Rest(NamedTuple):
     name: str
 
 
+class Columns(NamedTuple):
+    """What rows are made of that have an item of each of several collections."""
+
+    parts: tuple[Written, ...]
+
+
+Origin = Written | Rest | Columns
+
+
 class Container(NamedTuple):
     """Where the items of a container come from."""
 
-    origin: Written | Rest | None
+    origin: Origin | None
     items: Values = EMPTY  # that are there beside those of its origin
     inside: Values = EMPTY  # containers whose items are its own
     skip: int = 0  # of a slice: items of `inside` that come before
@@ -83,7 +92,7 @@ class Containers:
         self._containers.clear()
         self._puts.clear()
 
-    def note(self, name: object, origin: Written | Rest, items: Values = EMPTY) -> Values:
+    def note(self, name: object, origin: Origin, items: Values = EMPTY) -> Values:
         """Give the container that an expression or parameter makes."""
         return self._make(name, Container(origin, items))
 
@@ -129,9 +138,12 @@ class Containers:
             if item not in puts.anywhere:
                 puts.anywhere[item] = None
                 self._solver.renew(("put", name))
+                self._solver.renew(("keys", name))
             return
         for key in keys or (UNGIVEN,):
             items = puts.under.setdefault(key, {})
+            if not items:
+                self._solver.renew(("keys", name))
             if item not in items:
                 items[item] = None
                 self._solver.renew(("item", name, key))
@@ -169,6 +181,11 @@ class Containers:
         """Give the expression that makes a container, where one does."""
         written = self.find_written(container)
         return written.node if written is not None else None
+
+
+def is_mapping(node: ast.expr | None) -> bool:
+    """Tell whether an expression makes what has keys: of calls, only those are containers by themselves."""
+    return isinstance(node, ast.Dict | ast.DictComp | ast.Call)
 
 
 def is_pair(name: object) -> bool:

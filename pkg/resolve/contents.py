@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TypeVar
 
-from pkg.resolve.abstract_values import CONSTANT, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
+from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
 from pkg.resolve.container_items import Items
-from pkg.resolve.containers import Containers, Rest, Written, is_pair
+from pkg.resolve.containers import Columns, Containers, Rest, Written, is_mapping, is_pair
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.function_values import Parameters
 from pkg.resolve.resolution_context import Context
 
-_FIRST: Value = (CONSTANT, 0)
+_FIRST, _SECOND = (CONSTANT, 0), (CONSTANT, 1)
 MAX_PARTS = 1000  # of a table that is written out: what it holds anywhere says no more than that it may be anything
 MAX_PLACE = 30  # of an item that is followed through slices, which may be slices of what holds them
 
@@ -40,15 +41,26 @@ class Contents:
         context.solver.add_rule("part", self._derive_part_of_text)
 
     def _derive_keys(self, name: object) -> Values:
-        """Give the keys that a dict is written with."""
-        origin = self._containers.get(name).origin
-        if isinstance(origin, Written) and isinstance(origin.node, ast.DictComp):
-            return self._visit(origin, origin.node.key)
-        if not isinstance(origin, Written) or not isinstance(origin.node, ast.Dict):
+        """Give the keys that a dict is written with, and those under which something is put into it."""
+        container, puts = self._containers.get(name), self._containers.get_puts(name)
+        found = frozenset(puts.under)
+        if puts.anywhere or container.inside:
+            found |= unknown(Reason.ITEM)
+        return found | self._derive_written_keys(container.origin) if isinstance(container.origin, Written) else found
+
+    def _derive_written_keys(self, origin: Written) -> Values:
+        node = origin.node
+        if isinstance(node, ast.DictComp):
+            return self._visit(origin, node.key)
+        if isinstance(node, ast.Call):
+            named = frozenset((CONSTANT, each.arg) for each in node.keywords if each.arg is not None)
+            return named | unknown(Reason.ITEM) if node.args or len(named) < len(node.keywords) else named
+        if not isinstance(node, ast.Dict):
             return EMPTY
-        if _count_parts(origin.node) > MAX_PARTS:
+        if _count_parts(node) > MAX_PARTS:
             return unknown(Reason.MANY)
-        return join([self._visit(origin, key) for key in origin.node.keys if key is not None])
+        found = join([self._visit(origin, key) for key in node.keys if key is not None])
+        return found | unknown(Reason.ITEM) if None in node.keys else found
 
     def _derive_item(self, name: object, key: Value | None) -> Values:
         """Give what a container holds under a key; without a key, anywhere."""
@@ -61,8 +73,12 @@ class Contents:
             found |= self._derive_written(container.origin, key)
         elif isinstance(container.origin, Rest):
             found |= self._parameters.derive_rest(container.origin, key)
+        elif isinstance(container.origin, Columns):
+            parts = _pick(container.origin.parts, key)
+            found |= self._items.iterate(join([self._visit(part, part.node) for part in parts]))
         if container.inside:
-            found |= self._items.take(container.inside, _move(key, container.skip))
+            moved = None if is_pair(name) else _move(key, container.skip)  # the second of a pair is any item
+            found |= self._items.take(container.inside, moved)
         puts = self._containers.get_puts(name)
         if puts.anywhere or puts.under:
             found |= self._solver.get(("put", name))
@@ -94,6 +110,8 @@ class Contents:
             return self._visit(origin, node.elt)
         if isinstance(node, ast.DictComp):
             return self._visit(origin, node.value)
+        if isinstance(node, ast.Call):
+            return self._derive_made(origin, node, key)
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return join([self._derive_part(origin, part) for part in _pick_items(node.elts, key)])
         return EMPTY
@@ -109,6 +127,21 @@ class Contents:
                 found |= self._items.take(self._visit(origin, value), key)
             elif key is None or _may_be(self._visit(origin, each), key):
                 found |= self._visit(origin, value)
+        return frozenset(found)
+
+    def _derive_made(self, origin: Written, node: ast.Call, key: Value | None) -> Values:
+        """Give what a dict holds that a call makes: what is given by name, in other dicts, and behind keys in pairs."""
+        found: set[Value] = set()
+        for each in node.keywords:
+            if each.arg is None:
+                found |= self._items.take(self._visit(origin, each.value), key)
+            elif key is None or key == (CONSTANT, each.arg):
+                found |= self._visit(origin, each.value)
+        for value in self._visit(origin, node.args[0]) if node.args else ():
+            if value[0] != CONTAINER or is_mapping(self._containers.find_expression(value)):
+                found |= self._items.take(frozenset({value}), key)
+            else:
+                found |= self._items.take(self._items.iterate(frozenset({value})), _SECOND)
         return frozenset(found)
 
     def _visit(self, origin: Written, node: ast.expr) -> Values:
@@ -136,6 +169,14 @@ def _count_parts(node: ast.expr) -> int:
 
 def _pick_items(parts: Sequence[ast.expr], key: Value | None) -> Sequence[ast.expr]:
     """Give the items that a key may mean."""
-    if key is None or not isinstance(key[1], int) or any(isinstance(part, ast.Starred) for part in parts):
+    return parts if any(isinstance(part, ast.Starred) for part in parts) else _pick(parts, key)
+
+
+Part = TypeVar("Part")
+
+
+def _pick(parts: Sequence[Part], key: Value | None) -> Sequence[Part]:
+    """Give the parts that a key may mean, all where it is no position."""
+    if key is None or not isinstance(key[1], int):
         return parts
     return [parts[key[1]]] if -len(parts) <= key[1] < len(parts) else []

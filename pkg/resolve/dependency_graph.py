@@ -14,9 +14,12 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     MODULE,
+    NAMESPACE,
     OBJECTS,
+    PARTIAL,
     PROPERTY,
     SUPER,
+    TEXT,
     UNKNOWN,
     Value,
     Values,
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_NOWHERE = (LIBRARY, CONSTANT, UNKNOWN, FOLDER)
+_NOWHERE = (LIBRARY, CONSTANT, TEXT, UNKNOWN, FOLDER)
 _LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
 
 
@@ -162,7 +165,7 @@ class DependencyGraph:
             return mask  # what it found stands in the sets that it read
         if isinstance(first, Scope) and first.kind == "class":
             mask |= self._mask_order(first)
-        elif kind in ("object attribute", "class attribute"):
+        elif kind in ("object attribute", "class attribute", "chosen attribute"):
             mask |= self._mask_value(cast(Value, first))
         return mask | self._mask_values(cell.values)
 
@@ -195,8 +198,8 @@ class DependencyGraph:
             return self._mask_order(value[1])
         if kind == SUPER:
             return self._mask_order(value[1]) | self._mask_value(value[2])
-        if kind == PROPERTY:
-            return self._mask_value(value[2])
+        if kind in (PROPERTY, PARTIAL, NAMESPACE):
+            return self._mask_value(value[2] if kind == PROPERTY else value[1])
         mask = self._bits[value[1].module.path] if value[1] is not None else 0
         return mask | self._mask_value(value[2]) if kind == METHOD else mask
 

@@ -29,7 +29,8 @@ from pkg.resolve.summary import Summary
 BODY, NAME, FIELD, TEXT = "body", "name", "field", "text"
 Piece = tuple[str, str, str]
 _STANDING = (Site, Store, Written)
-_TOLD_BY_OTHERS = ("site", "store", "imported", "foreign field", "object attribute", "class attribute")
+_TOLD_BY_OTHERS = ("site", "store", "imported", "foreign field", "object attribute", "class attribute",
+                   "chosen attribute")  # fmt: skip
 
 
 def name_piece(key: Key, top: Scope) -> Piece | None:

@@ -16,6 +16,9 @@ The parts know each other one way only; where they depend on one another they go
 | "receivers"                         | name             | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
+| "chosen attribute"                  | value, text      | chosen_attributes.py |
+| "registered"                        | function         | function_values.py    |
+| "delegates"                         | function         | delegation.py |
 | "item", "written", "keys"           | container (, key) | contents.py  |
 | "renamed fixture"                   | module, name     | fixtures.py   |
 | "result", "yield"                   | function         | function_values.py    |
@@ -28,13 +31,16 @@ from __future__ import annotations
 from pkg.resolve.annotations import Annotations
 from pkg.resolve.attributes import Attributes, Fields
 from pkg.resolve.bindings import Bindings, Decorators
+from pkg.resolve.chosen_attributes import ChosenAttributes
 from pkg.resolve.container_items import Items
 from pkg.resolve.containers import Containers
 from pkg.resolve.contents import Contents
+from pkg.resolve.delegation import Delegation
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
 from pkg.resolve.function_values import Parameters, Results
 from pkg.resolve.imports import Exports, Imports
+from pkg.resolve.library.plugins import Library
 from pkg.resolve.library_calls import ContainerCalls, LibraryCalls
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
@@ -61,12 +67,15 @@ class Evaluator:
         items = Items(context, self.containers, self.methods)
         annotations = Annotations(context, self.names, self.attributes, self.containers)
         self.container_calls = ContainerCalls(self.containers, items)
-        library_calls = LibraryCalls(context, self.methods, self.attributes, self.containers, items, annotations)
+        self.library_calls = LibraryCalls(Library(
+            self.methods, self.attributes, ChosenAttributes(context, self.attributes), self.containers, items,
+            annotations,
+        ))  # fmt: skip
         self._narrowing = Narrowing(context, self.names, self.containers)
         flow = PlaceFlow(context, self.names, self._narrowing)
         self.expressions = Expressions(
             context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
-            library_calls, flow,
+            self.library_calls, flow,
         )  # fmt: skip
         self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
         self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
@@ -75,6 +84,7 @@ class Evaluator:
             context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
             self.decorators, self._narrowing,
         )  # fmt: skip
+        Delegation(context, self.expressions)
         Results(context, items, annotations, self.expressions)
         Contents(context, self.containers, items, self.expressions, self.parameters)
 

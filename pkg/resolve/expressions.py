@@ -15,6 +15,7 @@ from pkg.resolve.abstract_values import (
     LIBRARY,
     METHOD,
     OBJECTS,
+    TEXT,
     TRUE,
     Reason,
     Value,
@@ -38,6 +39,7 @@ from pkg.resolve.place_flow import PlaceFlow, is_told
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import OPERATIONS, PARSED, UNARY
+from pkg.resolve.text_ends import fill_braces, fill_percent, join_texts
 from pkg.units import DOTTED, NAME, read_name
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
@@ -50,7 +52,10 @@ _CONSTANTS: dict[str, Values] = {
     "True": frozenset({TRUE}),
     "False": frozenset({FALSE}),
 }
+_TEXT: Values = frozenset({(LIBRARY, "builtins.str()")})
+_AS_IT_IS = -1  # conversion of a value in a text
 _AUGMENTING = sorted((sign for sign in OPERATIONS if sign.endswith(b"=")), key=len, reverse=True)  # //= before /=
+_FORMAT = b".format"
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -146,7 +151,10 @@ class Expressions:
         return Arguments(self.visit, self._trees, site.scope, site)
 
     def _call_site(self, site: Site) -> Values:
-        return self._call_all(self.evaluate(site.scope, site.start, site.end), self.give(site))
+        found = self._call_all(self.evaluate(site.scope, site.start, site.end), self.give(site))
+        if site.scope.module.text.endswith(_FORMAT, site.start, site.end):
+            return found | fill_braces(self.evaluate(site.scope, site.start, site.end - len(_FORMAT)))
+        return found
 
     def _call_all(self, callees: Values, arguments: Arguments) -> Values:
         """Give what calling one of several values gives back."""
@@ -195,8 +203,23 @@ class Expressions:
             return frozenset({(CONSTANT, node.value)})
         return frozenset({library(f"builtins.{type(node.value).__name__}()")})
 
-    def _visit_text(self, scope: Scope, node: ast.expr, at: int) -> Values:
-        return frozenset({(LIBRARY, "builtins.str()")})
+    def _visit_text(self, scope: Scope, node: ast.JoinedStr, at: int) -> Values:
+        found: Values | None = None
+        for before, part in zip((None, *node.values), node.values, strict=False):
+            values = self._visit_part(scope, part, at)
+            is_literal = isinstance(part, ast.Constant) or (
+                before is node.values[0] and isinstance(before, ast.Constant)
+            )
+            found = values if found is None else join_texts(found or _TEXT, values, is_literal)
+        return _TEXT | (found or EMPTY)
+
+    def _visit_part(self, scope: Scope, part: ast.expr, at: int) -> Values:
+        """Give what a text may have in one of its places: what is formatted otherwise than as it is, is not known."""
+        if not isinstance(part, ast.FormattedValue):
+            return self.visit(scope, part, at)
+        is_plain = part.conversion == _AS_IT_IS and part.format_spec is None
+        values = self.visit(scope, part.value, at) if is_plain else EMPTY
+        return frozenset(value for value in values if value[0] in (CONSTANT, TEXT)) | _TEXT
 
     def _visit_truth(self, scope: Scope, node: ast.expr, at: int) -> Values:
         return frozenset({(LIBRARY, "builtins.bool()")})
@@ -252,15 +275,24 @@ class Expressions:
         return self._containers.note(name, Written(scope, at, node))
 
     def _visit_operation(self, scope: Scope, node: ast.BinOp, at: int) -> Values:
-        sides = self._visit_sides(scope, node.left, node.right, at)
-        return self._operators.operate(*sides, PARSED[type(node.op)])
+        left, right = self._visit_sides(scope, node.left, node.right, at)
+        found = self._operators.operate(left, right, PARSED[type(node.op)])
+        if isinstance(node.op, ast.Add):
+            return found | join_texts(
+                left, right, isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+            )
+        return found | fill_percent(left) if isinstance(node.op, ast.Mod) else found
 
     def augment(self, scope: Scope, at: int, start: int, end: int) -> Values:
         """Give what an assignment with an operator makes of its target, which begins at a position, by a value."""
         text = scope.module.text[at:start].rstrip(b" \t\r\n\\(")
         sign = next((sign for sign in _AUGMENTING if text.endswith(sign)), b"")
         left = self.evaluate(scope, at, at + len(text.removesuffix(sign).rstrip(b" \t\r\n\\")))
-        return self._operators.operate(left, self.evaluate(scope, start, end), OPERATIONS[sign]) if sign else left
+        if not sign:
+            return left
+        right = self.evaluate(scope, start, end)
+        found = self._operators.operate(left, right, OPERATIONS[sign])
+        return found | join_texts(left, right, is_literal=False) if sign == b"+=" else found
 
     def _visit_item(self, scope: Scope, node: ast.Subscript, at: int) -> Values:
         values = self.visit(scope, node.value, at)
@@ -286,7 +318,10 @@ class Expressions:
         return self.flow.narrow(scope, place, position, values)
 
     def _visit_call(self, scope: Scope, node: ast.Call, at: int) -> Values:
-        return self._call_all(self.visit(scope, node.func, at), Arguments(self.visit, self._trees, scope, node, at))
+        found = self._call_all(self.visit(scope, node.func, at), Arguments(self.visit, self._trees, scope, node, at))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+            return found | fill_braces(self.visit(scope, node.func.value, at))
+        return found
 
 
 def _is_async(callee: Value) -> bool:

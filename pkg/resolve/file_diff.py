@@ -144,7 +144,8 @@ def _describe_head(scope: Scope) -> object:
     else:
         text = sorted(name for name in scope.names if name.startswith("__"))
     is_node, is_abstract = scope.definition >= 0, scope.kind == "function" and scope.is_abstract
-    return scope.kind, is_node, text, scope.decorators, bool(scope.yields), bool(scope.returns), is_abstract
+    is_loose = is_abstract or (scope.kind == "class" and scope.is_protocol)
+    return scope.kind, is_node, text, scope.decorators, bool(scope.yields), bool(scope.returns), is_loose
 
 
 def _describe_names(scopes: dict[str, list[Scope]]) -> dict[tuple[str, str], object]:

@@ -30,7 +30,7 @@ def _ask(binder: Binder, received: Received, path: str) -> Key | None:
         key: Key = parse_name(received.name, binder.modules[path])
     except KeyError:
         return None
-    if key[0] not in ("variable", "reaching", "narrowed"):
+    if key[0] not in ("variable", "reaching", "narrowed", "registered"):
         name: Any = key[1]
         if name[0] == REST:
             binder.solver.get(("variable", *name[1:]))

@@ -6,19 +6,24 @@ return, yield, or promise by an annotation.
 
 from __future__ import annotations
 
+import ast
 from typing import NamedTuple
 
 from pkg.resolve.abstract_values import (
+    CLASS,
     CONSTANT,
+    CONTAINER,
     EMPTY,
     LIBRARY,
     SELF,
     SUBCLASS,
+    TYPED,
     UNGIVEN,
     UNKNOWN,
     Reason,
     Value,
     Values,
+    join,
     unknown,
 )
 from pkg.resolve.annotations import Annotations, is_open
@@ -27,12 +32,16 @@ from pkg.resolve.container_items import Items
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
+from pkg.resolve.record_classes import list_fields
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site
 from pkg.resolve.signatures import Parameter
 
 MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
 _NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
+
+
+_REGISTERED = -1  # in the place of a number of parameters: the values are no arguments, but registered functions
 
 
 class Caller(NamedTuple):
@@ -61,7 +70,9 @@ class Parameters:
         self._containers = containers
         self._items = items
         self._dataflow = context.dataflow
+        self._hierarchy = context.hierarchy
         self._callers: dict[Scope, dict[Caller, None]] = {}
+        context.solver.add_rule("registered", self._derive_registered)
         self.uses = context.modules.totals.calls
         self._most = 0 if context.is_plain else MAX_USES
 
@@ -78,6 +89,20 @@ class Parameters:
         if caller not in callers:
             callers[caller] = None
             self._dataflow.renew(function)
+
+    def register(self, generic: Scope, values: Values) -> None:
+        """Note functions that are chosen among when a generic one is called."""
+        caller = Caller(None, _REGISTERED, values)
+        callers = self._callers.setdefault(generic, {})
+        self._dataflow.deliver(generic)
+        if caller not in callers:
+            callers[caller] = None
+            self._dataflow.renew(generic)
+
+    def _derive_registered(self, generic: Scope) -> Values:
+        """Give the functions that were registered for a generic one."""
+        self._dataflow.note_reader(generic)
+        return join(each.values for each in list(self._callers.get(generic, ())) if each.shift == _REGISTERED)
 
     def is_used_widely(self, function: Scope) -> bool:
         """Tell whether so many places call something of a function's name that their arguments say little."""
@@ -105,17 +130,33 @@ class Parameters:
     def derive(self, scope: Scope, name: str) -> Values:
         """Give the values of a parameter."""
         if scope.receiver == name:
+            derived = self._hierarchy.list_derived(scope.parent) if scope.name == SUBCLASS_HOOK and scope.parent else ()
+            if derived:
+                return frozenset((CLASS, each) for each in derived)
             return frozenset({(SUBCLASS if scope.takes_class else SELF, scope.parent)})
         place, parameter = next((i, each) for i, each in enumerate(scope.parameters) if each.name == name)
         if parameter.kind:
             items = self._annotations.derive(scope.parent or scope, parameter.annotation)
             return self._containers.note((REST, scope, name), Rest(scope, place, name), items)
         promised = self._annotations.promise(scope.parent or scope, parameter.annotation)
-        if promised is not None and not is_open(parameter.annotation):
-            return promised
+        if promised is not None and not self._annotations.is_open(scope.parent or scope, parameter.annotation):
+            if not self._is_any_class_promised(promised):
+                return promised
+            given = self._derive_given(scope, place, parameter)
+            return promised | {UNGIVEN} | {value for value in given if value[0] != UNKNOWN}
         found = self._fixtures.derive(scope, name)
         given = found if found is not None else self._derive_given(scope, place, parameter)
+        if parameter.annotation is not None:
+            given |= self._annotations.derive_bound(scope.parent or scope, parameter.annotation)
         return given | promised if promised else given
+
+    def _is_any_class_promised(self, values: Values) -> bool:
+        """Tell whether an object, or one in a container, need not be of a class derived from that which is promised."""
+        inside = (self._containers.get(value[1]).items for value in values if value[0] == CONTAINER)
+        return any(
+            value[0] in (TYPED, SUBCLASS) and any(each.is_protocol for each in self._hierarchy.order(value[1]))
+            for value in join((values, *inside))
+        )
 
     def _derive_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
         self._dataflow.note_reader(scope)
@@ -126,7 +167,7 @@ class Parameters:
         for caller in list(self._callers.get(scope, ())):  # reading may add more
             if caller.site is not None:
                 found |= self._derive_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
-            elif place == caller.shift:
+            elif place == caller.shift:  # which no place is of what is registered
                 found |= caller.values
         return frozenset(found)
 
@@ -141,6 +182,23 @@ class Parameters:
         if starred is not None and starred <= index:
             return self._items.take(arguments.derive(starred), (CONSTANT, index - starred))
         return arguments.derive(index)
+
+    def derive_field(self, record: Scope, name: str, annotation: ast.expr | None) -> Values:
+        """Give what callers give to a field of a class whose constructor takes its fields."""
+        promised = self._annotations.promise(record, annotation)
+        if (
+            promised is not None
+            and not self._annotations.is_open(record, annotation)
+            and not self._is_any_class_promised(promised)
+        ):
+            return EMPTY
+        self._dataflow.note_reader(record)
+        place, parameter = list_fields(record).index(name), Parameter(name, "", None, annotation)
+        found: set[Value] = set()
+        for caller in list(self._callers.get(record, ())):
+            if caller.site is not None:
+                found |= self._derive_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
+        return frozenset(found)
 
     def derive_rest(self, rest: Rest, key: Value | None) -> Values:
         """Read what callers give to *args or **kwargs."""

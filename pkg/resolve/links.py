@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
 from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Reason, Value, Values
+from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.binder import Binder
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.modules import Found
@@ -248,14 +249,15 @@ class _CallLinks:
         self.unbound: list[UnboundCall] = []
 
     def add(self, site: Site, targets: list[Target], reasons: list[Reason]) -> None:
-        """Add what a site calls; a call that leads nowhere is unbound, where there is a reason."""
+        """Add what a site calls; a call that leads nowhere, or to __getattr__ alone, is unbound for a reason."""
         line = bisect_right(self._starts, site.start)
         owner = self._ids.of_owner(site.scope)
         for target in targets:
             end = self._ids.of_definition(target.scope)
             if end is not None:
                 self.edges.append(Edge(RelationType.CALLS, owner, end, line, target.rule, target.confidence))
-        if site.code == Code.CALL and reasons and not targets:
+        is_made = all(target.rule == FALLBACK for target in targets)  # what is called is only asked for there
+        if site.code == Code.CALL and reasons and is_made:
             self.unbound.append(self._make_unbound(site, owner, line, reasons[0]))
 
     def _make_unbound(self, site: Site, owner: str, line: int, reason: Reason) -> UnboundCall:

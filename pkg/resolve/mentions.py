@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pkg.resolve.dependency_record import DependencyRecord, hash_text
 from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.repository_files import Files
+from pkg.resolve.text_ends import match_pattern
 from pkg.resolve.written_names import encode, encode_end, match_name, normalise
 
 
@@ -49,7 +50,7 @@ def find_mentions(
     found = set()
     for path, summary in files.summaries.items():
         imported = named if path not in same else wanted.list_others(path)  # the names of a file are no imports of it
-        is_asked = path in snapshot and not snapshot[path].asked.isdisjoint(named)
+        is_asked = path in snapshot and any(_asks_for(asked, named) for asked in snapshot[path].asked)
         if is_asked or _names_any(summary.imports, imported) or _names_any(summary.requests, named):
             found.add(path)
     asked: dict[str, list[_Word]] = {}  # by file, the words that its text is to be searched for
@@ -70,6 +71,11 @@ def find_mentions(
 
 _Word = tuple[bytes, re.Pattern[bytes], "set[int] | None"]
 """A name, how it stands where it counts, and the modules as whose name it does, by their hashes; None for any."""
+
+
+def _asks_for(asked: str, named: Set[str]) -> bool:
+    """Tell whether one of the names is that of an attribute which is asked for by a text, known as a whole or not."""
+    return asked in named if "*" not in asked else any(match_pattern(asked, name) for name in named)
 
 
 def _names_any(listed: str, names: Set[str]) -> bool:

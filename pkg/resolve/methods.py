@@ -14,7 +14,9 @@ from pkg.resolve.abstract_values import (
     INSTANCE,
     METHOD,
     OBJECTS,
+    PARTIAL,
     PROPERTY,
+    REGISTER,
     SELF,
     SUBCLASS,
     UNKNOWN,
@@ -27,6 +29,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import CLASS_METHOD, STATIC, Scope
+from pkg.resolve.special_names import GET
 
 
 class Methods:
@@ -49,6 +52,10 @@ class Methods:
             return self._bind_function(value, receiver)
         if value[0] == PROPERTY:
             return self._adapt(self.call(value[2]), receiver) if value[1] == GETTER else EMPTY
+        if value[0] in OBJECTS and self._hierarchy.find(value[1], GET) is not None:
+            return frozenset(each for each in self.describe(value) if each[1] is not value[1])  # not itself, as a class
+        if value[0] == PARTIAL and value[3]:
+            return frozenset((PARTIAL, each, value[2], False) for each in self._bind_one(value[1], receiver))
         return frozenset({value})
 
     def _bind_function(self, value: Value, receiver: Value) -> Values:
@@ -61,6 +68,16 @@ class Methods:
         if function.is_property:
             return self._adapt(self._derive_result(function), receiver)
         return frozenset({(METHOD, function, receiver)})
+
+    def describe(self, value: Value) -> Values:
+        """Give what reading an attribute of a class gives: what the __get__ of its value does, if there is one.
+
+        Of a callable that is made anew for each reader the arguments are not followed: all readers share what it is.
+        """
+        found = self.call_first(value, (GET,)) if value[0] in OBJECTS else None
+        if found is None:
+            return frozenset({value})
+        return frozenset((PARTIAL, each[1], None, False) if each[0] == PARTIAL else each for each in found)
 
     def find_special(self, value: Value, name: str) -> Values:
         """Give the methods of a special name that the repository defines for an object."""
@@ -95,6 +112,10 @@ class Methods:
             return self._construct(callee)
         if kind in OBJECTS:
             return self.call_special(callee, "__call__", Reason.RESULT)
+        if kind == PARTIAL:
+            return self.call(callee[1])
+        if kind == REGISTER:
+            return frozenset({callee})
         return unknown(Reason.RESULT)
 
     def _construct(self, made: Value) -> Values:
@@ -117,7 +138,10 @@ class Methods:
     def _derive_result(self, function: Scope) -> Values:
         if function.yields:
             return frozenset({(GENERATOR, function)})
-        return self._solver.get(("result", function))
+        found = self._solver.get(("result", function))
+        for each in self._solver.get(("registered", function)) if function.is_generic else ():
+            found |= self.call(each)
+        return found
 
     def _adapt(self, values: Values, receiver: Value) -> Values:
         """Put the receiver in the place of self: a method that gives back self keeps the type of its caller."""

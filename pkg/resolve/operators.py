@@ -7,6 +7,7 @@ from pkg.resolve.abstract_values import (
     CONTAINER,
     LIBRARY,
     OBJECTS,
+    TEXT,
     Reason,
     Value,
     Values,
@@ -26,7 +27,10 @@ class Operators:
 
     def operate(self, left: Values, right: Values, operation: Operation) -> Values:
         """Give what an operator makes of its sides: the answer of the left side's method, else of the right one's."""
-        return join([self._operate_one(value, right, operation) for value in left])
+        found = join([self._operate_one(value, right, operation) for value in left])
+        if any(value[0] == CONTAINER for value in left):  # which takes the items of the other side as well
+            found |= frozenset(value for value in right if value[0] == CONTAINER)
+        return found
 
     def _operate_one(self, value: Value, right: Values, operation: Operation) -> Values:
         if value[0] in OBJECTS:
@@ -58,4 +62,6 @@ def _give_same(value: Value) -> Values:
     """Give what an operator makes of a value that has no method for it: of a builtin type, one of the same."""
     if value[0] == CONSTANT:
         return frozenset({library(f"builtins.{type(value[1]).__name__}()")})
+    if value[0] == TEXT:
+        return frozenset({library("builtins.str()")})
     return frozenset({value}) if value[0] in (CONTAINER, LIBRARY) else unknown(Reason.EXPRESSION)

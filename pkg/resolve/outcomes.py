@@ -49,6 +49,8 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
         made = [target for target in best if target.rule == MADE_DECORATOR]
         best = [target for target in best if target.rule != MADE_DECORATOR]
         best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
+    if Unbound(Reason.CHOSEN) in others:
+        best = [target if target.rule == "argument" else target._replace(confidence=POSSIBLE) for target in best]
     sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)
     if code in (Code.DEFINITION, Code.REQUEST):  # one decorator may have two definitions of its name
         names = Counter(target.scope.name for target in best if target.rule != "constructor")

@@ -19,13 +19,17 @@ from pkg.units import IS_PLACE, Code, read_name, read_place
 
 DEFINITION, IMPORT = "definition", "import"  # codes of bindings that are no facts
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
+SUBCLASS_HOOK = "__init_subclass__"
 
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
+_GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
+_RECORDS = frozenset(("dataclass", "define", "mutable", "frozen", "attrs", "s"))  # decorators
 _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
 _TEXT = rb"[rR]?(?P<quotes>\"{3}|'{3}|\"|')(?:(?!(?P=quotes)).)*(?P=quotes)\s*"
 _FINALLY = re.compile(rb"[ \t]*finally\s*:\s*(?:#.*)?")
+_EMPTY_BODY = re.compile(rb"\s*(?:" + _TEXT + rb")?(?:\.\.\.|pass)?\s*(?:#[^\n]*\s*)*", re.DOTALL)
 _RAISING = re.compile(rb"\s*(?:" + _TEXT + rb")?raise\s+NotImplementedError\b", re.DOTALL)
 
 Path = tuple["int | str", ...]
@@ -192,12 +196,37 @@ class Scope:
         """Tell whether reading it as an attribute calls it."""
         return any(name.endswith("property") for name in self.decorator_names)
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Give the bases of a class as they are written, and what is given by name beside them."""
+        definition = self.module.definitions[self.definition] if self.definition >= 0 else None
+        return tuple(definition.bases) if isinstance(definition, Class) else ()
+
+    @cached_property
+    def is_record(self) -> bool:
+        """Tell whether the constructor of a class is made of the names that are annotated in it."""
+        return not _RECORDS.isdisjoint(self.decorator_names) or any(
+            _name_base(each) == "NamedTuple" for each in self.bases
+        )
+
+    @cached_property
+    def is_generic(self) -> bool:
+        """Tell whether a function is one of several that are chosen among by what they are given."""
+        return not _GENERIC.isdisjoint(self.decorator_names)
+
+    @cached_property
+    def is_protocol(self) -> bool:
+        """Tell whether a class says of itself that what it stands for need not be derived from it."""
+        return any(_name_base(each) == "Protocol" for each in self.bases)
+
     @cached_property
     def is_abstract(self) -> bool:
         """Tell whether a method is there to be overridden: it says so, or does nothing but raise."""
         if "abstractmethod" in self.decorator_names:
             return True
         text, start, end = self.module.text, self.head[1], self.code_end
+        if self.parent is not None and self.parent.is_protocol:
+            return _EMPTY_BODY.fullmatch(text, start, end) is not None
         return text.find(b"NotImplementedError", start, end) >= 0 and _RAISING.match(text, start, end) is not None
 
     @cached_property
@@ -447,6 +476,11 @@ def _find_class(store: Store) -> Scope | None:
     receiver = read_name(text)
     method = store.scope.find_owner(receiver)
     return method.parent if method.receiver == receiver else None
+
+
+def _name_base(text: str) -> str:
+    """Give the last name of a base."""
+    return text.partition("[")[0].rpartition(".")[2].strip()
 
 
 def name_decorator(text: str) -> str:

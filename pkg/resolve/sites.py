@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from pkg.resolve.requests import list_requests
-from pkg.resolve.scope_model import ModuleScopes, Site
+from pkg.resolve.scope_model import ModuleScopes, Scope, Site
 from pkg.resolve.solver import Key
-from pkg.resolve.special_names import Asked, find_asked
+from pkg.resolve.special_names import CREATION, Asked, find_asked
 from pkg.units import Code, read_name
 
 
-def list_sites(module: ModuleScopes, properties: frozenset[str], answered: frozenset[Asked]) -> Iterator[Site]:
+def list_sites(
+    module: ModuleScopes,
+    properties: frozenset[str],
+    answered: frozenset[Asked],
+    lacks: Callable[[Scope, str], bool] | None = None,
+) -> Iterator[Site]:
     """Give the sites of a file by scope; those of decorators stand in the scope around, of fixtures in who asks.
 
     Attributes that no class of the repository defines as a property are not looked at, nor is what no special method
-    answers.
+    answers; but those of self that its class lacks, and makes by __getattr__.
     """
     read, text = _encode(properties), module.text
     for scope in module.scopes:
         for site in scope.sites:
             if site.code == Code.READ:
                 name = text[text.rfind(b".", 0, site.end) + 1 : site.end].strip()
-                if (name if name.isascii() else read_name(name).encode()) in read:
+                is_property = (name if name.isascii() else read_name(name).encode()) in read
+                if is_property or (lacks is not None and _is_made(site, lacks)):
                     yield site
             elif site.code == Code.ERASE:
                 if site.name in properties:
@@ -32,7 +38,8 @@ def list_sites(module: ModuleScopes, properties: frozenset[str], answered: froze
                 yield site
     yield from _list_writes(module, properties)
     for scope in module.scopes:
-        if scope.decorators and scope.parent is not None:
+        is_asking = scope.kind == "class" and CREATION in answered
+        if (scope.decorators or is_asking) and scope.parent is not None:
             yield Site(scope.parent, Code.DEFINITION, *scope.head, definition=scope)
         if list_requests(scope):
             yield Site(scope, Code.REQUEST, *scope.head)
@@ -47,6 +54,20 @@ def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:
         yield "store", store
     for place in range(len(module.imports)):
         yield "imported", module.root, place
+
+
+def _is_made(site: Site, lacks: Callable[[Scope, str], bool]) -> bool:
+    """Tell whether an attribute of self is read that its class makes at run time."""
+    receiver, _, name = site.text.partition(b".")
+    method = site.scope.owner
+    if (
+        method.parent is None
+        or method.receiver is None
+        or read_name(receiver.strip()) != method.receiver
+        or b"." in name
+    ):
+        return False
+    return lacks(method.parent, site.scope.mangle(read_name(name.strip())))
 
 
 @lru_cache(maxsize=1)

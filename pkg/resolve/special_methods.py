@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolve.abstract_values import (
+    CLASS,
+    CLASSES,
     DELETER,
     FUNCTION,
     GETTER,
@@ -25,10 +27,23 @@ from pkg.resolve.abstract_values import (
     Values,
     target_of,
 )
+from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Outcome, Target, Unbound
 from pkg.resolve.scope_model import Scope, Site
-from pkg.resolve.special_names import ENTRIES, ITEMS, LOOPING, OPERATIONS, QUESTIONS, STRING, TRUTH, find_sign
+from pkg.resolve.special_names import (
+    DELETE,
+    ENTRIES,
+    GET,
+    ITEMS,
+    LOOPING,
+    OPERATIONS,
+    QUESTIONS,
+    SET,
+    STRING,
+    TRUTH,
+    find_sign,
+)
 from pkg.units import DOTTED_NAME, Code, Question, read_name
 
 _LOOP, _ASYNC_LOOP = ("__iter__", "__next__"), ("__aiter__", "__anext__")
@@ -185,10 +200,15 @@ def _find_asked(name: str, count: int) -> Sequence[int]:
     return range(min(count, 1)) if count == 1 or name not in _OF_ONE else ()
 
 
+_DESCRIBING = {GETTER: GET, SETTER: SET, DELETER: DELETE}
+
+
 class Properties:
-    """Bind reads, assignments and deletions of properties to their functions."""
+    """Bind reads, assignments and deletions of properties and descriptors to their functions."""
 
     def __init__(self, evaluator: Evaluator) -> None:
+        self._attributes = evaluator.attributes
+        self._methods = evaluator.methods
         self._hierarchy = evaluator.hierarchy
         self._names = evaluator.names
         self._expressions = evaluator.expressions
@@ -213,12 +233,23 @@ class Properties:
             found: list[Target] = []
             if value[0] in OBJECTS:
                 found += self.find(value, name, role)
+            elif value[0] in CLASSES and role == GETTER:
+                found += self.find_of_class(value, name)
             elif value[0] == SUPER:
                 owner = self._hierarchy.find(value[1], name, after=value[1])
                 found += self._find_functions(owner, name, role, CERTAIN)
+            if not found and role == GETTER:
+                found += self.find_fallback(value, name)
             yield from found
             if not found:
                 yield _describe_other(value)
+
+    def find_fallback(self, value: Value, name: str) -> Iterator[Target]:
+        """Find the __getattr__ that Python asks for an attribute which an object does not have."""
+        for method in self._attributes.find_fallback(value, name) if value[0] in (*OBJECTS, *CLASSES) else ():
+            is_sure = value[0] in (INSTANCE, CLASS) or not self._attributes.is_derived(value, name)
+            if target_of(method) is not None:
+                yield Target(target_of(method), FALLBACK, LIKELY if is_sure else POSSIBLE)
 
     def find(self, value: Value, name: str, role: str = GETTER) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
@@ -232,12 +263,24 @@ class Properties:
         for each in self._hierarchy.find_overrides(value[1], name):
             yield from self._find_functions(each, name, role, POSSIBLE)
 
+    def find_of_class(self, value: Value, name: str) -> Iterator[Target]:
+        """Find what reading an attribute of a class calls: a descriptor in it."""
+        owner = self._hierarchy.find(value[1], name)
+        for each in self._names.derive(owner, name) if owner is not None else ():
+            yield from self._find_describing(each, GETTER, CERTAIN if value[0] == CLASS else LIKELY)
+
+    def _find_describing(self, value: Value, role: str, confidence: str) -> Iterator[Target]:
+        """Find the method by which a value tells what reading, setting or deleting it as an attribute does."""
+        for method in self._methods.find_special(value, _DESCRIBING[role]) if value[0] in OBJECTS else ():
+            yield Target(method[1], "descriptor", confidence)
+
     def _find_functions(self, owner: Scope | None, name: str, role: str, confidence: str) -> Iterator[Target]:
         for value in self._names.derive(owner, name) if owner is not None else ():
             if value[0] == FUNCTION and value[1].is_property and role == GETTER:
                 yield Target(value[1], "property", confidence)
             elif value[0] == PROPERTY and value[1] == role and target_of(value[2]) is not None:
-                yield Target(value[2][1], "property", confidence)
+                yield Target(target_of(value[2]), "property", confidence)
+            yield from self._find_describing(value, role, confidence)
         for binding in owner.names[name] if owner is not None and role != GETTER else ():
             if binding.scope is not None and role in binding.scope.decorator_names:
                 yield Target(binding.scope, "property", confidence)

@@ -57,7 +57,13 @@ ENTRIES = ("keys", "__getitem__")  # of a mapping behind two stars
 ITEMS = {
     Code.ITEM: "__getitem__", Code.PUT: "__setitem__", Code.DELETE: "__delitem__", Code.CONTAINS: "__contains__",
 }  # fmt: skip
+METACLASS = "metaclass"  # the word by which a class names what makes it
+GET, SET, DELETE = "__get__", "__set__", "__delete__"
+NAME_HOOK = "__set_name__"  # by which an attribute of a class is told its name
+DESCRIBING = frozenset((GET, SET, DELETE, NAME_HOOK))  # methods of what an attribute of a class is made of
+CREATION = b"class"  # what Python asks when the code of a class has run
 _METHODS: dict[Asked, tuple[str, ...]] = {
+    CREATION: ("__init_subclass__", NAME_HOOK, METACLASS),
     **{sign: (*each.left, each.right) for sign, each in OPERATIONS.items()},
     **QUESTIONS,
 }

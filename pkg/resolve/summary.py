@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pkg.resolve.requests import is_test_file, list_requests
 from pkg.resolve.scope_model import ModuleScopes, Scope, name_decorator
-from pkg.resolve.special_names import SPECIAL
+from pkg.resolve.special_names import DESCRIBING, METACLASS, SPECIAL
 from pkg.units import Code, read_name
 
 
@@ -19,6 +19,8 @@ class Summary(NamedTuple):
     methods: str  # functions that stand in classes
     others: str  # other functions, and classes
     properties: str
+    made: str  # attributes in the bodies of classes, each with the name of what makes or decorates it
+    makers: str  # classes that tell what reading, setting or deleting an attribute does; others with each base
     operators: str  # special methods by which Python asks objects
     calls: str  # the last names of what is called or decorates, as often as that is done
     foreign: str  # attributes of something else than self, as often as they are assigned to
@@ -33,6 +35,8 @@ class Totals(NamedTuple):
     methods: Counter[str]
     others: Counter[str]
     properties: Counter[str]
+    made: Counter[str]
+    makers: Counter[str]
     operators: Counter[str]
     calls: Counter[str]
     foreign: Counter[str]
@@ -46,6 +50,18 @@ class Totals(NamedTuple):
     def exchange(self, some: Totals, others: Totals) -> Totals:
         """Give the counts with those of some files exchanged for those of others."""
         return Totals(*(_exchange(*counts) for counts in zip(self, some, others, strict=True)))
+
+
+def find_properties(totals: Totals) -> frozenset[str]:
+    """Give the attributes whose reading may call a function: properties, and what a descriptor class makes."""
+    makers = {name for name in totals.makers if "<" not in name and totals.makers[name]}
+    pairs = [name.split("<") for name in totals.makers if "<" in name and totals.makers[name]]
+    while more := {name for name, base in pairs if base in makers and name not in makers}:
+        makers |= more
+    made = (name.split(":") for name in totals.made if makers and totals.made[name])
+    return frozenset(name for name in totals.properties if totals.properties[name]) | {
+        name for name, maker in made if maker in makers
+    }  # fmt: skip
 
 
 def has_one_method(totals: Totals, name: str) -> bool:
@@ -68,7 +84,9 @@ def summarise(module: ModuleScopes) -> Summary:
         _join(scope.name for scope in functions if is_method(scope)),
         _join(scope.name for scope in (*functions, *classes) if not is_method(scope)),
         _join(set(_list_properties(functions, classes))),
-        _join({name for scope in classes for name in SPECIAL & scope.names.keys()}),
+        _join(set(_list_made(classes))),
+        _join(set(_list_makers(classes))),
+        _join(set(_list_special(classes))),
         _join(_list_called(module)),
         _join(name for name, stores in module.fields.get(None, {}).items() for _ in stores),
         _join(set(_list_imported(module))),
@@ -82,6 +100,7 @@ def is_method(scope: Scope) -> bool:
     return scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class"
 
 
+_CALLED = re.compile(rb"(?:\w+\s*\.\s*)*(\w+)\s*\(")
 _MADE = re.compile(rb"(?:\w+\s*\.\s*)*\w*property\s*\(")
 
 
@@ -96,6 +115,34 @@ def _list_properties(functions: Iterable[Scope], classes: Iterable[Scope]) -> It
             starts = (binding.start for binding in bindings if binding.code == Code.ASSIGN)
             if any(_MADE.match(scope.module.text, start) for start in starts):
                 yield name
+
+
+def _list_special(classes: Iterable[Scope]) -> Iterator[str]:
+    """Give the special methods that classes define, and the word by which they name their metaclasses."""
+    for scope in classes:
+        yield from SPECIAL & scope.names.keys()
+        if any(base.startswith(METACLASS) for base in scope.bases):
+            yield METACLASS
+
+
+def _list_made(classes: Iterable[Scope]) -> Iterator[str]:
+    """Give the names in classes that a call gives a value, or that decorators may; with the last name of what does."""
+    for scope in classes:
+        for name, bindings in scope.names.items():
+            for binding in bindings:
+                if binding.scope is not None:
+                    yield from (f"{name}:{maker}" for maker in binding.scope.decorator_names if maker)
+                elif binding.code == Code.ASSIGN:
+                    found = _CALLED.match(scope.module.text, binding.start, binding.end)
+                    yield from (f"{name}:{read_name(found.group(1))}",) if found else ()
+
+
+def _list_makers(classes: Iterable[Scope]) -> Iterator[str]:
+    for scope in classes:
+        if not DESCRIBING.isdisjoint(scope.names):
+            yield scope.name
+        bases = (base.partition("[")[0].partition("(")[0].rpartition(".")[2].strip() for base in scope.bases)
+        yield from (f"{scope.name}<{base}" for base in bases if base.isidentifier())
 
 
 def _join(names: Iterator[str] | set[str]) -> str:

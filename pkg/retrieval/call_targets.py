@@ -225,7 +225,9 @@ has (an alias, a variable), the nearest name is the callee's in 7 of 22 above it
 NAME_SEARCHES = 3  # of a question: each costs as much as the search for the hits, and most find nothing
 NEAREST = 5  # names looked at: several may consist of the same words, and only one of them may be meant
 
-_OPEN = frozenset((Reason.UNDEFINED, Reason.MODULE_ATTRIBUTE, Reason.ATTRIBUTE, Reason.LIBRARY_BASE, Reason.DYNAMIC))
+_OPEN = frozenset((
+    Reason.UNDEFINED, Reason.MODULE_ATTRIBUTE, Reason.ATTRIBUTE, Reason.LIBRARY_BASE, Reason.DYNAMIC, Reason.CHOSEN,
+))  # fmt: skip
 """Why a call may mean a function that stands elsewhere. What a parameter, an item or a result is called says nothing:
 in a graph of five packages, eight of 59 such calls found a function of the name, and none of these was meant."""
 

@@ -1,0 +1,53 @@
+"""Functions that are made of functions: functools, operator, contextlib (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pkg.resolve.abstract_values import PARTIAL, Values, join, target_of
+from pkg.resolve.arguments import Arguments
+from pkg.resolve.library.plugins import Library, Run, gives, make_object, runs
+
+KEPT = ""  # no confidence: the library calls nothing itself, but the arguments are handed over
+
+
+@gives("functools.partial", "functools.partialmethod")
+def bind_arguments(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give a callable with the arguments behind the first; of one that has some, no more are counted: loops end so."""
+    given, is_method = max(len(arguments.nodes) - 1, 0), name.endswith("method")
+    return frozenset(
+        (PARTIAL, value, given, is_method) if value[0] != PARTIAL and target_of(value) is not None else value
+        for value in arguments.derive(0)
+    )
+
+
+@runs("functools.partial", "functools.partialmethod")
+def hand_arguments(library: Library, name: str, arguments: Arguments) -> Iterator[Run]:
+    """Hand the arguments behind the first to what is called later."""
+    shift = 0 if name.endswith("method") else -1
+    return (Run(value, shift, "partial", KEPT) for value in arguments.derive(0) if target_of(value) is not None)
+
+
+@gives("functools.reduce", calls=True)
+def fold(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give what the function gives back that is given first."""
+    found = join(library.methods.call(value) for value in arguments.derive(0) if target_of(value) is not None)
+    return found | arguments.derive(2) or make_object(name)
+
+
+@gives("dataclasses.field", "attr.ib", "attr.attrib", "attr.field", "attrs.field")
+def make_field(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give the default of a field, or what makes it gives back."""
+    found = make_object(name)
+    for each in arguments.keywords:
+        if each.arg == "default":
+            found |= arguments.derive_node(each.value)
+        elif each.arg in ("default_factory", "factory"):
+            found |= join(library.methods.call(value) for value in arguments.derive_node(each.value))
+    return found
+
+
+@gives("dataclasses.replace", "attr.evolve", "attrs.evolve")
+def replace(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give an object like the first argument."""
+    return arguments.derive(0)

@@ -1,0 +1,138 @@
+"""Calls that are chosen at run time follow every change of what they may reach, in whatever file that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pytest
+from unit.resolve.test_changes import Tree
+
+FILL = {f"fill_{place}.py": f"def fill_{place}():\n    return {place}\n" for place in range(8)}
+"""Files that nothing here reaches, so that a change is worth following."""
+
+
+class Case(NamedTuple):
+    """A file that changes between two texts, beside others that stay."""
+
+    others: Mapping[str, str]
+    path: str
+    before: str
+    after: str
+
+
+VISITOR = "class V:\n    def visit(self, kind):\n        getattr(self, 'visit_' + kind)()\n"
+CHILD = "from base import V\n\n\nclass W(V):\n    def other(self):\n        pass\n"
+DESCRIBED = "from lib import D\n\n\nclass C:\n    x = D()\n\n\ndef go():\n    C().x.run()\n"
+GENERIC = "from functools import singledispatch\n\n\n@singledispatch\ndef show(x):\n    pass\n"
+USER = "from gen import show\n\n\ndef go():\n    show(1)\n"
+IMPLEMENTED = "from gen import show\n\n\n@show.register(int)\ndef show_int(x):\n    pass\n"
+HOOK = (
+    "class Base:\n    known = {}\n\n    def __init_subclass__(cls):\n        Base.known[cls.__name__] = cls\n\n\n"
+    "def make(name):\n    return Base.known[name]()\n"
+)
+PROTOCOL = (
+    "from typing import Protocol\n\n\nclass Runner(Protocol):\n    def run(self): ...\n\n\n"
+    "def drive(r: Runner):\n    r.run()\n"
+)
+RESULT = "class R:\n    def run(self):\n        pass\n\n\n"
+RECORD = "class D:\n    act: object\n\n    def run(self):\n        self.act()\n"
+PARTIAL = "from functools import partial\nfrom lib import call\n\n\ndef act():\n    pass\n\n\n"
+REAL = "from lib import drive\n\n\nclass Real:\n    def run(self):\n        pass\n"
+CASES = {
+    "a method of a name that is put together": Case(
+        {"base.py": VISITOR}, "child.py", CHILD, CHILD + "\n    def visit_x(self):\n        pass\n"
+    ),
+    "a field of such a name": Case(
+        {"base.py": VISITOR},
+        "child.py",
+        CHILD,
+        CHILD + "\n    def two(self):\n        self.visit_y = self.other\n",
+    ),
+    "a derived class with such a method": Case(
+        {"base.py": VISITOR}, "child.py", "x = 1\n", CHILD + "\n    def visit_x(self):\n        pass\n"
+    ),
+    "a function of such a name": Case(
+        {"main.py": "import lib\n\n\ndef go(kind):\n    getattr(lib, f'op_{kind}')()\n"},
+        "lib.py",
+        "def op_a():\n    pass\n",
+        "def op_a():\n    pass\n\n\ndef op_b():\n    pass\n",
+    ),
+    "a method that is asked for what an object lacks": Case(
+        {"main.py": "from lib import P\n\n\ndef go():\n    P().foo()\n"},
+        "lib.py",
+        "class P:\n    pass\n",
+        "class P:\n    def __getattr__(self, name):\n        pass\n",
+    ),
+    "a class that becomes a descriptor": Case(
+        {"main.py": DESCRIBED},
+        "lib.py",
+        RESULT + "class D:\n    pass\n",
+        RESULT + "class D:\n    def __get__(self, one, kind):\n        return R()\n",
+    ),
+    "a class that becomes a descriptor by its base": Case(
+        {"main.py": DESCRIBED, "root.py": "class G:\n    def __get__(self, one, kind):\n        return self\n"},
+        "lib.py",
+        "from root import G\n\n\nclass D:\n    pass\n",
+        "from root import G\n\n\nclass D(G):\n    pass\n",
+    ),
+    "an implementation of a generic function": Case(
+        {"gen.py": GENERIC, "main.py": USER}, "more.py", "x = 1\n", IMPLEMENTED
+    ),
+    "an implementation that is renamed": Case(
+        {"gen.py": GENERIC, "main.py": USER}, "more.py", IMPLEMENTED, IMPLEMENTED.replace("show_int", "show_number")
+    ),
+    "a class that a hook is told of": Case(
+        {"base.py": HOOK}, "child.py", "x = 1\n", "from base import Base\n\n\nclass Kid(Base):\n    pass\n"
+    ),
+    "a metaclass": Case(
+        {"main.py": "from lib import C\n\n\ndef go():\n    C()\n"},
+        "lib.py",
+        "class M(type):\n    def __call__(cls):\n        pass\n\n\nclass C:\n    pass\n",
+        "class M(type):\n    def __call__(cls):\n        pass\n\n\nclass C(metaclass=M):\n    pass\n",
+    ),
+    "an object that is passed for a protocol": Case(
+        {"lib.py": PROTOCOL}, "main.py", REAL, REAL + "\n\ndef go():\n    drive(Real())\n"
+    ),
+    "a class that becomes a protocol": Case(
+        {"main.py": REAL + "\n\ndef go():\n    drive(Real())\n"},
+        "lib.py",
+        PROTOCOL.replace("(Protocol)", ""),
+        PROTOCOL,
+    ),
+    "a constructor that is made of fields": Case(
+        {"main.py": "from lib import D\n\n\ndef act():\n    pass\n\n\ndef go():\n    D(act).run()\n"},
+        "lib.py",
+        RECORD,
+        "from dataclasses import dataclass\n\n\n@dataclass\n" + RECORD,
+    ),
+    "an item that is put into a table": Case(
+        {"lib.py": "T = {}\n\n\ndef go():\n    for key in T:\n        T[key]()\n"},
+        "main.py",
+        "import lib\n\n\ndef act():\n    pass\n",
+        "import lib\n\n\ndef act():\n    pass\n\n\nlib.T['a'] = act\n",
+    ),
+    "an argument of a partial function": Case(
+        {"lib.py": "def call(f, x):\n    f()\n"},
+        "main.py",
+        PARTIAL + "def go():\n    partial(call)(1)\n",
+        PARTIAL + "def go():\n    partial(call, act)(1)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("is_back", [False, True], ids=["there", "back"])
+@pytest.mark.parametrize("name", CASES)
+def test_links_after_a_change_are_those_of_a_build_from_nothing(name: str, is_back: bool) -> None:
+    case = CASES[name]
+    first, second = (case.after, case.before) if is_back else (case.before, case.after)
+    tree = Tree({**FILL, **case.others, case.path: first})
+    tree.change({**FILL, **case.others, case.path: second})
+    assert tree.links == Tree({**FILL, **case.others, case.path: second}).links
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_change_changes_links(name: str) -> None:
+    case = CASES[name]
+    before, after = ({**case.others, case.path: text} for text in (case.before, case.after))
+    assert Tree(before).links != Tree(after).links
