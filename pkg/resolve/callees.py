@@ -109,14 +109,14 @@ class CalleeFinder:
             yield Callees(found, "derived class", POSSIBLE, properties)
             return
         rule = _RULES.get(kind, "value")
+        overrides = list(self._find_overrides(value, name)) if is_base else []
         abstract = frozenset(filter(_is_abstract, found)) if is_base else EMPTY
-        yield Callees(found - abstract, rule, LIKELY if kind == TYPED else CERTAIN, properties)
+        yield Callees(found - abstract, rule, LIKELY if kind == TYPED or overrides else CERTAIN, properties)
         if abstract:
             yield Callees(abstract, rule, POSSIBLE)
         if kind == SUPER:
             yield from self._find_siblings(value, name)
-        if is_base:
-            yield from self._find_overrides(value, name)
+        yield from overrides
 
     def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
         """Find the methods of derived classes that may take the place of one that is called through a base type."""
