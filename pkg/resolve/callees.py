@@ -30,6 +30,7 @@ from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME, Code, read_name
 
+BASES = (SELF, TYPED, SUBCLASS)  # whose object or class may be a derived one
 _LAST_NAME = re.compile(rb"\s*" + NAME)
 _LITERAL_NAME = re.compile(rb",\s*['\"]\w+['\"]\s*[,)]")
 _RULES = {
@@ -64,7 +65,7 @@ class CalleeFinder:
         receiver, dot, last = text.rpartition(b".")
         is_dotted = DOTTED.match(text)
         if is_dotted and not dot:
-            yield self._find_named(site.scope, read_name(text), site.start)
+            yield from self._find_held(self._find_named(site.scope, read_name(text), site.start))
         elif is_dotted or (dot and _LAST_NAME.fullmatch(last)):
             end = site.start + len(receiver.rstrip())
             name = site.scope.mangle(read_name(last.strip()))
@@ -73,7 +74,18 @@ class CalleeFinder:
         else:
             is_guess = text.startswith(b"getattr(") and not _LITERAL_NAME.search(text)
             values = self._expressions.evaluate(site.scope, site.start, site.end)
-            yield Callees(values, "result", POSSIBLE if is_guess else CERTAIN)
+            yield from self._find_held(Callees(values, "result", POSSIBLE if is_guess else CERTAIN))
+
+    def _find_held(self, callees: Callees) -> Iterator[Callees]:
+        """Add the methods of derived classes to those that a name or expression has taken from an object."""
+        overrides = [
+            each
+            for value in callees.values
+            if value[0] == METHOD and value[1] is not None and value[2][0] in BASES
+            for each in self._find_overrides(value[2], value[1].name)
+        ]
+        yield callees._replace(confidence=LIKELY) if overrides and callees.confidence == CERTAIN else callees
+        yield from overrides
 
     def _find_named(self, scope: Scope, name: str, at: int) -> Callees:
         values = self._names.look_up(scope, name, at)
@@ -104,7 +116,7 @@ class CalleeFinder:
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
-        is_base = kind in (SELF, TYPED, SUBCLASS)
+        is_base = kind in BASES
         if is_base and not self._attributes.defines(value[1], name):
             yield Callees(found, "derived class", POSSIBLE, properties)
             return
