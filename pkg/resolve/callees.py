@@ -134,7 +134,9 @@ class CalleeFinder:
         """Find the methods of derived classes that may take the place of one that is called through a base type."""
         for each in self._hierarchy.find_overrides(value[1], name):
             methods = self._bind_functions(each, name, (value[0], each))
-            yield Callees(frozenset(method for method in methods if not method[1].is_property), "override", POSSIBLE)
+            classes = (made for made in self._names.derive(each, name) if made[0] == CLASS)
+            own = frozenset((*classes, *(method for method in methods if not method[1].is_property)))
+            yield Callees(own, "override", POSSIBLE)
 
     def _find_siblings(self, value: Value, name: str) -> Iterator[Callees]:
         """Find what super() reaches in the order of derived classes: with several bases it may be a sibling."""

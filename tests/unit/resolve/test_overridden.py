@@ -63,3 +63,30 @@ def test_an_overridden_method_is_likely_and_the_others_are_possible(body: str, n
         ("m.Base.run", f"m.Derived.{name}"): "possible",
         ("m.Alone.run", f"m.Alone.{name}"): "certain",
     }
+
+
+def test_a_class_that_derived_classes_exchange_may_be_made() -> None:
+    code = """
+class Plain:
+    def __init__(self):
+        pass
+
+
+class Fine:
+    def __init__(self):
+        pass
+
+
+class Maker:
+    kind = Plain
+
+    def make(self):
+        return self.kind()
+
+
+class FineMaker(Maker):
+    kind = Fine
+"""
+    calls = resolve_tree({"m.py": code}).pairs(RelationType.CALLS)
+    assert calls["m.Maker.make", "m.Plain.__init__"].confidence == "likely"
+    assert calls["m.Maker.make", "m.Fine.__init__"].confidence == "possible"
