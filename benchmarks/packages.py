@@ -128,6 +128,15 @@ SOURCES = (
 """The source distributions of some of these, which hold their tests."""
 
 
+PLUGGY = _pin_source("pluggy", "1.7.0", "d1eaa46ebb595891b860ab086b4d09c8588af65ebd4361b8e8f4bb8920b90ba8")
+JINJA2 = _pin_source("jinja2", "3.1.6", "0137fb05990d35f1275a587e9aee6d56da821fc83491a0fb838183be43f66d6d")
+CLICK = _pin_source("click", "8.5.1", "9bbfada76703fd1d784b83eea012e3e8c6a001a876543ef104fa56aaaeb072b4")
+MARSHMALLOW = _pin_source("marshmallow", "4.4.0", "9e6ffa8511012ca89732324c1c253efd7b4d35632dcbdf80aa793fe01804af3e")
+PARSO = _pin_source("parso", "0.8.7", "eaaac4c9fdd5e9e8852dc778d2d7405897ec510f2a298071453e5e3a07914bb1")
+LARK = _pin_source("lark", "1.3.1", "b426a7a6d6d53189d318f2b6236ab5d6429eaf09259f1ca33eb716eed10d2905")
+"""Those whose tests are run."""
+
+
 HELD_OUT = (
     Package("icalendar", "7.3.2", "f95ce4ff8f41d8ad9ca253a676ef40c672abd3774458d197c215055a0d805cc4"),
     Package("ldap3", "2.9.1", "5869596fc4948797020d3f03b7939da938778a0f9e2009f7a072ccf92b8e8d70"),

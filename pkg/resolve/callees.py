@@ -36,6 +36,7 @@ from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME, Code, read_name, read_place
 
+BASES = (SELF, SUBCLASS, *PROMISED)  # whose object or class may be a derived one
 _LAST_NAME = re.compile(rb"\s*" + NAME)
 _RULES = {
     MODULE: "module attribute", SELF: "self", SUPER: "super", CLASS: "class attribute", SUBCLASS: "cls",
@@ -69,7 +70,7 @@ class CalleeFinder:
         receiver, dot, last = text.rpartition(b".")
         is_dotted = DOTTED.match(text)
         if is_dotted and not dot:
-            yield self._find_named(site.scope, read_name(text), site.start)
+            yield from self._find_held(self._find_named(site.scope, read_name(text), site.start))
         elif is_dotted or (dot and _LAST_NAME.fullmatch(last)):
             end = site.start + len(receiver.rstrip())
             name = site.scope.mangle(read_name(last.strip()))
@@ -79,7 +80,8 @@ class CalleeFinder:
             for value in self._expressions.evaluate(site.scope, site.start, end):
                 yield from self._find_methods(value, name)
         else:
-            yield Callees(self._expressions.evaluate(site.scope, site.start, site.end), "result", CERTAIN)
+            values = self._expressions.evaluate(site.scope, site.start, site.end)
+            yield from self._find_held(Callees(values, "result", CERTAIN))
 
     def _find_at_place(self, site: Site, end: int, name: str, place: str) -> Iterator[Callees]:
         """Find what an attribute may be that is called, of which more may be known where it stands."""
@@ -91,6 +93,17 @@ class CalleeFinder:
         for value in self._expressions.evaluate(scope, at, end):
             for callees in self._find_methods(value, name):
                 yield callees._replace(values=flow.narrow(scope, place, at, callees.values))
+
+    def _find_held(self, callees: Callees) -> Iterator[Callees]:
+        """Add the methods of derived classes to those that a name or expression has taken from an object."""
+        overrides = [
+            each
+            for value in callees.values
+            if value[0] == METHOD and value[1] is not None and value[2][0] in BASES
+            for each in self._find_overrides(value[2], value[1].name)
+        ]
+        yield callees._replace(confidence=LIKELY) if overrides and callees.confidence == CERTAIN else callees
+        yield from overrides
 
     def _find_named(self, scope: Scope, name: str, at: int) -> Callees:
         values = self._names.look_up(scope, name, at)
@@ -125,25 +138,27 @@ class CalleeFinder:
             properties = tuple(self._properties.find_of_class(value, name))
         if (UNKNOWN, Reason.DYNAMIC) in found and kind in (*OBJECTS, *CLASSES):
             properties += tuple(self._properties.find_fallback(value, name))
-        is_base = kind in (SELF, SUBCLASS, *PROMISED)
+        is_base = kind in BASES
         if is_base and not self._attributes.defines(value[1], name):
             yield Callees(found, "derived class", POSSIBLE, properties)
             return
         rule = _RULES.get(kind, "value")
+        overrides = list(self._find_overrides(value, name)) if is_base else []
         abstract = frozenset(filter(_is_abstract, found)) if is_base else EMPTY
-        yield Callees(found - abstract, rule, LIKELY if kind in PROMISED else CERTAIN, properties)
+        yield Callees(found - abstract, rule, LIKELY if kind in PROMISED or overrides else CERTAIN, properties)
         if abstract:
             yield Callees(abstract, rule, POSSIBLE)
         if kind == SUPER:
             yield from self._find_siblings(value, name)
-        if is_base:
-            yield from self._find_overrides(value, name)
+        yield from overrides
 
     def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
         """Find the methods of derived classes that may take the place of one that is called through a base type."""
         for each in self._hierarchy.find_overrides(value[1], name):
             methods = self._bind_functions(each, name, (value[0], each))
-            yield Callees(frozenset(method for method in methods if not method[1].is_property), "override", POSSIBLE)
+            classes = (made for made in self._names.derive(each, name) if made[0] == CLASS)
+            own = frozenset((*classes, *(method for method in methods if not method[1].is_property)))
+            yield Callees(own, "override", POSSIBLE)
 
     def _find_siblings(self, value: Value, name: str) -> Iterator[Callees]:
         """Find what super() reaches in the order of derived classes: with several bases it may be a sibling."""

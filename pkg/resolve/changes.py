@@ -24,7 +24,7 @@ from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.resolve.repository_files import Files
 from pkg.resolve.scope_model import SUBCLASS_HOOK, ModuleScopes, Scope
 from pkg.resolve.special_names import find_answered
-from pkg.resolve.summary import Totals, find_properties, has_one_method
+from pkg.resolve.summary import Totals, find_properties
 
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
@@ -120,20 +120,16 @@ def _compare_exported(files: Files, past: Past) -> Wanted:
     totals = files.totals.exchange(came, past.files.totals)
     if find_answered(files.totals.operators) != find_answered(totals.operators):
         raise Unforeseen  # sites of an operator may count that did not, or no longer
-    defined = set()
     for path in past.changed:
         before, now = past.files.get(path), files.get(path)
         if before is not None and now is not None and describe_exports(before) != describe_exports(now):
             raise Unforeseen
         for item in _find_differing(count_exported(before), count_exported(now)):
-            if item[0] == "defines":
-                defined.add(item[-1])
-            elif item[:2] == ("binds", ""):
+            if item[:2] == ("binds", ""):
                 wanted.of_modules.setdefault(item[-1], set()).add(hash_text(path))
             else:
                 wanted.names.add(item[-1])
     wanted.names |= find_properties(totals) ^ find_properties(files.totals)
-    wanted.names |= {name for name in defined if has_one_method(totals, name) or has_one_method(files.totals, name)}
     wanted.counts |= {
         name
         for name in came.calls.keys() | past.files.totals.calls.keys()

@@ -31,8 +31,10 @@ def _list_exported(module: ModuleScopes) -> Iterator[Item]:
         if scope.kind == "function" and is_fixture(scope):
             yield "fixture", scope.qualname, scope.name
             yield "fixture", scope.qualname, name_fixture(scope) or scope.name
-        if scope.kind in ("function", "class"):
-            yield "defines", scope.kind, scope.parent.kind if scope.parent is not None else "", scope.name
+        if scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class":
+            yield "method", scope.parent.qualname, scope.name
+        for name in module.fields.get(scope, ()):
+            yield "field", scope.qualname, name
     for name, stores in module.stores.items():
         for store in stores:
             yield "assigns", store.scope.qualname, _describe_foreign(module.text, store), name

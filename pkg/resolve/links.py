@@ -9,12 +9,12 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationTy
 from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Reason, Value, Values
 from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.binder import Binder
+from pkg.resolve.duck_types import DuckTypes
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.modules import Found
 from pkg.resolve.outcomes import Outcome, Target, Unbound, settle
 from pkg.resolve.project import Project
 from pkg.resolve.scope_model import ModuleScopes, Scope, Site
-from pkg.resolve.summary import has_one_method
 from pkg.units import (
     Code,
     UnboundCall,
@@ -174,13 +174,9 @@ def _is_importable(name: str) -> bool:
 Settled = tuple[list[Target], list[Reason]]
 """What a site calls, and why it may call something else that is not known."""
 
-UNIQUE_NAME = "only function of this name"
+DUCK_TYPE = "only class with these attributes"
 _GUESSED = frozenset((Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION))
-"""Where nothing is known of a receiver, a method of a unique name is better than nothing, and said to be a guess."""
-_COMMON = frozenset(
-    name for kind in (str, bytes, list, dict, set, int, float, complex, tuple) for name in dir(kind)
-) | {"read", "write", "close", "open", "flush", "seek", "readline", "readlines", "run", "send", "start", "main", "next"}
-"""Names that builtin objects have as well: unique in a repository says nothing about them."""
+"""Where nothing is known of a receiver, the one class that fits is better than nothing, and said to be a guess."""
 
 
 class LinkWriter:
@@ -189,6 +185,8 @@ class LinkWriter:
     def __init__(self, source: str, units: Mapping[str, UnitText], project: Project) -> None:
         self._ids = NodeIds(source, units)
         self._project = project
+        binder = project.binder
+        self._duck_types = DuckTypes(binder.modules, binder.hierarchy, binder.attributes)
         self._settled: dict[tuple[Values, Code], Settled] = {}  # many sites have the same outcomes
 
     def write(self, path: str) -> UnitLinks:
@@ -214,22 +212,9 @@ class LinkWriter:
         if found is None:
             found = self._settled[outcomes, site.code] = _sort_out(settle(outcomes, site.code))
         targets, reasons = found
-        if reasons and not targets and site.code == Code.CALL and _GUESSED.intersection(reasons):
-            targets = list(self._guess(site))
+        if reasons and not targets and site.code in (Code.CALL, Code.READ) and _GUESSED.intersection(reasons):
+            targets = [Target(each, DUCK_TYPE, POSSIBLE) for each in self._duck_types.find_functions(site)]
         return targets, reasons
-
-    def _guess(self, site: Site) -> Iterator[Target]:
-        _, dot, name = site.text.rpartition(b".")
-        target = self._find_unique(name.strip().decode("utf-8", "replace")) if dot else None
-        if target is not None:
-            yield Target(target, UNIQUE_NAME, POSSIBLE)
-
-    def _find_unique(self, name: str) -> Scope | None:
-        """Find the method of a name that no other function or class of the repository has."""
-        files = self._project.binder.modules
-        if not has_one_method(files.totals, name) or name in _COMMON or name.startswith("__"):
-            return None
-        return files.find_method(name)
 
 
 def _sort_out(outcomes: Iterable[Outcome]) -> Settled:

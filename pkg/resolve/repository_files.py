@@ -12,7 +12,7 @@ from pkg.errors import StoreError
 from pkg.resolve.file_records import Record, unpack_unit
 from pkg.resolve.scope_model import ModuleScopes, Reference, Scope
 from pkg.resolve.scopes import build_scopes
-from pkg.resolve.summary import Summary, Totals, is_method, summarise
+from pkg.resolve.summary import Summary, Totals, summarise
 from pkg.units import UnitText
 
 Texts = Callable[[Iterable[str]], Iterable[tuple[str, bytes]]]
@@ -137,13 +137,16 @@ class Files(Mapping[str, ModuleScopes]):
         return Totals.of(self.summaries.values())
 
     @cached_property
-    def _homes(self) -> dict[str, str]:
-        return {name: path for path, each in self.summaries.items() for name in each.methods.split()}
+    def _defining(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path, each in self.summaries.items():
+            for name in each.attributes.split():
+                found.setdefault(name, []).append(path)
+        return found
 
-    def find_method(self, name: str) -> Scope:
-        """Find the function of a name that stands in a class; one, where there are several."""
-        module = self[self._homes[name]]
-        return next(scope for scope in module.scopes if scope.name == name and is_method(scope))
+    def list_defining(self, name: str) -> list[str]:
+        """Give the files whose classes define an attribute, in their bodies or by assignment to self."""
+        return self._defining.get(name, [])
 
     @cached_property
     def _assigning(self) -> dict[str, list[str]]:

@@ -254,13 +254,12 @@ class Properties:
     def find(self, value: Value, name: str, role: str = GETTER) -> Iterator[Target]:
         """Find the functions of a property of an object: its own, and those that may take its place."""
         owner = self._hierarchy.find(value[1], name)
-        confidence = LIKELY if value[0] in PROMISED else CERTAIN
+        overrides = list(self._hierarchy.find_overrides(value[1], name)) if value[0] != INSTANCE else []
+        confidence = LIKELY if value[0] in PROMISED or overrides else CERTAIN
         for target in self._find_functions(owner, name, role, confidence):
             is_replaced = target.scope.is_abstract and value[0] != INSTANCE
             yield target._replace(confidence=POSSIBLE) if is_replaced else target
-        if value[0] == INSTANCE:
-            return
-        for each in self._hierarchy.find_overrides(value[1], name):
+        for each in overrides:
             yield from self._find_functions(each, name, role, POSSIBLE)
 
     def find_of_class(self, value: Value, name: str) -> Iterator[Target]:

@@ -16,8 +16,7 @@ from pkg.units import Code, read_name
 class Summary(NamedTuple):
     """The names that a file shows to others, each kind as one text with spaces between; a text is quick to read."""
 
-    methods: str  # functions that stand in classes
-    others: str  # other functions, and classes
+    attributes: str  # names that classes bind, or assign to in their methods
     properties: str
     made: str  # attributes in the bodies of classes, each with the name of what makes or decorates it
     makers: str  # classes that tell what reading, setting or deleting an attribute does; others with each base
@@ -32,8 +31,6 @@ class Summary(NamedTuple):
 class Totals(NamedTuple):
     """The names in those texts of summaries, counted over files."""
 
-    methods: Counter[str]
-    others: Counter[str]
     properties: Counter[str]
     made: Counter[str]
     makers: Counter[str]
@@ -64,11 +61,6 @@ def find_properties(totals: Totals) -> frozenset[str]:
     }  # fmt: skip
 
 
-def has_one_method(totals: Totals, name: str) -> bool:
-    """Tell whether a method alone has a name: a call of it on something unknown is then bound to it by a guess."""
-    return (totals.methods[name], totals.others[name]) == (1, 0)
-
-
 def _exchange(counts: Counter[str], some: Counter[str], others: Counter[str]) -> Counter[str]:
     found = counts.copy()
     found.subtract(some)
@@ -81,8 +73,7 @@ def summarise(module: ModuleScopes) -> Summary:
     functions = [scope for scope in module.scopes if scope.kind == "function"]
     classes = [scope for scope in module.scopes if scope.kind == "class"]
     return Summary(
-        _join(scope.name for scope in functions if is_method(scope)),
-        _join(scope.name for scope in (*functions, *classes) if not is_method(scope)),
+        _join({name for scope in classes for name in (*scope.names, *module.fields.get(scope, ()))}),
         _join(set(_list_properties(functions, classes))),
         _join(set(_list_made(classes))),
         _join(set(_list_makers(classes))),
@@ -93,11 +84,6 @@ def summarise(module: ModuleScopes) -> Summary:
         _join(set(_list_requested(module))),
         bool(module.root.stars),
     )
-
-
-def is_method(scope: Scope) -> bool:
-    """Tell whether a function stands in a class."""
-    return scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class"
 
 
 _CALLED = re.compile(rb"(?:\w+\s*\.\s*)*(\w+)\s*\(")

@@ -174,11 +174,11 @@ def test_a_site_reaches_what_is_sure_else_the_single_possible_thing(
 
 def test_a_single_possible_target_says_that_it_is_no_more(tmp_path: Path) -> None:
     files = {"a.py": "def go(x):\n    return x.run()\n\n\nclass A:\n    def run(self):\n        pass\n"}
-    links = [link("a.py::go", "a.py::A.run", 2, "only function of this name", "possible")]
+    links = [link("a.py::go", "a.py::A.run", 2, "only class with these attributes", "possible")]
     with closing(make_linked_store(tmp_path / "graph.db", files, links)) as store:
         (helper,) = complete(store, find(store, "go")).helpers
 
-    assert helper.reason == "called at a.py:2 (possible: only function of this name; nothing else is known)"
+    assert helper.reason == "called at a.py:2 (possible: only class with these attributes; nothing else is known)"
 
 
 def test_hops_go_breadth_first_and_end_where_nothing_is_new(store: GraphStore) -> None:
@@ -235,7 +235,7 @@ def test_callers_are_added_on_request_after_callees(store: GraphStore) -> None:
 def test_callers_that_are_only_possible_and_module_code_are_told_and_not_shown(tmp_path: Path) -> None:
     files = {"a.py": "def run():\n    pass\n\n\ndef go(x):\n    x.run()\n\n\nrun()\n"}
     links = [
-        link("a.py::go", "a.py::run", 6, "only function of this name", "possible"),
+        link("a.py::go", "a.py::run", 6, "only class with these attributes", "possible"),
         link("a.py", "a.py::run", 9, "same module", "certain"),
     ]
     with closing(make_linked_store(tmp_path / "graph.db", files, links)) as store:

@@ -1,0 +1,285 @@
+"""Compare the calls of a graph with those that are seen at run time, under the tests of packages nobody tuned it for.
+
+    python benchmarks/dynamic_edges.py [--cache FOLDER] [--packages NAMES] [--misses FILE]
+
+A call is a pair of a function, or the code of a file, and a function, both of the package itself; trace_calls.py says
+what counts as one. Recall is the share of the seen pairs that the graph has: as certain or likely edges, and with the
+possible ones. Precision is told of the edges whose caller has run the line where the call stands: the share of their
+pairs that was seen, be it through the standard library (contextlib), or through a function inside another, as what
+decorators put around. Edges to generators and coroutines that were not seen are left out, since another function may
+drive them than the one that calls. A line that has run may hold a call that has not: the share is a lower bound.
+`misses` counts the pairs that no certain or likely edge has, by what the graph says of the caller: why a call there is
+not bound, that the calls of the line lead elsewhere, or nothing. The traced pairs stay in the cache, so that a second
+run after a change of the resolver takes seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from measure import Figures, make_parser, open_folder, run_pkg, run_process, write_result
+from packages import CLICK, JINJA2, LARK, MARSHMALLOW, PARSO, PLUGGY, Package, unpack_package
+
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
+
+TRACER = Path(__file__).with_name("trace_calls.py")
+RECALL, RECALL_POSSIBLE, PRECISION, PRECISION_POSSIBLE = 0.85, 0.92, 0.995, 0.5
+SURE = (CERTAIN, LIKELY)
+
+REQUIREMENTS = (
+    "attrs==26.1.0", "idna==3.20",
+    "iniconfig==2.3.1", "MarkupSafe==3.0.4", "outcome==1.3.0.post0", "packaging==26.4", "pluggy==1.7.0",
+    "Pygments==2.21.0", "pytest==9.2.0", "simplejson==4.3.0",
+    "sniffio==1.3.1", "sortedcontainers==2.4.0", "trio==0.35.0", "click==8.5.1",
+)  # fmt: skip
+"""What the tests need; the code of the packages themselves is that of their source distributions."""
+
+Place = tuple[str, int]
+"""The file of a function and its first line; 0 for the code of the file."""
+Pair = tuple[Place, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A package, where its source distribution has the code, and the arguments of pytest that run its tests."""
+
+    package: Package
+    folder: str
+    tests: tuple[str, ...]
+
+
+TESTED = (
+    Tested(PLUGGY, "src/pluggy", ("testing",)),
+    Tested(JINJA2, "src/jinja2", ("tests",)),
+    Tested(CLICK, "src/click", ("tests",)),
+    Tested(MARSHMALLOW, "src/marshmallow", ("tests",)),
+    Tested(PARSO, "parso", ("test",)),
+    Tested(LARK, "lark", ("tests",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What the tests of a package have shown."""
+
+    pairs: dict[Pair, int]  # with the line of the call
+    indirect: set[Pair]  # through the standard library, or through a function inside another
+    resumed: set[Place]  # generators and coroutines
+    lines: set[Place]
+
+
+@dataclass(slots=True)
+class Graph:
+    """What a graph says of the calls of a package."""
+
+    lines: dict[Pair, dict[str, set[int]]] = field(default_factory=dict)  # of the calls, by confidence
+    bound: set[Place] = field(default_factory=set)  # lines whose calls lead somewhere
+    unbound: dict[Place, list[dict[str, Any]]] = field(default_factory=dict)  # calls, by caller
+    names: dict[Place, str] = field(default_factory=dict)
+
+    def find_confidence(self, pair: Pair) -> str | None:
+        """Give the best confidence of an edge; none where there is no edge."""
+        held = self.lines.get(pair, ())
+        return next((each for each in (*SURE, POSSIBLE) if each in held), None)
+
+
+@dataclass(slots=True)
+class Score:
+    """Counts of pairs: by confidence, those that were seen, and those that were judged and right."""
+
+    seen: int = 0
+    found: Counter[str] = field(default_factory=Counter)
+    judged: Counter[str] = field(default_factory=Counter)
+    right: Counter[str] = field(default_factory=Counter)
+    misses: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Score) -> None:
+        """Add the counts of another package."""
+        self.seen += other.seen
+        for mine, its in ((self.found, other.found), (self.judged, other.judged), (self.right, other.right)):
+            mine.update(its)
+        self.misses.update(other.misses)
+
+    def describe(self) -> Figures:
+        """Give the shares with what they should reach."""
+        sure = sum(self.found[each] for each in SURE)
+        return {
+            "pairs": self.seen,
+            "recall_certain_likely": _compare(sure, self.seen, RECALL),
+            "recall_with_possible": _compare(self.found.total(), self.seen, RECALL_POSSIBLE),
+            "precision_certain": _compare(self.right[CERTAIN], self.judged[CERTAIN], PRECISION),
+            "precision_likely": _compare(self.right[LIKELY], self.judged[LIKELY], None),
+            "precision_possible": _compare(self.right[POSSIBLE], self.judged[POSSIBLE], PRECISION_POSSIBLE),
+            "misses": dict(self.misses.most_common()),
+        }
+
+
+def _compare(part: int, whole: int, target: float | None) -> Figures:
+    figures: Figures = {"value": round(part / whole, 4) if whole else 1.0, "of": whole}
+    return figures if target is None else figures | {"target": target}
+
+
+def trace_tests(tested: Tested, cache: Path, work: Path) -> tuple[Path, Trace]:
+    """Unpack a package and run its tests under the tracer, unless the cache has what they showed."""
+    tree = next(unpack_package(tested.package, cache, work / "tree").iterdir())
+    folder = tree / tested.folder
+    told = json.dumps((tested.package.sha256, tested.folder, tested.tests, REQUIREMENTS, TRACER.read_text("utf-8")))
+    kept = cache / f"calls-{tested.package.name}-{hashlib.sha256(told.encode()).hexdigest()[:8]}.json"
+    if not kept.exists():
+        python = make_environment(cache)
+        variables = (f"PYTHONPATH={folder.parent}", "PYTHONDONTWRITEBYTECODE=1")
+        run_process(("env", *variables, str(python), str(TRACER), str(folder), str(kept), *tested.tests), tree)
+    return folder, read_trace(kept)
+
+
+def make_environment(cache: Path) -> Path:
+    """Install what the tests need into an environment of the cache, and give its interpreter."""
+    told = json.dumps((REQUIREMENTS, sys.version))
+    folder = cache / f"environment-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+    python, ready = folder / "bin" / "python", folder / "ready"
+    if not ready.exists():
+        run_process((sys.executable, "-m", "venv", str(folder)), cache)
+        pip = (str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-deps")
+        run_process((*pip, *REQUIREMENTS), cache)
+        ready.touch()
+    return python
+
+
+def read_trace(path: Path) -> Trace:
+    """Read what trace_calls.py has written."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found["status"]:
+        print(
+            f"{path.name}: not all tests pass (status {found['status']} of pytest); what they call counts all the same"
+        )
+    pairs = {((a, b), (c, d)): line for a, b, c, d, line in found["pairs"]}
+    distant = {((a, b), (c, d)) for a, b, c, d in found["distant"]}
+    resumed, inner, lines = ({(a, b) for a, b in found[name]} for name in ("resumed", "inner", "lines"))
+    return Trace(pairs, distant | follow_inner({*pairs, *distant}, inner), resumed, lines)
+
+
+def follow_inner(pairs: set[Pair], inner: set[Place]) -> set[Pair]:
+    """Give the pairs between which stands one function inside another, as decorators put around what they decorate."""
+    callees: dict[Place, list[Place]] = {}
+    for caller, callee in pairs:
+        callees.setdefault(caller, []).append(callee)
+    return {(caller, last) for caller, callee in pairs if callee in inner for last in callees.get(callee, ())}
+
+
+def read_graph(folder: Path, work: Path) -> Graph:
+    """Build the graph of a package, and read its calls."""
+    store = ("--store", f"sqlite:///{work / 'calls.db'}")
+    run_pkg(["build", str(folder), *store, "--no-text", "--json"], work)
+    lines = [json.loads(line) for line in run_pkg(["export", *store], work).output.splitlines()]
+    graph, places, calls = Graph(), {}, {}
+    for each in lines:
+        if each.get("label") in ("File", "Function"):
+            place = places[each["id"]] = each["path"], each.get("start_line", 0)
+            graph.names[place] = each["qualname"]
+        elif each.get("label") == "Call":
+            calls[each["id"]] = each
+    for each in lines:
+        if each["type"] == "relation" and each["name"] == "UNRESOLVED":
+            graph.unbound.setdefault(places[each["start"]], []).append(calls[each["end"]])
+        elif each["type"] == "relation" and each["name"] == "CALLS":
+            caller, callee = places[each["start"]], places.get(each["end"])
+            graph.bound.add((caller[0], each["line"]))
+            if callee is not None:
+                by_confidence = graph.lines.setdefault((caller, callee), {})
+                by_confidence.setdefault(each["confidence"], set()).add(each["line"])
+    return graph
+
+
+def judge(graph: Graph, trace: Trace) -> tuple[Score, list[Figures]]:
+    """Compare a graph with what was seen; give the pairs that are missing or were not seen beside the counts."""
+    score, faults = Score(seen=len(trace.pairs)), []
+    for pair, line in sorted(trace.pairs.items()):
+        confidence = graph.find_confidence(pair)
+        if confidence is not None:
+            score.found[confidence] += 1
+        if confidence not in SURE:
+            cause = "possible" if confidence else explain(graph, pair, line)
+            score.misses[cause] += 1
+            faults.append(_describe("missed", graph, pair, line, cause))
+    for pair, by_confidence in sorted(graph.lines.items()):
+        confidence = graph.find_confidence(pair) or POSSIBLE
+        run = [line for line in sorted(by_confidence[confidence]) if (pair[0][0], line) in trace.lines]
+        is_seen = pair in trace.pairs or pair in trace.indirect
+        if run and (is_seen or pair[1] not in trace.resumed):
+            score.judged[confidence] += 1
+            score.right[confidence] += is_seen
+            if not is_seen:
+                faults.append(_describe("unseen", graph, pair, run[0], confidence))
+    return score, faults
+
+
+def explain(graph: Graph, pair: Pair, line: int) -> str:
+    """Say what a graph knows of a call that it has no edge of."""
+    caller, callee = pair
+    unbound = graph.unbound.get(caller, ())
+    name = graph.names.get(callee, "").rpartition(".")[2]
+    for each in unbound:
+        if each["start_line"] == line and each["name"].rpartition(".")[2] == name:
+            return str(each["reason"])
+    for each in unbound:
+        if each["start_line"] == line:
+            return str(each["reason"])
+    return "leads elsewhere" if (caller[0], line) in graph.bound else "no site"
+
+
+def _describe(kind: str, graph: Graph, pair: Pair, line: int, cause: str) -> Figures:
+    (path, _), (target, start) = pair
+    names = [graph.names.get(place, f"line {place[1]}") for place in pair]
+    return {
+        "kind": kind, "cause": cause, "caller": f"{path}:{names[0]}", "line": line,
+        "callee": f"{target}:{names[1]}", "callee_line": start,
+    }  # fmt: skip
+
+
+def write_faults(path: Path | None, faults: Iterable[Figures]) -> None:
+    """Write the pairs that are missing or were not seen as JSON lines."""
+    if path is not None:
+        path.write_text("".join(json.dumps(each) + "\n" for each in faults), encoding="utf-8")
+
+
+def main() -> None:
+    options = read_options()
+    whole, packages, faults = Score(), {}, []
+    with open_folder(options.cache) as (cache, work):
+        for tested in options.packages:
+            name = tested.package.name
+            own = work / name
+            own.mkdir()
+            folder, trace = trace_tests(tested, cache, own)
+            score, found = judge(read_graph(folder, own), trace)
+            packages[f"{name} {tested.package.version}"] = score.describe()
+            whole.add(score)
+            source = {each: (folder / each).read_text(encoding="utf-8").splitlines() for each, _ in trace.lines}
+            for each in found:
+                code = source[each["caller"].partition(":")[0]][each["line"] - 1].strip()
+                faults.append({"package": name, **each, "code": code})
+    write_faults(options.misses, faults)
+    write_result("dynamic_edges", {"overall": whole.describe(), "by_package": packages})
+
+
+def read_options() -> argparse.Namespace:
+    """Read the options."""
+    parser = make_parser(__doc__)
+    names = {each.package.name: each for each in TESTED}
+    parser.add_argument("--packages", nargs="+", choices=names, default=names, help="some of the packages")
+    parser.add_argument("--misses", type=Path, help="file to which each pair that is missing or was not seen goes")
+    options = parser.parse_args()
+    options.packages = [names[each] for each in options.packages]
+    return options
+
+
+if __name__ == "__main__":
+    main()
