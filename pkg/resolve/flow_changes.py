@@ -30,8 +30,8 @@ def _ask(binder: Binder, received: Received, path: str) -> Key | None:
         key: Key = parse_name(received.name, binder.modules[path])
     except KeyError:
         return None
-    if key[0] not in ("variable", "reaching", "narrowed", "registered"):
-        name: Any = key[1]
+    name: Any = key[1]
+    if isinstance(name, tuple):  # of a container; all others are sets of a scope
         if name[0] == REST:
             binder.solver.get(("variable", *name[1:]))
         if not binder.containers.holds(name):
