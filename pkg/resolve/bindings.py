@@ -216,11 +216,13 @@ class Bindings:
     def _derive_narrowed(self, scope: Scope, name: str, parts: tuple[Part, ...]) -> Values:
         """Give what a name may stand for where its bindings were tested."""
         found: set[Value] = set()
-        for number, tests in parts:
-            if number == WHOLE:
+        count = len(scope.names.get(name, ())) + (name in scope.parameter_names)
+        for numbers, tests in parts:
+            if numbers == WHOLE:
                 values = self._names.derive_whole(scope, name)
             else:
-                values = self._derive_reaching(scope, name, (number,))
+                key = ("variable", scope, name) if len(numbers) == count else ("reaching", scope, name, numbers)
+                values = self._context.solver.get(key)
             found |= self._narrowing.narrow(values, name, tests)
         return frozenset(found)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pkg.resolve.abstract_values import Values
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import DEFINITION, IMPORT, Binding, Scope
-from pkg.resolve.tested_names import Part, list_known, list_tests, split_whole
+from pkg.resolve.tested_names import Applied, Part, list_known, list_tests, split_whole
 from pkg.units import Code
 
 NAMELESS = frozenset(("setter", "deleter", "getter", "overload"))
@@ -78,17 +78,17 @@ class Names:
         if not known:
             return ()
         ordered = self._order(owner, name)
-        parts: Iterable[Part]
         if is_elsewhere(scope, owner) or not scope.runs_in(owner):
             parts = split_whole(scope, owner, ordered, known)
-        else:
-            numbers = self._find_reaching(owner, name, at)
-            if numbers is None:
-                numbers = (*((-1,) if name in owner.parameter_names else ()), *range(len(ordered)))
-            parts = [
-                (number, list_tests(owner, ordered[number] if number >= 0 else None, at, known)) for number in numbers
-            ]  # fmt: skip
-        return tuple(parts) if any(tests for _, tests in parts) else ()
+            return tuple(parts) if parts and parts[0][1] else ()
+        numbers = self._find_reaching(owner, name, at)
+        if numbers is None:
+            numbers = (*((-1,) if name in owner.parameter_names else ()), *range(len(ordered)))
+        groups: dict[Applied, list[int]] = {}
+        for number in numbers:
+            tests = list_tests(owner, ordered[number] if number >= 0 else None, at, known)
+            groups.setdefault(tests, []).append(number)
+        return tuple((tuple(found), tests) for tests, found in groups.items()) if any(groups) else ()
 
     def derive_whole(self, owner: Scope, name: str) -> Values:
         """Give whatever a name stands for, without regard to the order of its bindings in a function."""

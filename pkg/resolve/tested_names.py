@@ -13,9 +13,9 @@ from pkg.resolve.scope_model import Binding, Condition, Scope
 
 Applied = tuple[tuple[Scope, int], ...]
 """Conditions by the scopes that they stand in, and their numbers among those of a subject there."""
-Part = tuple[int, Applied]
-"""A binding by its number, and the conditions that its value was tested by."""
-WHOLE = -2  # in the place of a number: whatever the name stands for
+Part = tuple[tuple[int, ...], Applied]
+"""Bindings by their numbers, and the conditions that their values were tested by."""
+WHOLE = (-2,)  # in the place of numbers: whatever the name stands for
 
 
 class Known(NamedTuple):

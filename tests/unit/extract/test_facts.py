@@ -143,3 +143,33 @@ def test_targets_of_several_at_once_are_not_read() -> None:
     facts = list_facts("a.b, (c.d, *e.f) = x\nfor g.h in y: pass\ndel i.j, (k.l)\nm.n += 1\n")
     assert [first for code, first, _ in facts if code == Code.READ] == ["m.n"]
     assert [first for code, first, _ in facts if code == Code.ERASE] == ["i.j", "k.l"]
+
+
+CONDITION = "isinstance(x, A)"
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (f"if {CONDITION}: a()\nelse: b()\n", [(Code.HOLDS, "a()"), (Code.FAILS, "else: b()")]),
+        (f"while {CONDITION}: a()\n", [(Code.HOLDS, "a()"), (Code.FAILS, "\n")]),
+        (f"a() if {CONDITION} else b()\n", [(Code.HOLDS, "a()"), (Code.FAILS, "b()")]),
+        (f"{CONDITION} and a()\n", [(Code.HOLDS, "a()")]),
+        (f"{CONDITION} or a()\n", [(Code.FAILS, "a()")]),
+        (f"[a() for x in y if {CONDITION}]\n", [(Code.HOLDS, "a()"), (Code.HOLDS, "]")]),
+        (f"assert {CONDITION}\na()\n", [(Code.HOLDS, "\na()\n")]),
+        ("if x is None: a()\nelse: b()\n", []),
+        (f"test = {CONDITION}\n", []),
+    ],
+)
+def test_a_condition_that_tests_a_class_holds_or_fails_in_regions(text: str, facts: list[tuple[Code, str]]) -> None:
+    found = [(code, region) for code, region, test in list_facts(text) if test == CONDITION]
+    assert [each for each in found if each[0] in (Code.HOLDS, Code.FAILS)] == facts
+
+
+def test_branches_that_are_left_or_bind_the_name_are_told_from_others_behind_them() -> None:
+    text = "def f(x):\n    if isinstance(x, A): return\n    elif isinstance(x, B): x = A()\n    else: pass\n    a()\n"
+    found = [(code, test) for code, region, test in list_facts(text) if region == "\n    a()"]
+    assert sorted(found) == [
+        (Code.STAYS, ""), (Code.LEAVES, "isinstance(x, A)"), (Code.LEAVES, "isinstance(x, B)"),
+    ]  # fmt: skip
