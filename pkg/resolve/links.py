@@ -11,7 +11,7 @@ from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.binder import Binder
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.modules import Found
-from pkg.resolve.outcomes import Outcome, Target, Unbound, settle
+from pkg.resolve.outcomes import DESCRIPTOR, Outcome, Target, Unbound, settle
 from pkg.resolve.project import Project
 from pkg.resolve.scope_model import ModuleScopes, Scope, Site
 from pkg.resolve.summary import has_one_method
@@ -175,6 +175,7 @@ Settled = tuple[list[Target], list[Reason]]
 """What a site calls, and why it may call something else that is not known."""
 
 UNIQUE_NAME = "only function of this name"
+_ASKED = (FALLBACK, DESCRIPTOR)
 _GUESSED = frozenset((Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION))
 """Where nothing is known of a receiver, a method of a unique name is better than nothing, and said to be a guess."""
 _COMMON = frozenset(
@@ -214,8 +215,8 @@ class LinkWriter:
         if found is None:
             found = self._settled[outcomes, site.code] = _sort_out(settle(outcomes, site.code))
         targets, reasons = found
-        if reasons and not targets and site.code == Code.CALL and _GUESSED.intersection(reasons):
-            targets = list(self._guess(site))
+        if reasons and not _is_bound(targets) and site.code == Code.CALL and _GUESSED.intersection(reasons):
+            targets = [*targets, *self._guess(site)]
         return targets, reasons
 
     def _guess(self, site: Site) -> Iterator[Target]:
@@ -230,6 +231,11 @@ class LinkWriter:
         if not has_one_method(files.totals, name) or name in _COMMON or name.startswith("__"):
             return None
         return files.find_method(name)
+
+
+def _is_bound(targets: Iterable[Target]) -> bool:
+    """Tell whether a target is what a site calls: others are only asked for that."""
+    return any(target.rule not in _ASKED for target in targets)
 
 
 def _sort_out(outcomes: Iterable[Outcome]) -> Settled:
@@ -249,15 +255,14 @@ class _CallLinks:
         self.unbound: list[UnboundCall] = []
 
     def add(self, site: Site, targets: list[Target], reasons: list[Reason]) -> None:
-        """Add what a site calls; a call that leads nowhere, or to __getattr__ alone, is unbound for a reason."""
+        """Add what a site calls; a call that leads nowhere but to what is asked for it is unbound for a reason."""
         line = bisect_right(self._starts, site.start)
         owner = self._ids.of_owner(site.scope)
         for target in targets:
             end = self._ids.of_definition(target.scope)
             if end is not None:
                 self.edges.append(Edge(RelationType.CALLS, owner, end, line, target.rule, target.confidence))
-        is_made = all(target.rule == FALLBACK for target in targets)  # what is called is only asked for there
-        if site.code == Code.CALL and reasons and is_made:
+        if site.code == Code.CALL and reasons and not _is_bound(targets):
             self.unbound.append(self._make_unbound(site, owner, line, reasons[0]))
 
     def _make_unbound(self, site: Site, owner: str, line: int, reason: Reason) -> UnboundCall:
