@@ -13,11 +13,13 @@ from pkg.resolve.abstract_values import (
     CONTAINER,
     EMPTY,
     FUNCTION,
+    GETTER,
     LIBRARY,
     METHOD,
     MODULE,
     OBJECTS,
     PARTIAL,
+    PROPERTY,
     TYPED,
     UNKNOWN,
     Reason,
@@ -60,6 +62,10 @@ _TRANSPARENT = frozenset((
     STATIC, CLASS_METHOD, "wraps", "lru_cache", "cache", "abstractmethod", "contextmanager", "asynccontextmanager",
     "final", "override", "singledispatch", "total_ordering", "dataclass", "runtime_checkable", "fixture", "property",
 ))  # fmt: skip
+
+
+_METHOD_TYPES = frozenset(("builtins.classmethod", "builtins.staticmethod"))
+_PROPERTY_TYPES = frozenset(("builtins.property", "functools.cached_property"))
 
 
 class Decorators:
@@ -111,9 +117,21 @@ class Decorators:
             if target is not None:
                 self.hand_over(decorator, values)
                 made |= _leave_decorators(target, self._methods.call(decorator))
+                made |= self._wrap(target, values)
             if target is None or self._is_vague(target):
                 made |= values
         return frozenset(value for value in made if value[0] != UNKNOWN)
+
+    def _wrap(self, decorator: Scope, values: Values) -> Values:
+        """Give what a class makes of functions that is derived from a decorator of Python: it calls them in the end."""
+        order = self._hierarchy.order(decorator) if decorator.kind == "class" else ()
+        libraries = {name for each in order for name in self._hierarchy.facts(each).libraries}
+        found: set[Value] = set()
+        if not libraries.isdisjoint(_METHOD_TYPES):
+            found |= {(PARTIAL, value, None, False) for value in values if target_of(value) is not None}
+        if not libraries.isdisjoint(_PROPERTY_TYPES):
+            found |= {(PROPERTY, GETTER, value) for value in values if target_of(value) is not None}
+        return frozenset(found)
 
     def _list_callable(self, decorators: Values) -> Iterator[Value]:
         """Give decorators; of objects, the method by which they are called."""

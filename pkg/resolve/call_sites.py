@@ -31,7 +31,7 @@ from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.function_values import Caller
 from pkg.resolve.library.plugins import find_running, may_call
 from pkg.resolve.name_lookup import NAMELESS
-from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
+from pkg.resolve.outcomes import FEW, MADE_DECORATOR, Library, Outcome, Target, Unbound
 from pkg.resolve.record_classes import AFTER_INIT, list_factories, list_generated
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site, name_decorator
 from pkg.resolve.special_methods import ASKING, SpecialCalls
@@ -255,7 +255,10 @@ class ImplicitCalls:
         for text in reversed(definition.decorators):
             is_skipped = name_decorator(text) in NAMELESS
             rule = MADE_DECORATOR if "(" in text else "decorator"
-            for value in self._decorators.evaluate(definition, text) if not is_skipped else ():
+            decorators = self._decorators.evaluate(definition, text) if not is_skipped else EMPTY
+            count = sum(target_of(value) is not None for value in decorators)
+            sure = CERTAIN if count < 2 else LIKELY if count <= FEW else POSSIBLE
+            for value in decorators:
                 if value[0] == REGISTER:
                     self._parameters.register(value[1], frozenset({(FUNCTION, definition)}))
                 if value[0] in OBJECTS:
@@ -263,7 +266,7 @@ class ImplicitCalls:
                         yield Target(method[1], rule, CERTAIN)
                 if target_of(value) is None:
                     continue
-                yield Target(target_of(value), rule, CERTAIN)
+                yield Target(target_of(value), rule, sure)
                 if definition.kind == "class":
                     self._decorators.hand_over(value, frozenset({(CLASS, definition)}))
                 if value[0] == CLASS:

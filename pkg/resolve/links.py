@@ -12,7 +12,7 @@ from pkg.resolve.binder import Binder
 from pkg.resolve.duck_types import DuckTypes
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.modules import Found
-from pkg.resolve.outcomes import Outcome, Target, Unbound, settle
+from pkg.resolve.outcomes import DESCRIPTOR, Outcome, Target, Unbound, settle
 from pkg.resolve.project import Project
 from pkg.resolve.scope_model import ModuleScopes, Scope, Site
 from pkg.units import (
@@ -175,6 +175,7 @@ Settled = tuple[list[Target], list[Reason]]
 """What a site calls, and why it may call something else that is not known."""
 
 DUCK_TYPE = "only class with these attributes"
+_ASKED = (FALLBACK, DESCRIPTOR)
 _GUESSED = frozenset((Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION))
 """Where nothing is known of a receiver, the one class that fits is better than nothing, and said to be a guess."""
 
@@ -212,9 +213,14 @@ class LinkWriter:
         if found is None:
             found = self._settled[outcomes, site.code] = _sort_out(settle(outcomes, site.code))
         targets, reasons = found
-        if reasons and not targets and site.code in (Code.CALL, Code.READ) and _GUESSED.intersection(reasons):
-            targets = [Target(each, DUCK_TYPE, POSSIBLE) for each in self._duck_types.find_functions(site)]
+        if reasons and not _is_bound(targets) and site.code in (Code.CALL, Code.READ) and _GUESSED.intersection(reasons):
+            targets = [*targets, *(Target(each, DUCK_TYPE, POSSIBLE) for each in self._duck_types.find_functions(site))]
         return targets, reasons
+
+
+def _is_bound(targets: Iterable[Target]) -> bool:
+    """Tell whether a target is what a site calls: others are only asked for that."""
+    return any(target.rule not in _ASKED for target in targets)
 
 
 def _sort_out(outcomes: Iterable[Outcome]) -> Settled:
@@ -234,15 +240,14 @@ class _CallLinks:
         self.unbound: list[UnboundCall] = []
 
     def add(self, site: Site, targets: list[Target], reasons: list[Reason]) -> None:
-        """Add what a site calls; a call that leads nowhere, or to __getattr__ alone, is unbound for a reason."""
+        """Add what a site calls; a call that leads nowhere but to what is asked for it is unbound for a reason."""
         line = bisect_right(self._starts, site.start)
         owner = self._ids.of_owner(site.scope)
         for target in targets:
             end = self._ids.of_definition(target.scope)
             if end is not None:
                 self.edges.append(Edge(RelationType.CALLS, owner, end, line, target.rule, target.confidence))
-        is_made = all(target.rule == FALLBACK for target in targets)  # what is called is only asked for there
-        if site.code == Code.CALL and reasons and is_made:
+        if site.code == Code.CALL and reasons and not _is_bound(targets):
             self.unbound.append(self._make_unbound(site, owner, line, reasons[0]))
 
     def _make_unbound(self, site: Site, owner: str, line: int, reason: Reason) -> UnboundCall:

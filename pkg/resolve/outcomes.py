@@ -11,6 +11,7 @@ from pkg.resolve.scope_model import Scope
 from pkg.units import Code
 
 MADE_DECORATOR = "result of a decorator's call"
+DESCRIPTOR = "descriptor"
 FEW = 4  # targets of one site that are each still likely
 
 

@@ -29,7 +29,7 @@ from pkg.resolve.abstract_values import (
 )
 from pkg.resolve.attributes import FALLBACK
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.outcomes import Outcome, Target, Unbound
+from pkg.resolve.outcomes import DESCRIPTOR, Outcome, Target, Unbound
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import (
     DELETE,
@@ -271,7 +271,7 @@ class Properties:
     def _find_describing(self, value: Value, role: str, confidence: str) -> Iterator[Target]:
         """Find the method by which a value tells what reading, setting or deleting it as an attribute does."""
         for method in self._methods.find_special(value, _DESCRIBING[role]) if value[0] in OBJECTS else ():
-            yield Target(method[1], "descriptor", confidence)
+            yield Target(method[1], DESCRIPTOR, confidence)
 
     def _find_functions(self, owner: Scope | None, name: str, role: str, confidence: str) -> Iterator[Target]:
         for value in self._names.derive(owner, name) if owner is not None else ():

@@ -51,11 +51,12 @@ class Totals(NamedTuple):
 
 def find_properties(totals: Totals) -> frozenset[str]:
     """Give the attributes whose reading may call a function: properties, and what a descriptor class makes."""
-    makers = {name for name in totals.makers if "<" not in name and totals.makers[name]}
+    makers = {"property", "cached_property"}
+    makers |= {name for name in totals.makers if "<" not in name and totals.makers[name]}
     pairs = [name.split("<") for name in totals.makers if "<" in name and totals.makers[name]]
     while more := {name for name, base in pairs if base in makers and name not in makers}:
         makers |= more
-    made = (name.split(":") for name in totals.made if makers and totals.made[name])
+    made = (name.split(":") for name in totals.made if totals.made[name])
     return frozenset(name for name in totals.properties if totals.properties[name]) | {
         name for name, maker in made if maker in makers
     }  # fmt: skip
