@@ -15,7 +15,7 @@ from pkg.resolve.repository_files import Files
 from pkg.resolve.scope_model import Scope, Site
 from pkg.units import NAME, Code, read_name
 
-MAX_FILES = 20  # whose classes have an attribute; what more have is of no one class
+MAX_FILES = 8  # whose classes have an attribute; one that more have picks no class out, it only has to be there
 _CHAIN = re.compile(rb"(?<![\w.])" + NAME + rb"(?:\." + NAME + rb")+")
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, int, float, complex, tuple) for name in dir(kind)
@@ -39,7 +39,7 @@ class DuckTypes:
         """Find the functions that a call or read of an attribute may run: those of the class, and of heirs of it."""
         receiver, dot, last = site.text.rpartition(b".")
         name = read_name(last.strip())
-        if not dot or name in _COMMON or name.startswith("__") or not self._list_owners(name):
+        if not dot or name in _COMMON or name.startswith("__") or not self._files.list_defining(name):
             return
         asked = self._list_asked(site.scope.owner, receiver.strip()) | {name}
         if asked not in self._found:
@@ -70,13 +70,16 @@ class DuckTypes:
 
     def _find_class(self, asked: frozenset[str]) -> Scope | None:
         """Find the one class that has some attributes, the heirs of it left out; it defines one of them itself."""
-        owners = {name: self._list_owners(name) for name in asked}
-        rarest = min(asked, key=lambda name: (len(owners[name]), name))
+        picking = [name for name in asked if len(self._files.list_defining(name)) <= MAX_FILES]
+        if not picking:
+            return None
+        owners = {name: self._list_owners(name) for name in picking}
+        rarest = min(picking, key=lambda name: (len(owners[name]), name))
         defines, has_base = self._attributes.defines, self._hierarchy.has_base
         having = [
             each
             for each in self._list_with_heirs(rarest) & frozenset[Scope]().union(*owners.values())
-            if all(each in own or defines(each, name) for name, own in owners.items())
+            if all(each in owners.get(name, ()) or defines(each, name) for name in asked)
         ]
         top: Scope | None = None
         for each in sorted(having, key=place_class):
@@ -88,8 +91,7 @@ class DuckTypes:
         """Give the classes that define an attribute in their body or assign to it in methods."""
         found = self._owners.get(name)
         if found is None:
-            paths = self._files.list_defining(name)
-            modules = [self._files[path] for path in paths] if len(paths) <= MAX_FILES else []
+            modules = map(self._files.__getitem__, self._files.list_defining(name))
             found = self._owners[name] = frozenset(
                 scope
                 for module in modules
