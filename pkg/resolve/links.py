@@ -213,7 +213,8 @@ class LinkWriter:
         if found is None:
             found = self._settled[outcomes, site.code] = _sort_out(settle(outcomes, site.code))
         targets, reasons = found
-        if reasons and not _is_bound(targets) and site.code in (Code.CALL, Code.READ) and _GUESSED.intersection(reasons):
+        is_asked = site.code in (Code.CALL, Code.READ) and not _is_bound(targets)
+        if is_asked and _GUESSED.intersection(reasons):
             targets = [*targets, *(Target(each, DUCK_TYPE, POSSIBLE) for each in self._duck_types.find_functions(site))]
         return targets, reasons
 
