@@ -146,8 +146,9 @@ class CalleeFinder:
         overrides = list(self._find_overrides(value, name)) if is_base else []
         abstract = frozenset(filter(_is_abstract, found)) if is_base else EMPTY
         yield Callees(found - abstract, rule, LIKELY if kind in PROMISED or overrides else CERTAIN, properties)
-        if abstract:
+        if abstract:  # then one of the others is called
             yield Callees(abstract, rule, POSSIBLE)
+            overrides = [each._replace(confidence=LIKELY) for each in overrides]
         if kind == SUPER:
             yield from self._find_siblings(value, name)
         yield from overrides

@@ -129,7 +129,7 @@ UNUSED = {
     ),
     "app/writer.py": (
         "from app.base import Color, Fault, File, Finder\n\n__all__ = ['offered']\n\n\ndef offered():\n    pass\n\n\n"
-        "class Writer:\n    def run(self, kind):\n        getattr(self, 'write_' + kind)()\n\n"
+        "class Writer:\n    def run(self, target, kind):\n        getattr(target, 'write_' + kind)()\n\n"
         "    def write_text(self):\n"
         "        pass\n\n    def __len__(self):\n        return 1\n\n    def lonely(self):\n        pass\n\n\n"
         "def make():\n    def inner():\n        pass\n\n    return inner\n\n\ndef hook():\n    pass\n\n\n"
