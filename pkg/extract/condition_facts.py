@@ -21,8 +21,13 @@ _TOLD = frozenset(("identifier", "attribute", "subscript", "named_expression", "
 """What such a test may tell something of."""
 _BLOCKS = ("block", "module")
 _LEAVING = frozenset(("return_statement", "raise_statement", "break_statement", "continue_statement"))
-_ENDING = frozenset((b"sys.exit", b"os._exit", b"exit", b"quit"))
-_OWN_LOOPS = frozenset(("for_statement", "while_statement", "function_definition", "class_definition", "lambda"))
+_ENDING = frozenset((b"sys.exit", b"os._exit"))
+MAX_BRANCHES = 30  # inside one another, up to which it is looked whether all of them are left
+_HOLDING = frozenset((
+    "block", "break_statement", "if_statement", "elif_clause", "else_clause", "try_statement", "except_clause",
+    "except_group_clause", "finally_clause", "with_statement", "match_statement", "case_clause",
+))  # fmt: skip
+"""Where a break may stand that leaves a loop around it."""
 
 
 @dataclass(slots=True)
@@ -153,11 +158,15 @@ def _list_looped(parent: Node, condition: Condition) -> Iterator[Fact]:
         yield from _make_fact(Code.FAILS, _find_rest(parent), condition.node)
 
 
-def _breaks(node: Node) -> bool:
-    """Tell whether a loop is left from inside of a part of it."""
-    return node.type == "break_statement" or any(
-        _breaks(child) for child in node.named_children if child.type not in _OWN_LOOPS
-    )  # fmt: skip
+def _breaks(body: Node) -> bool:
+    """Tell whether a loop is left from inside of its body; a stack, since code may be nested deeply."""
+    waiting = [body]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "break_statement":
+            return True
+        waiting += [child for child in node.named_children if child.type in _HOLDING]
+    return False
 
 
 def _list_branches(parent: Node, condition: Condition) -> Iterator[Fact]:
@@ -198,12 +207,12 @@ def _make_chain(
         yield first.end_byte, Code.LEAVES if is_end else Code.STAYS, *region, *span
 
 
-def _leaves(block: Node) -> bool:
+def _leaves(block: Node, depth: int = 0) -> bool:
     """Tell whether what follows a block is never reached from its end."""
-    return any(map(_is_end, block.named_children))
+    return depth < MAX_BRANCHES and any(_is_end(each, depth + 1) for each in block.named_children)
 
 
-def _is_end(statement: Node) -> bool:
+def _is_end(statement: Node, depth: int) -> bool:
     if statement.type in _LEAVING:
         return True
     if statement.type == "expression_statement":
@@ -216,7 +225,7 @@ def _is_end(statement: Node) -> bool:
     bodies = [statement.child_by_field_name("consequence")]
     bodies += [clause.child_by_field_name("consequence") or clause.child_by_field_name("body") for clause in clauses]
     has_other = bool(clauses) and clauses[-1].type == "else_clause"
-    return has_other and all(body is not None and _leaves(body) for body in bodies)
+    return has_other and all(body is not None and _leaves(body, depth) for body in bodies)
 
 
 def _binds(block: Node, names: set[bytes]) -> bool:

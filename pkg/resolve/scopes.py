@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pkg.model import Class, Function, Import
@@ -40,6 +41,7 @@ _TESTED = re.compile(
     rb"(?<![\w.])(?:isinstance|issubclass|callable|type)\s*\([\s(]*(" + PLACE + rb")\s*(?:[,)]|:=)"
     rb"|(?<![\w.])(" + PLACE + rb")\s*\.\s*__class__\b"
 )
+_GIVEN = re.compile(rb"(?<![\w.])((?:isinstance|issubclass|callable|type)\s*\([\s(]*)?(?<![\w.])(" + NAME + rb")\s*:=")
 _LOOPS, _CONTEXTS = (Code.FOR, Code.ASYNC_FOR), (Code.WITH, Code.ASYNC_WITH)
 MAX_OPERAND = 500  # bytes up to which a special method is looked for: of a long sum, each operand is all before it
 
@@ -119,15 +121,19 @@ class _Walk:
             else:  # all that passed none of the tests
                 condition.is_open = step.stays
         subjects = {step.subject} if step.subject else set(_list_tested(self._text, c, d))
+        given = dict(_list_given(self._text, c, d))
         for subject in subjects:
-            self._add_condition(scope, subject, condition)
+            if subject not in given:
+                self._add_condition(scope, subject, condition)
+            elif code in (Code.HOLDS, Code.FAILS):
+                self._add_condition(scope, subject, replace(condition, since=min(since, given[subject])))
 
     def _add_condition(self, scope: Scope, subject: str, condition: Condition) -> None:
         if scope.conditions is NO_CONDITIONS:
             scope.conditions = {}
-        before = scope.conditions.get(subject, [])
-        if condition not in before[-1:]:
-            scope.conditions[subject] = [*before, condition]
+        known = scope.conditions.setdefault(subject, [])
+        if condition not in known[-1:]:
+            known.append(condition)
         self._module.tested.add(subject)
 
     def _open(self, scope: Scope, code: int, head: tuple[int, int], end: int) -> None:
@@ -278,6 +284,13 @@ class _Walk:
 def _list_tested(text: bytes, start: int, end: int) -> Iterator[str]:
     """Give what the tests of a condition are about."""
     return (read_place(found[1] or found[2]) for found in _TESTED.finditer(text, start, end))
+
+
+def _list_given(text: bytes, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """Give the names that a condition gives a value beside its tests, and where: that value was not tested."""
+    for found in _GIVEN.finditer(text, start, end):
+        if not found[1]:
+            yield read_name(found[2]), found.start(2)
 
 
 def _find_outer(scope: Scope, name: str) -> Scope:

@@ -15,6 +15,7 @@ Applied = tuple[tuple[Scope, int], ...]
 """Conditions by the scopes that they stand in, and their numbers among those of a subject there."""
 Part = tuple[tuple[int, ...], Applied]
 """Bindings by their numbers, and the conditions that their values were tested by."""
+MAX_CONDITIONS = 50  # of one scope, the last before a position: those before them would narrow hardly anything
 WHOLE = (-2,)  # in the place of numbers: whatever the name stands for
 
 
@@ -31,9 +32,9 @@ def list_known(scope: Scope, owner: Scope, subject: str, at: int) -> list[Known]
     found: list[Known] = []
     each: Scope | None = scope
     while each is not None:
-        for number, condition in enumerate(each.conditions.get(subject, ())):
-            if condition.start <= at < condition.end:
-                found.append(Known(each, number, condition))
+        conditions = enumerate(each.conditions.get(subject, ()))
+        inside = [(number, condition) for number, condition in conditions if condition.start <= at < condition.end]
+        found += [Known(each, number, condition) for number, condition in inside[-MAX_CONDITIONS:]]
         if each is owner:
             break
         each = each.parent
@@ -74,7 +75,7 @@ def list_tests(owner: Scope, binding: Binding | None, at: int, known: Sequence[K
 def _was_tested(owner: Scope, binding: Binding, at: int, condition: Condition) -> bool:
     if not condition.since <= binding.at < condition.end:
         return True
-    if condition.since != condition.start or binding.end_position <= at:
+    if condition.since != condition.start or binding.end_position <= at or binding.at < condition.start:
         return False
     return not any(
         condition.start <= start <= binding.at < end and start <= at < end for start, end in owner.loops

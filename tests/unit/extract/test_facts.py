@@ -173,3 +173,16 @@ def test_branches_that_are_left_or_bind_the_name_are_told_from_others_behind_the
     assert sorted(found) == [
         (Code.STAYS, ""), (Code.LEAVES, "isinstance(x, A)"), (Code.LEAVES, "isinstance(x, B)"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ["1 + " * 3000 + "1", "(" * 500 + "1" + ")" * 500])
+def test_conditions_are_found_beside_code_that_is_nested_deeply(value: str) -> None:
+    text = f"def f(x):\n    while isinstance(x, A):\n        y = {value}\n    x.run()\n"
+    codes = [code for code, _, test in list_facts(text) if test == CONDITION]
+    assert [code for code in codes if code in (Code.HOLDS, Code.FAILS)] == [Code.HOLDS, Code.FAILS]
+
+
+def test_branches_nested_deeply_are_not_looked_through_to_their_end() -> None:
+    lines = [f"{' ' * (depth + 1)}if isinstance(x, A):" for depth in range(1500)] + [f"{' ' * 1502}return"]
+    text = "\n".join(["def f(x):", *lines, ""])
+    assert len([code for code, _, _ in list_facts(text) if code == Code.HOLDS]) > 0

@@ -17,6 +17,7 @@ from pkg.resolve.closure import join_reached, list_bits, list_circles
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.imports import Exports
 from pkg.resolve.lookup_order import Order, Stretches
+from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.project import resolve_project
 from pkg.resolve.repository_files import Units
 from pkg.resolve.solver import Cell, Solver
@@ -24,6 +25,12 @@ from pkg.units import describe_code
 
 SIZE = 150  # of the smaller trees: far more than what is looked at one by one
 FACTOR = 3  # below which work stays where the input doubles; what is quadratic takes four times as much
+
+
+def assertions_in_a_row(size: int) -> Tree:
+    """Let a function test its argument again and again."""
+    lines = ["    assert isinstance(x, A)", "    x.run()"] * size
+    return {"a.py": "\n".join(["class A:", "    def run(self): pass", "def go(x):", *lines, ""])}
 
 
 def chain_of_bases(size: int) -> Tree:
@@ -141,7 +148,7 @@ def definitions_of_one_name(size: int) -> Tree:
 KINDS: list[Callable[[int], Tree]] = [
     chain_of_bases, chain_of_bases_over_files, chain_of_bases_that_come_later, last_of_a_chain, chain_of_initialisers,
     overriding_methods, wide_diamond, deep_diamonds, classes_with_mixins, ring_of_stars, chain_of_stars,
-    stars_with_lists, re_exports, assignments, results_in_a_ring, definitions_of_one_name,
+    stars_with_lists, re_exports, assignments, results_in_a_ring, definitions_of_one_name, assertions_in_a_row,
 ]  # fmt: skip
 
 
@@ -170,6 +177,7 @@ def count_work(files: Tree) -> dict[str, int]:
         count_calls(Hierarchy, "order", counts),
         count_calls(Hierarchy, "_list_next", counts),
         count_calls(Exports, "_list_own", counts),
+        count_calls(Narrowing, "_take", counts),
         count_calls(Exports, "_list_sources", counts),
     ):
         project = resolve_project(units)

@@ -105,6 +105,8 @@ FORMS = {
     "not a builtin": "if not isinstance(x, str): x.run()",
     "object": "if isinstance(x, object): x.run()",
     "walrus": "if isinstance(y := x, Leaf): y.run()",
+    "walrus behind the test": "if isinstance(x, Leaf) and (x := Other()): x.run()",
+    "walrus behind the test of a loop": "while isinstance(x, Leaf) and (x := Other()): x.run()",
     "walrus before and": "if (y := x) and isinstance(y, Leaf): y.run()",
     "with": "import contextlib\nwith contextlib.nullcontext():\n    if not isinstance(x, Leaf): return\n    x.run()",
     "try": "try:\n    assert isinstance(x, Leaf)\n    x.run()\nfinally: pass",
@@ -162,7 +164,7 @@ WIDER = (
     "one of two names", "caught", "lambda called when bound anew", "inner function", "bound by an inner function",
     "subclass", "attribute, changed by a method", "attribute, object bound anew", "class that is an argument",
     "class that may be None", "attribute", "attribute, early", "attribute, after a harmless call",
-    "attribute, None until it is made",
+    "attribute, None until it is made", "walrus behind the test", "walrus behind the test of a loop",
 )  # fmt: skip
 """Forms in which more is found than a run shows: what was tested is another name or not a name, or runs later."""
 
