@@ -21,11 +21,14 @@ from pkg.resolve.file_diff import OtherParts, compare_files
 from pkg.resolve.function_values import rate_uses
 from pkg.resolve.mentions import Wanted, find_mentions
 from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
+from pkg.resolve.record_classes import describe_fields
 from pkg.resolve.repository_files import Files
 from pkg.resolve.scope_model import SUBCLASS_HOOK, ModuleScopes, Scope
 from pkg.resolve.special_names import find_answered
 from pkg.resolve.summary import Totals, find_properties
 
+_UNNAMED = frozenset(("__call__", "__instancecheck__", "__subclasscheck__", "__prepare__"))
+"""Methods of a class of classes that Python asks for where nothing names them."""
 MAX_NAMES = 300  # changed names that are looked for; with more, everything is resolved again
 
 
@@ -72,7 +75,9 @@ def find_reached(binder: Binder, past: Past) -> set[str]:
     binder.find_patches(suspects, patches)
     for path in suspects:
         old = past.snapshot[path].patches if path in past.snapshot else ()
-        wanted.names |= _list_repatched(old, binder.bindings.patches[path])
+        for name, target in _list_repatched(old, binder.bindings.patches[path]):
+            wanted.names.add(name)
+            wanted.paths.add(target)
     return _find_named(files, past, wanted)
 
 
@@ -218,18 +223,38 @@ def _reach_receivers(binder: Binder, scope: Scope | None, wanted: Wanted) -> Non
 def _compare_members(binder: Binder, before: ModuleScopes | None, now: ModuleScopes | None, wanted: Wanted) -> None:
     """Find the classes that define other names than before: super() may lead from a sibling to them.
 
-    And their heirs that define those names as well: they override others now.
+    And their heirs that define those names as well: they override others now. What a class of classes is asked by
+    itself, and what the constructors of heirs take, no text names: then everything is resolved again.
     """
-    old = {scope.qualname: scope.names.keys() for scope in before.scopes if scope.kind == "class"} if before else {}
+    old = {scope.qualname: scope for scope in before.scopes if scope.kind == "class"} if before is not None else {}
+    left = {scope.qualname for scope in now.scopes} if now is not None else set()
+    if any(
+        name not in left and not _UNNAMED.isdisjoint(each.names) and _is_of_classes(each) for name, each in old.items()
+    ):
+        raise Unforeseen
     for scope in now.scopes if now is not None else ():
-        differing = old.get(scope.qualname, set()) ^ scope.names.keys() if scope.kind == "class" else set()
-        for each in (scope, *binder.hierarchy.list_derived(scope)) if differing else ():
+        if scope.kind != "class":
+            continue
+        earlier = old.get(scope.qualname)
+        differing = (earlier.names.keys() if earlier is not None else set()) ^ scope.names.keys()
+        heirs = binder.hierarchy.list_derived(scope)
+        if not _UNNAMED.isdisjoint(differing) and binder.hierarchy.makes_classes(scope):
+            raise Unforeseen
+        if heirs and earlier is not None and describe_fields(earlier) != describe_fields(scope):
+            raise Unforeseen
+        for each in (scope, *heirs) if differing else ():
             _reach_siblings(binder, each, wanted)
             if each is not scope and not differing.isdisjoint(each.names):
                 wanted.paths.add(each.module.path)
 
 
-def _list_repatched(old: Sequence[Patch], new: Sequence[Patch]) -> set[str]:
-    """Give the names that are assigned to otherwise than before, wherever in its file that stands."""
+def _is_of_classes(scope: Scope) -> bool:
+    """Tell whether a class that is gone may have been one of classes, by what its head says."""
+    head = scope.module.text[slice(*scope.head)]
+    return b"type" in head or b"Meta" in head
+
+
+def _list_repatched(old: Sequence[Patch], new: Sequence[Patch]) -> set[tuple[str, str]]:
+    """Give the names that are assigned to otherwise than before, wherever that stands, with whose file each is of."""
     before, now = (Counter((each.name, each.target, each.value) for each in patches) for patches in (old, new))
-    return {name for name, *_ in _find_differing(before, now)}
+    return {(name, target[0]) for name, target, _ in _find_differing(before, now)}

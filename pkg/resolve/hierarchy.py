@@ -158,6 +158,11 @@ class Hierarchy:
         """Tell whether the attributes of a class are objects of it."""
         return self.order(scope).is_enumeration
 
+    def makes_classes(self, scope: Scope) -> bool:
+        """Tell whether a class may be one of classes: it or a base is derived from type, or from such a library's."""
+        names = (name.rpartition(".")[2] for each in self.order(scope) for name in self.facts(each).libraries)
+        return any(name in ("type", "EnumType") or name.endswith("Meta") for name in names)
+
     def metaclasses(self, scope: Scope) -> tuple[Scope, ...]:
         """Give the metaclasses that the repository defines for a class and its bases."""
         return self.order(scope).metaclasses

@@ -51,6 +51,15 @@ def list_fields(scope: Scope) -> list[str]:
     return sorted(starts, key=lambda name: starts[name])
 
 
+def describe_fields(scope: Scope) -> list[tuple[str, list[bytes]]]:
+    """Give what decides on the constructor of a class that is made of its fields; nothing for another class."""
+    text = scope.module.text
+    return [
+        (name, [text[each.start : each.end] for each in scope.names[name]])
+        for name in (list_fields(scope) if scope.is_record else ())
+    ]  # fmt: skip
+
+
 def _is_left_out(scope: Scope, binding: Binding) -> bool:
     """Tell whether what is assigned to a field says that the constructor does not take it."""
     return binding.code == Code.ASSIGN and _LEFT_OUT.search(scope.module.text, binding.start, binding.end) is not None

@@ -39,7 +39,45 @@ RESULT = "class R:\n    def run(self):\n        pass\n\n\n"
 RECORD = "class D:\n    act: object\n\n    def run(self):\n        self.act()\n"
 PARTIAL = "from functools import partial\nfrom lib import call\n\n\ndef act():\n    pass\n\n\n"
 REAL = "from lib import drive\n\n\nclass Real:\n    def run(self):\n        pass\n"
+MADE = "from meta import M\n\n\nclass K(metaclass=M):\n    pass\n"
+TESTED = (
+    "from lib import K\n\n\nclass A:\n    def run(self):\n        pass\n\n\n"
+    "def go():\n    x = A()\n    if isinstance(x, K):\n        x.run()\n"
+)
+HEIR = (
+    "from dataclasses import dataclass\nfrom base import E\n\n\n@dataclass\nclass D(E):\n    act: object\n\n"
+    "    def run(self):\n        self.act()\n"
+)
+GIVING = "from lib import D\n\n\ndef a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef go():\n    D(a, b)\n"
+BASE = "from dataclasses import dataclass, field\n\n\ndef make():\n    return []\n\n\n@dataclass\nclass E:\n    pass\n"
 CASES = {
+    "a class of classes is called": Case(
+        {"lib.py": MADE, "main.py": "from lib import K\n\n\ndef go():\n    K()\n"},
+        "meta.py",
+        "class M(type):\n    pass\n",
+        "class M(type):\n    def __call__(cls):\n        pass\n",
+    ),
+    "a class of classes tells what passes a test": Case(
+        {"lib.py": MADE, "main.py": TESTED},
+        "meta.py",
+        "class M(type):\n    pass\n",
+        "class Z(type):\n    def __instancecheck__(cls, x):\n        return True\n\n\nclass M(Z):\n    pass\n",
+    ),
+    "a field of a base that its heirs take first": Case(
+        {"lib.py": HEIR, "main.py": GIVING}, "base.py", BASE, BASE.replace("    pass", "    first: object")
+    ),
+    "a factory of a field of a base": Case(
+        {"lib.py": HEIR, "main.py": GIVING},
+        "base.py",
+        BASE.replace("    pass", "    first: list = None"),
+        BASE.replace("    pass", "    first: list = field(default_factory=make)"),
+    ),
+    "a name of a module that code elsewhere assigns to": Case(
+        {"lib.py": "X = None\n\n\ndef go():\n    X()\n"},
+        "main.py",
+        "import lib\n\n\ndef act():\n    pass\n",
+        "import lib\n\n\ndef act():\n    pass\n\n\nlib.X = act\n",
+    ),
     "a method of a name that is put together": Case(
         {"base.py": VISITOR}, "child.py", CHILD, CHILD + "\n    def visit_x(self):\n        pass\n"
     ),
