@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from pkg.api import Graph, open_graph
 from pkg.errors import UsageError
 
 if TYPE_CHECKING:
+    from pkg.graph.generation_memory import GenerationMemory
     from pkg.graph.store import StoreStats
     from pkg.models.text_model import TextModel
 
-MOST_REMEMBERED = 16  # answers about whole sources, which have some megabytes
-
 Found = TypeVar("Found")
-Remembered = dict[Hashable, tuple[str, object]]
-"""What was read of the graph, with the stamp of its generation."""
 
 
 class Desk:
@@ -32,7 +29,7 @@ class Desk:
         store: str,
         source: str | None,
         open_model: Callable[[], TextModel | None],
-        remembered: Remembered,
+        remembered: GenerationMemory,
     ) -> None:
         self.store = store
         self._source = source
@@ -70,16 +67,5 @@ class Desk:
         return self._source
 
     def remember(self, key: Hashable, read: Callable[[], Found]) -> Found:
-        """Give what was read of the same generation of the graph before, else read it: for what takes long.
-
-        A generation without a name, which only an old server has, is read each time.
-        """
-        stamp = self.graph.store.stamp()
-        known = self._remembered.get(key)
-        if stamp and known is not None and known[0] == stamp:
-            return cast(Found, known[1])
-        found = read()
-        if len(self._remembered) >= MOST_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[key] = stamp, found
-        return found
+        """Give what was read of the same generation of the graph before, else read it: for what takes long."""
+        return self._remembered.get(self.graph.store, key, read)

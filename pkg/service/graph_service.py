@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.api import find_address
 from pkg.errors import StoreMissingError, UsageError, count_things
+from pkg.graph.generation_memory import GenerationMemory
 from pkg.model import Stale
-from pkg.service.desk import Desk, Remembered
+from pkg.service.desk import Desk
 from pkg.service.operations.catalogue import answer_question, find_operation
 from pkg.service.operations.operation import Operation, Reply
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pkg.models.text_model import TextModel
     from pkg.service.operations.operation_requests import AskRequest
 
+MOST_REMEMBERED = 16  # answers about whole sources, which have some megabytes
 NAMED_FILES = 3  # stale files that a text names; the lines have all
 
 
@@ -98,7 +100,7 @@ class GraphService:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._model: TextModel | None = None
-        self._remembered: Remembered = {}
+        self._remembered = GenerationMemory(MOST_REMEMBERED)
 
     def close(self) -> None:
         """Free the text model, if one was opened."""

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from pkg.graph.generation_memory import GenerationMemory
 from pkg.model import Label
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ _LAST_NAME = re.compile(r"([^\W\d]\w*)\s*\Z")
 UnboundNames = Mapping[str, Counter[str]]
 """How often a name is called at sites that could not be bound, by the reason."""
 
-MOST_REMEMBERED = 8  # sources
-_REMEMBERED: dict[tuple[str, str | None], UnboundNames] = {}
+_MEMORY = GenerationMemory(8)  # sources
 
 
 class SameName(NamedTuple):
@@ -35,15 +35,7 @@ def read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
 
     What was read is remembered for the generation of the graph, which many questions may be asked about.
     """
-    stamp = store.stamp()
-    known = _REMEMBERED.get((stamp, source))
-    if known is None:
-        known = _read_unbound_names(store, source)
-        if len(_REMEMBERED) >= MOST_REMEMBERED:
-            _REMEMBERED.clear()
-        if stamp:
-            _REMEMBERED[stamp, source] = known
-    return known
+    return _MEMORY.get(store, (store.address, source), lambda: _read_unbound_names(store, source))
 
 
 def _read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
