@@ -41,6 +41,7 @@ GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the function
 OBJECTS = (INSTANCE, SELF, TYPED, NARROWED)
 PROMISED = (TYPED, NARROWED)  # of which the code says what they are
 CLASSES = (CLASS, SUBCLASS)
+OF_CLASSES = (*OBJECTS, *CLASSES)  # objects of classes of the repository, and these
 
 Value = tuple[Any, ...]
 Values = frozenset[Value]

@@ -20,7 +20,7 @@ from pkg.resolve.abstract_values import (
     unknown,
 )
 from pkg.resolve.attributes import Attributes
-from pkg.resolve.containers import BOUND, PROMISED, Containers
+from pkg.resolve.containers import ANNOTATED, BOUND, Containers
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.parsing import parse_expression
 from pkg.resolve.resolution_context import Context
@@ -131,7 +131,7 @@ class Annotations:
         if name in _CONTAINERS:
             kept = inner[:1] if name in _FIRST else inner if name in ("tuple", "Tuple") else inner[-1:]
             items = join([self.derive(scope, each) for each in kept])
-            return self._containers.collect((PROMISED, scope, ast.dump(node)), items)
+            return self._containers.collect((ANNOTATED, scope, ast.dump(node)), items)
         return self.derive(scope, node.value)
 
 

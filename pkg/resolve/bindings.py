@@ -18,6 +18,7 @@ from pkg.resolve.abstract_values import (
     METHOD,
     MODULE,
     OBJECTS,
+    OF_CLASSES,
     PARTIAL,
     PROPERTY,
     TYPED,
@@ -42,7 +43,6 @@ from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
 from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.place_flow import list_stores
-from pkg.resolve.record_classes import list_fields
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import (
     CLASS_METHOD,
@@ -267,7 +267,7 @@ class Bindings:
         found = set(self._derive_patched(scope, name))
         for binding in bindings:
             found |= self.derive(scope, binding)
-            if binding.code == Code.ANNOTATE and scope.is_record and name in list_fields(scope):
+            if binding.code == Code.ANNOTATE and name in scope.record_fields:
                 annotation = self._context.trees.parse(scope.module, binding.start, binding.end)
                 found |= self._parameters.derive_field(scope, name, annotation)
         if name in scope.parameter_names:
@@ -345,7 +345,7 @@ class Bindings:
         has_base = self._context.hierarchy.has_base
         for store in self._fields.list_foreign(name):
             receivers = self._expressions.evaluate(store.scope, store.start, store.end)
-            if any(value[0] in (*OBJECTS, *CLASSES) and has_base(value[1], scope) for value in receivers):
+            if any(value[0] in OF_CLASSES and has_base(value[1], scope) for value in receivers):
                 found |= self.derive(store.scope, store.binding)
         return frozenset(found)
 
@@ -353,7 +353,7 @@ class Bindings:
         """Give the objects and classes to an attribute of which code elsewhere assigns."""
         stores = self._fields.list_foreign(name)
         values = join([self._expressions.evaluate(store.scope, store.start, store.end) for store in stores])
-        return frozenset(value for value in values if value[0] in (*OBJECTS, *CLASSES))
+        return frozenset(value for value in values if value[0] in OF_CLASSES)
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
         """Find what files assign to attributes of classes and modules, which binds a name there from outside.

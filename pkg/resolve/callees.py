@@ -19,6 +19,7 @@ from pkg.resolve.abstract_values import (
     MODULE,
     NARROWED,
     OBJECTS,
+    OF_CLASSES,
     PROMISED,
     SELF,
     SUBCLASS,
@@ -136,7 +137,7 @@ class CalleeFinder:
             properties = tuple(self._properties.find(value, name))
         elif kind in CLASSES and name in self._property_names:
             properties = tuple(self._properties.find_of_class(value, name))
-        if (UNKNOWN, Reason.DYNAMIC) in found and kind in (*OBJECTS, *CLASSES):
+        if (UNKNOWN, Reason.DYNAMIC) in found and kind in OF_CLASSES:
             properties += tuple(self._properties.find_fallback(value, name))
         is_base = kind in BASES
         if is_base and not self._attributes.defines(value[1], name):

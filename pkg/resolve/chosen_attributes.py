@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 
 from pkg.resolve.abstract_values import (
     CLASS,
-    CLASSES,
     CONSTANT,
     INSTANCE,
     MODULE,
-    OBJECTS,
+    OF_CLASSES,
     SUPER,
     TEXT,
     UNKNOWN,
@@ -58,7 +57,7 @@ class ChosenAttributes:
         if value[0] == MODULE:
             module = self._context.modules.get(value[1])
             yield from _pick(value, module.root.names if module is not None else (), text)
-        elif value[0] in (*OBJECTS, *CLASSES, SUPER):
+        elif value[0] in (*OF_CLASSES, SUPER):
             order = list(self._hierarchy.order(value[1]))
             names = {name for each in order[value[0] == SUPER :] for name in self._list_names(each)}
             yield from _pick(value, names, text)

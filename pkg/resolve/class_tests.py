@@ -6,7 +6,6 @@ that is no class of the repository and no builtin of a fixed kind tells nothing.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from pkg.resolve.abstract_values import (
@@ -41,7 +40,6 @@ _FIXED = frozenset(f"builtins.{name}" for name in (
 _TYPE = "builtins.type"
 _HOLDING = frozenset(f"builtins.{name}" for name in _CONTAINERS)
 _NO_OBJECTS = (FUNCTION, METHOD, MODULE, GENERATOR, CONSTANT, CONTAINER, *CLASSES)
-_PROTOCOL = re.compile(rb"\bProtocol\b")  # among the bases of a class
 _NOT_CALLED = (CONSTANT, CONTAINER, MODULE, GENERATOR)
 _DECIDING = ("__instancecheck__", "__subclasscheck__")
 
@@ -200,11 +198,7 @@ class ClassTests:
         return any(self._defines(each, name) for each in metaclasses for name in _DECIDING)
 
     def _find_structural(self, scope: Scope) -> bool:
-        return (
-            self._decides(scope)
-            or self._defines(scope, "__subclasshook__")
-            or _PROTOCOL.search(scope.module.text, *scope.head) is not None
-        )
+        return self._decides(scope) or self._defines(scope, "__subclasshook__") or scope.is_protocol
 
     def _is_structural(self, scope: Scope) -> bool:
         """Tell whether objects of other classes may pass for a class: by what they have, or as somebody says."""

@@ -11,7 +11,7 @@ from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Val
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope
 
-REST, PAIR, PROMISED, BOUND = "rest of", "pair", "promised", "bound"
+REST, PAIR, ANNOTATED, BOUND = "rest of", "pair", "promised", "bound"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
 
 
@@ -196,7 +196,7 @@ def is_pair(name: object) -> bool:
 def is_promised(container: Value) -> bool:
     """Tell whether an annotation alone says that there is a container."""
     name: tuple[object, ...] = container[1]
-    return name[0] == PROMISED
+    return name[0] == ANNOTATED
 
 
 def is_derived(container: Value) -> bool:

@@ -32,7 +32,6 @@ from pkg.resolve.container_items import Items
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
-from pkg.resolve.record_classes import list_fields
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site
 from pkg.resolve.signatures import Parameter
@@ -193,7 +192,7 @@ class Parameters:
         ):
             return EMPTY
         self._dataflow.note_reader(record)
-        place, parameter = list_fields(record).index(name), Parameter(name, "", None, annotation)
+        place, parameter = record.record_fields.index(name), Parameter(name, "", None, annotation)
         found: set[Value] = set()
         for caller in list(self._callers.get(record, ())):
             if caller.site is not None:

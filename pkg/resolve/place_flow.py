@@ -58,7 +58,7 @@ class PlaceFlow:
             if store.binding.code != Code.ANNOTATE
             and store.binding.end_position <= at and is_passed(runner, store.binding, place, at)
         ]  # fmt: skip
-        if not passed or _name_last(place) in self._properties:
+        if not passed or place.rpartition(".")[2] in self._properties:
             return None
         last = stores[passed[-1]].binding
         end = _find_end(runner, last.at, at)
@@ -158,7 +158,3 @@ def _list_prefixes(place: str) -> Iterator[str]:
     while prefix.endswith("]") or "." in prefix:
         yield prefix
         prefix = _STEP.sub("", prefix)
-
-
-def _name_last(place: str) -> str:
-    return place.rpartition(".")[2]

@@ -24,6 +24,7 @@ SUBCLASS_HOOK = "__init_subclass__"
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 _RECORDS = frozenset(("dataclass", "define", "mutable", "frozen", "attrs", "s"))  # decorators
+_CLASS_VARIABLE, _LEFT_OUT = b"ClassVar", re.compile(rb"\binit\s*=\s*False\b")  # of fields of records
 _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
@@ -207,6 +208,23 @@ class Scope:
         """Tell whether the constructor of a class is made of the names that are annotated in it."""
         return not _RECORDS.isdisjoint(self.decorator_names) or any(
             _name_base(each) == "NamedTuple" for each in self.bases
+        )
+
+    @cached_property
+    def record_fields(self) -> tuple[str, ...]:
+        """Give what the constructor of such a class takes, in the order of the text; nothing of another class."""
+        starts = {
+            name: binding.at
+            for name, bindings in self.names.items() if self.is_record and not any(map(self._is_left_out, bindings))
+            for binding in bindings
+            if binding.code == Code.ANNOTATE and _CLASS_VARIABLE not in self.module.text[binding.start : binding.end]
+        }  # fmt: skip
+        return tuple(sorted(starts, key=lambda name: starts[name]))
+
+    def _is_left_out(self, binding: Binding) -> bool:
+        """Tell whether what is assigned to a field says that the constructor does not take it."""
+        return (
+            binding.code == Code.ASSIGN and _LEFT_OUT.search(self.module.text, binding.start, binding.end) is not None
         )
 
     @cached_property

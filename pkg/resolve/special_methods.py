@@ -17,6 +17,7 @@ from pkg.resolve.abstract_values import (
     GETTER,
     INSTANCE,
     OBJECTS,
+    OF_CLASSES,
     PROMISED,
     PROPERTY,
     SETTER,
@@ -246,7 +247,7 @@ class Properties:
 
     def find_fallback(self, value: Value, name: str) -> Iterator[Target]:
         """Find the __getattr__ that Python asks for an attribute which an object does not have."""
-        for method in self._attributes.find_fallback(value, name) if value[0] in (*OBJECTS, *CLASSES) else ():
+        for method in self._attributes.find_fallback(value, name) if value[0] in OF_CLASSES else ():
             is_sure = value[0] in (INSTANCE, CLASS) or not self._attributes.is_derived(value, name)
             if target_of(method) is not None:
                 yield Target(target_of(method), FALLBACK, LIKELY if is_sure else POSSIBLE)

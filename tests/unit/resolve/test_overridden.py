@@ -7,9 +7,7 @@ from unit.resolve.resolving import resolve_tree
 
 from pkg.model import RelationType
 
-CODE = """
-class Base:
-    def run(self):
+METHODS = """    def run(self):
         {}
 
     def step(self):
@@ -18,7 +16,10 @@ class Base:
     @property
     def size(self):
         return 1
-
+"""
+CODE = f"""
+class Base:
+{METHODS}
 
 class Derived(Base):
     def step(self):
@@ -30,16 +31,7 @@ class Derived(Base):
 
 
 class Alone:
-    def run(self):
-        {}
-
-    def step(self):
-        return 1
-
-    @property
-    def size(self):
-        return 1
-"""
+{METHODS}"""
 
 
 @pytest.mark.parametrize(
