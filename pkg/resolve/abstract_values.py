@@ -13,6 +13,7 @@
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
 | PARTIAL   | value, count, is method | a callable with so many arguments given; of None, they are not followed |
 | REGISTER  | scope            | what takes further functions for a generic one (functools.singledispatch) |
+| MAKER     | scope, class, count | the constructor that a class has from its fields, for another; what is filled |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
 | GENERATOR | scope            | what calling a function with a yield gives |
 | MODULE    | path             | a file of the repository as a module |
@@ -35,7 +36,7 @@ from typing import Any
 FUNCTION, CLASS, SUBCLASS, METHOD, PROPERTY, SUPER = "F", "C", "CS", "B", "P", "U"
 INSTANCE, SELF, TYPED, NARROWED = "I", "S", "T", "TN"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
-TEXT, PARTIAL, REGISTER, NAMESPACE = "W", "A", "R", "D"
+TEXT, PARTIAL, REGISTER, NAMESPACE, MAKER = "W", "A", "R", "D", "Q"
 
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
 OBJECTS = (INSTANCE, SELF, TYPED, NARROWED)

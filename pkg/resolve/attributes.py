@@ -17,10 +17,12 @@ from pkg.resolve.abstract_values import (
     FUNCTION,
     INSTANCE,
     LIBRARY,
+    MAKER,
     METHOD,
     MODULE,
     NAMESPACE,
     OBJECTS,
+    OF_CLASSES,
     REGISTER,
     SELF,
     SUBCLASS,
@@ -38,6 +40,7 @@ from pkg.resolve.imports import Imports
 from pkg.resolve.lookup_order import Order, Stretches
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
+from pkg.resolve.record_classes import CONSTRUCTORS, Records
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import CLASS_METHOD, Scope, Store
 
@@ -83,13 +86,16 @@ _CLASS_METHODS = frozenset(("__init_subclass__", "__class_getitem__"))  # withou
 class Attributes:
     """Read attributes of values."""
 
-    def __init__(self, context: Context, names: Names, imports: Imports, methods: Methods, fields: Fields) -> None:
+    def __init__(
+        self, context: Context, names: Names, imports: Imports, methods: Methods, fields: Fields, records: Records
+    ) -> None:
         self._hierarchy = context.hierarchy
         self._solver = context.solver
         self._names = names
         self._imports = imports
         self._methods = methods
         self._fields = fields
+        self._records = records
         self._solver.add_rule("object attribute", self._derive_of_object)
         self._solver.add_rule("class attribute", self._derive_of_class)
 
@@ -143,6 +149,9 @@ class Attributes:
 
     def _derive_of_object(self, value: Value, name: str) -> Values:
         scope = value[1]
+        made = self._find_generated(value, scope, name)
+        if made is not None:
+            return made
         if name == "__class__":
             return frozenset({(CLASS if value[0] == INSTANCE else SUBCLASS, scope)})
         if name == DICTIONARY:
@@ -197,6 +206,9 @@ class Attributes:
 
     def _derive_of_class(self, value: Value, name: str) -> Values:
         scope = value[1]
+        made = self._find_generated(value, scope, name)
+        if made is not None:
+            return made
         owner = self._hierarchy.find(scope, name)
         if owner is not None:
             assigned = [self._solver.get(("class field", each, name)) for each in self._list_fields(scope, name)]
@@ -220,10 +232,21 @@ class Attributes:
 
     def _derive_of_super(self, value: Value, name: str) -> Values:
         _, scope, receiver = value
+        made = self._find_generated(receiver, scope, name, after=scope)
+        if made is not None:
+            return made
         owner = self._hierarchy.find(scope, name, after=scope)
         if owner is not None:
             return self._methods.bind(self._names.derive(owner, name), receiver)
         return frozenset({library(f"super().{name}" if self._hierarchy.is_open(scope) else f"builtins.object.{name}")})
+
+    def _find_generated(self, receiver: Value, scope: Scope, name: str, after: Scope | None = None) -> Values | None:
+        """Give the constructor that a class gets from its fields, where it has one; an object is filled in already."""
+        made = self._records.find_generated(scope, name, after) if name in CONSTRUCTORS else None
+        if made is None or receiver[0] not in OF_CLASSES:
+            return None
+        is_bound = receiver[0] in OBJECTS and name == CONSTRUCTORS[0]
+        return frozenset({(MAKER, made, receiver[1], 0 if is_bound else -1)})
 
     def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""

@@ -15,6 +15,7 @@ from pkg.resolve.abstract_values import (
     EMPTY,
     FUNCTION,
     LIBRARY,
+    MAKER,
     METHOD,
     OBJECTS,
     PARTIAL,
@@ -32,7 +33,7 @@ from pkg.resolve.function_values import Caller
 from pkg.resolve.library.plugins import find_running, may_call
 from pkg.resolve.name_lookup import NAMELESS
 from pkg.resolve.outcomes import FEW, MADE_DECORATOR, Library, Outcome, Target, Unbound
-from pkg.resolve.record_classes import AFTER_INIT, list_factories, list_generated
+from pkg.resolve.record_classes import AFTER_INIT, CONSTRUCTORS, list_factories
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site, name_decorator
 from pkg.resolve.special_methods import ASKING, SpecialCalls
 from pkg.resolve.special_names import NAME_HOOK
@@ -49,6 +50,7 @@ class CallSites:
 
     def __init__(self, evaluator: Evaluator, callees: CalleeFinder, special_calls: SpecialCalls) -> None:
         self._hierarchy = evaluator.hierarchy
+        self._records = evaluator.records
         self._trees = evaluator.context.trees
         self._solver = evaluator.solver
         self._names = evaluator.names
@@ -111,6 +113,9 @@ class CallSites:
             yield Target(value[1], rule, LIKELY if value[1].is_generic and confidence == CERTAIN else confidence)
             self._note_arguments(site, value[1], int(kind == METHOD), shift)
             yield from self._run_registered(site, value, confidence, shift) if value[1].is_generic else ()
+        elif kind == MAKER:
+            yield Library("builtins.object.__init__")
+            yield from self._fill_fields(site, value, confidence, shift)
         elif kind == PARTIAL:
             given = value[2]
             yield from self._run(
@@ -143,45 +148,46 @@ class CallSites:
             self._note_arguments(site, method, 1, shift)
             confidence = LIKELY if confidence == CERTAIN else confidence  # whether it makes an object is its own matter
         is_initialised = self._methods.may_make_own(value)
-        for name in ("__init__", "__new__") if is_initialised else ("__new__",):
-            owner = self._hierarchy.find(value[1], name)
-            for each in self._names.derive(owner, name) if owner is not None else ():
-                if each[0] == FUNCTION:
-                    yield Target(each[1], "constructor", confidence)
-                    self._note_arguments(site, each[1], 1, shift)
-        if is_initialised:
-            yield from self._initialise(site, value, confidence, shift)
+        for name in CONSTRUCTORS if is_initialised else CONSTRUCTORS[1:]:
+            made = self._records.find_generated(value[1], name)
+            if made is not None:
+                yield from self._fill_fields(site, (MAKER, made, value[1], 0), confidence, shift)
+                continue
+            for each in self._list_functions(value[1], name):
+                yield Target(each, "constructor", confidence)
+                self._note_arguments(site, each, 1, shift)
 
-    def _initialise(self, site: Site, value: Value, confidence: str, shift: int | None) -> Iterator[Target]:
+    def _list_functions(self, scope: Scope, name: str) -> Iterator[Scope]:
+        """Give the functions of a name that a class has."""
+        owner = self._hierarchy.find(scope, name)
+        for value in self._names.derive(owner, name) if owner is not None else ():
+            if value[0] == FUNCTION:
+                yield value[1]
+
+    def _fill_fields(self, site: Site, maker: Value, confidence: str, shift: int | None) -> Iterator[Target]:
         """Give what the constructor calls that is made of the fields of a class, which take the arguments."""
-        generated = list_generated(self._hierarchy, value[1])
-        for record in generated:
-            self._note_arguments(site, record.scope, -record.shift, shift)
-            for node, at in list_factories(self._trees, record.scope):
-                for each in self._expressions.visit(record.scope, node, at):
+        _, made, scope, taken = maker
+        for record in self._records.list_classes(made):
+            if shift is not None:
+                self._parameters.add_caller(record, Caller(site, taken + shift, made=made))
+            for node, at in list_factories(self._trees, record):
+                for each in self._expressions.visit(record, node, at):
                     yield from self._make_default(each)
-        for name in AFTER_INIT if generated else ():
-            owner = self._hierarchy.find(value[1], name)
-            for each in self._names.derive(owner, name) if owner is not None else ():
-                if each[0] == FUNCTION:
-                    yield Target(each[1], "constructor", confidence)
+        for name in AFTER_INIT:
+            yield from (Target(each, "constructor", confidence) for each in self._list_functions(scope, name))
 
     def _make_default(self, value: Value) -> Iterator[Target]:
         """Give what makes the default of a field, which is given no arguments."""
         if value[0] in CLASSES:
-            owner = self._hierarchy.find(value[1], "__init__")
-            methods = self._names.derive(owner, "__init__") if owner is not None else EMPTY
-            yield from (Target(each[1], "constructor", LIKELY) for each in methods if each[0] == FUNCTION)
+            methods = self._list_functions(value[1], CONSTRUCTORS[0])
+            yield from (Target(each, "constructor", LIKELY) for each in methods)
         if target_of(value) is not None:
             yield Target(target_of(value), "constructor", LIKELY)
 
     def _list_making(self, scope: Scope) -> Iterator[Scope]:
         """Give the functions of a metaclass that calling a class runs."""
         for metaclass in self._hierarchy.metaclasses(scope)[:1]:
-            owner = self._hierarchy.find(metaclass, "__call__")
-            for value in self._names.derive(owner, "__call__") if owner is not None else ():
-                if value[0] == FUNCTION:
-                    yield value[1]
+            yield from self._list_functions(metaclass, "__call__")
 
     def _bind_callbacks(self, site: Site, confidence: str) -> Iterator[Target]:
         """Give the functions that a call hands over by name to what is outside: they may be called there."""

@@ -46,6 +46,7 @@ from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.place_flow import PlaceFlow
+from pkg.resolve.record_classes import Records
 from pkg.resolve.repository_files import Files
 from pkg.resolve.resolution_context import Context
 
@@ -62,7 +63,8 @@ class Evaluator:
         self.imports = Imports(context, self.names, exports)
         self.methods = Methods(context, self.names)
         fields = Fields(context)
-        self.attributes = Attributes(context, self.names, self.imports, self.methods, fields)
+        self.records = Records(context.hierarchy)
+        self.attributes = Attributes(context, self.names, self.imports, self.methods, fields, self.records)
         self.containers = Containers(context)
         items = Items(context, self.containers, self.methods)
         annotations = Annotations(context, self.names, self.attributes, self.containers)
@@ -78,7 +80,9 @@ class Evaluator:
             self.library_calls, flow,
         )  # fmt: skip
         self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
-        self.parameters = Parameters(context, self.expressions, annotations, self.containers, items, self.fixtures)
+        self.parameters = Parameters(
+            context, self.expressions, annotations, self.containers, items, self.fixtures, self.records
+        )
         self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
         self.bindings = Bindings(
             context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
@@ -92,6 +96,7 @@ class Evaluator:
         """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
         self.solver.forget()
         self.hierarchy.forget()
+        self.records.forget()
         self.context.dataflow.forget()
         self.containers.forget()
         self.parameters.forget()

@@ -32,6 +32,7 @@ from pkg.resolve.container_items import Items
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
+from pkg.resolve.record_classes import Records
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site
 from pkg.resolve.signatures import Parameter
@@ -49,6 +50,7 @@ class Caller(NamedTuple):
     site: Site | None
     shift: int  # parameters that are filled already: self
     values: Values = EMPTY
+    made: Scope | None = None  # the class whose fields the arguments are for
 
 
 class Parameters:
@@ -62,7 +64,9 @@ class Parameters:
         containers: Containers,
         items: Items,
         fixtures: Fixtures,
+        records: Records,
     ) -> None:
+        self._records = records
         self._fixtures = fixtures
         self._expressions = expressions
         self._annotations = annotations
@@ -192,11 +196,12 @@ class Parameters:
         ):
             return EMPTY
         self._dataflow.note_reader(record)
-        place, parameter = record.record_fields.index(name), Parameter(name, "", None, annotation)
         found: set[Value] = set()
         for caller in list(self._callers.get(record, ())):
-            if caller.site is not None:
-                found |= self._derive_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
+            taken = self._records.find_parameter(caller.made, name) if caller.made is not None else None
+            if caller.site is not None and taken is not None:
+                arguments = self._expressions.give(caller.site)
+                found |= self._derive_argument(arguments, taken[0] - caller.shift, taken[1])
         return frozenset(found)
 
     def derive_rest(self, rest: Rest, key: Value | None) -> Values:

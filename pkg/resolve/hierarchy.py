@@ -130,6 +130,7 @@ class Hierarchy:
             facts = self.facts(scope)
             order.is_mixed |= len(facts.bases) > 1
             order.has_unseen |= bool(facts.libraries) or facts.has_unknown
+            order.has_record |= scope.is_record
             order.is_enumeration |= any(name.rpartition(".")[2] in _ENUMERATIONS for name in facts.libraries)
             if facts.metaclass is not None:
                 order.metaclasses = facts.metaclass, *order.metaclasses

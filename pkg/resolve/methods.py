@@ -12,6 +12,7 @@ from pkg.resolve.abstract_values import (
     GENERATOR,
     GETTER,
     INSTANCE,
+    MAKER,
     METHOD,
     OBJECTS,
     PARTIAL,
@@ -116,6 +117,8 @@ class Methods:
             return self.call(callee[1])
         if kind == REGISTER:
             return frozenset({callee})
+        if kind == MAKER:
+            return EMPTY
         return unknown(Reason.RESULT)
 
     def _construct(self, made: Value) -> Values:

@@ -4,45 +4,76 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.resolution_context import Trees
-from pkg.resolve.scope_model import Scope
+from pkg.resolve.scope_model import FieldKind, Scope
+from pkg.resolve.signatures import Parameter
 from pkg.units import Code
 
 AFTER_INIT = ("__post_init__", "__attrs_post_init__")  # what such a constructor calls at its end
+CONSTRUCTORS = ("__init__", "__new__")
 _FACTORIES = ("default_factory", "factory")
 
 
-class Generated(NamedTuple):
-    """A class whose fields a constructor takes, and how many of its parameters come before them."""
+class Records:
+    """Know which constructors are made of fields, and what they take."""
 
-    scope: Scope
-    shift: int
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self._hierarchy = hierarchy
+        self._parameters: dict[Scope, dict[str, tuple[int, Parameter]]] = {}
+
+    def forget(self) -> None:
+        """Forget what constructors take: there may be more names now."""
+        self._parameters.clear()
+
+    def find_generated(self, scope: Scope, name: str, after: Scope | None = None) -> Scope | None:
+        """Find the class whose constructor of a name a class has, where that is made of fields and not written.
+
+        `after` begins behind one in the order (super).
+        """
+        order = self._hierarchy.order(scope)
+        is_behind = after is None
+        for each in order if order.has_record else ():
+            if is_behind and name in each.names:
+                return None
+            if is_behind and each.generated == name:
+                return each
+            is_behind = is_behind or each is after
+        return None
+
+    def list_classes(self, made: Scope) -> list[Scope]:
+        """Give the classes whose fields the constructor of a class takes."""
+        return [each for each in self._hierarchy.order(made) if each.is_record]
+
+    def find_parameter(self, made: Scope, field: str) -> tuple[int, Parameter] | None:
+        """Find the parameter of the constructor of a class by which it takes a field, and its place."""
+        found = self._parameters.get(made)
+        if found is None:
+            found = self._parameters[made] = self._list_parameters(made)
+        return found.get(field)
+
+    def _list_parameters(self, made: Scope) -> dict[str, tuple[int, Parameter]]:
+        """List parameters by field: those of bases come first, and a field that is declared again keeps its place."""
+        kinds: dict[str, FieldKind] = {}
+        for each in reversed(self.list_classes(made)):
+            for name, kind in each.record_fields.items():
+                if each.is_attrs:  # where it goes to the end
+                    kinds.pop(name, None)
+                kinds[name] = kind
+        placed = [name for name, kind in kinds.items() if kind is FieldKind.PLACED]
+        by_name = [name for name, kind in kinds.items() if kind is FieldKind.BY_NAME]
+        return {
+            name: (place, Parameter(name.lstrip("_") if made.is_attrs else name, "", None, None, name in by_name))
+            for place, name in enumerate((*placed, *by_name))
+        }  # fmt: skip
 
 
-def list_generated(hierarchy: Hierarchy, scope: Scope) -> list[Generated]:
-    """Give the classes whose fields the constructor of a class takes; none where it is written."""
-    order = list(hierarchy.order(scope))
-    made = next((place for place, each in enumerate(order) if each.is_record or "__init__" in each.names), None)
-    if made is None or "__init__" in order[made].names:
-        return []
-    found, shift = [], 0
-    for each in reversed(order[made:]):
-        if each.is_record:
-            found.append(Generated(each, shift))
-            shift += len(each.record_fields)
-    return found
-
-
-def describe_fields(scope: Scope) -> list[tuple[str, list[bytes]]]:
+def describe_fields(scope: Scope) -> object:
     """Give what decides on the constructor of a class that is made of its fields; nothing for another class."""
     text = scope.module.text
-    return [
-        (name, [text[each.start : each.end] for each in scope.names[name]])
-        for name in scope.record_fields
-    ]  # fmt: skip
+    fields = [(name, [text[each.start : each.end] for each in scope.names[name]]) for name in scope.record_fields]
+    return (scope.decorators, scope.generated, list(scope.record_fields.values()), fields) if scope.is_record else None
 
 
 def list_factories(trees: Trees, scope: Scope) -> Iterator[tuple[ast.expr, int]]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -23,8 +24,11 @@ SUBCLASS_HOOK = "__init_subclass__"
 
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
-_RECORDS = frozenset(("dataclass", "define", "mutable", "frozen", "attrs", "s"))  # decorators
-_CLASS_VARIABLE, _LEFT_OUT = b"ClassVar", re.compile(rb"\binit\s*=\s*False\b")  # of fields of records
+_ATTRS = frozenset(("define", "mutable", "frozen", "attrs", "s"))  # decorators that make records
+_RECORDS = _ATTRS | {"dataclass"}
+_CLASS_VARIABLE, _SENTINEL = b"ClassVar", re.compile(rb"(?:\w+\s*\.\s*)*KW_ONLY")  # of fields of records
+_LEFT_OUT = re.compile(rb"\binit\s*=\s*False\b")
+_BY_NAME = re.compile(rb"\bkw_only\s*=\s*(True|False)\b")
 _DELIVERING = (Code.RAISE, Code.DEFINITION)
 _TAKING = ("function", "lambda")  # scopes that have parameters
 
@@ -58,6 +62,14 @@ class Binding(NamedTuple):
     def is_foreign(self, owner: Scope) -> bool:
         """Tell whether it stands in another function than the one that has the name, and may run at any time."""
         return self.within is not None and self.within.owner is not owner.owner
+
+
+class FieldKind(Enum):
+    """Say how a constructor that is made of fields takes one."""
+
+    PLACED = "by place or name"
+    BY_NAME = "by name alone"
+    LEFT_OUT = "not at all"
 
 
 class Step(NamedTuple):
@@ -205,27 +217,52 @@ class Scope:
 
     @cached_property
     def is_record(self) -> bool:
-        """Tell whether the constructor of a class is made of the names that are annotated in it."""
-        return not _RECORDS.isdisjoint(self.decorator_names) or any(
-            _name_base(each) == "NamedTuple" for each in self.bases
-        )
+        """Tell whether the constructor of a class may be made of the names that are annotated in it."""
+        return not _RECORDS.isdisjoint(self.decorator_names) or self.is_named_tuple
 
     @cached_property
-    def record_fields(self) -> tuple[str, ...]:
-        """Give what the constructor of such a class takes, in the order of the text; nothing of another class."""
-        starts = {
-            name: binding.at
-            for name, bindings in self.names.items() if self.is_record and not any(map(self._is_left_out, bindings))
-            for binding in bindings
-            if binding.code == Code.ANNOTATE and _CLASS_VARIABLE not in self.module.text[binding.start : binding.end]
-        }  # fmt: skip
-        return tuple(sorted(starts, key=lambda name: starts[name]))
+    def is_named_tuple(self) -> bool:
+        """Tell whether a class is a tuple whose items have names."""
+        return any(_name_base(each) == "NamedTuple" for each in self.bases)
 
-    def _is_left_out(self, binding: Binding) -> bool:
-        """Tell whether what is assigned to a field says that the constructor does not take it."""
-        return (
-            binding.code == Code.ASSIGN and _LEFT_OUT.search(self.module.text, binding.start, binding.end) is not None
-        )
+    @cached_property
+    def is_attrs(self) -> bool:
+        """Tell whether a class is a record of the package attrs."""
+        return not _ATTRS.isdisjoint(self.decorator_names)
+
+    @property
+    def _record_options(self) -> bytes:
+        """Give what the decorator is given that makes a class a record."""
+        options = (each.partition("(")[2] for each in self.decorators if name_decorator(each) in _RECORDS)
+        return "".join(options).encode("utf-8", "replace")
+
+    @property
+    def generated(self) -> str:
+        """Give the name of the constructor that a class gets from its fields; nothing where it gets none."""
+        if self.is_named_tuple:
+            return "__new__"
+        return "__init__" if self.is_record and not _LEFT_OUT.search(self._record_options) else ""
+
+    @cached_property
+    def record_fields(self) -> dict[str, FieldKind]:
+        """Give how a constructor takes what is annotated in a record, in the order of the text."""
+        if not self.is_record:
+            return {}
+        starts = {
+            name: next((each.at for each in bindings if each.code == Code.ANNOTATE), -1)
+            for name, bindings in self.names.items()
+        }  # fmt: skip
+        is_by_name = _is_by_name(_BY_NAME.search(self._record_options), False)
+        found: dict[str, FieldKind] = {}
+        for name in sorted(starts, key=lambda name: starts[name]):
+            texts = [
+                (each.code, self.module.text[each.start : each.end]) for each in self.names[name] if starts[name] >= 0
+            ]
+            if any(code == Code.ANNOTATE and _SENTINEL.fullmatch(text) for code, text in texts):
+                is_by_name = True
+            elif texts:
+                found[name] = _judge_field(texts, is_by_name)
+        return found
 
     @cached_property
     def is_generic(self) -> bool:
@@ -494,6 +531,22 @@ def _find_class(store: Store) -> Scope | None:
     receiver = read_name(text)
     method = store.scope.find_owner(receiver)
     return method.parent if method.receiver == receiver else None
+
+
+def _judge_field(texts: Sequence[tuple[Code | str, bytes]], is_by_name: bool) -> FieldKind:
+    """Tell how a constructor takes a field, by its annotation and what is assigned to it."""
+    for code, text in texts:
+        if code == Code.ANNOTATE and _CLASS_VARIABLE in text:
+            return FieldKind.LEFT_OUT
+        if code == Code.ASSIGN and _LEFT_OUT.search(text):
+            return FieldKind.LEFT_OUT
+        if code == Code.ASSIGN:
+            is_by_name = _is_by_name(_BY_NAME.search(text), is_by_name)
+    return FieldKind.BY_NAME if is_by_name else FieldKind.PLACED
+
+
+def _is_by_name(match: re.Match[bytes] | None, otherwise: bool) -> bool:
+    return match[1] == b"True" if match is not None else otherwise
 
 
 def _name_base(text: str) -> str:

@@ -51,6 +51,22 @@ HEIR = (
 GIVING = "from lib import D\n\n\ndef a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef go():\n    D(a, b)\n"
 BASE = "from dataclasses import dataclass, field\n\n\ndef make():\n    return []\n\n\n@dataclass\nclass E:\n    pass\n"
 CASES = {
+    "a base takes its fields by name alone": Case(
+        {"lib.py": HEIR, "main.py": GIVING},
+        "base.py",
+        BASE.replace("pass\n", "x: object\n"),
+        BASE.replace("@dataclass\nclass E:\n    pass", "@dataclass(kw_only=True)\nclass E:\n    x: object"),
+    ),
+    "a base whose constructor super asks for gets one of its fields": Case(
+        {
+            "lib.py": "from base import E\n\n\nclass D(E):\n    def __init__(self, x):\n        super().__init__(x)\n",
+            "main.py": "from lib import D\n\n\ndef a():\n    pass\n\n\ndef go():\n    D(a).run()\n",
+        },
+        "base.py",
+        "class E:\n    x: object = None\n\n    def run(self):\n        self.x()\n",
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass E:\n    x: object = None\n\n"
+        "    def run(self):\n        self.x()\n",
+    ),
     "a class of classes is called": Case(
         {"lib.py": MADE, "main.py": "from lib import K\n\n\ndef go():\n    K()\n"},
         "meta.py",
