@@ -110,9 +110,13 @@ class CallSites:
             yield Target(value[1], rule, confidence)
             yield from self.construct(site, value, confidence, shift)
         elif kind in (FUNCTION, METHOD):
-            yield Target(value[1], rule, LIKELY if value[1].is_generic and confidence == CERTAIN else confidence)
-            self._note_arguments(site, value[1], int(kind == METHOD), shift)
-            yield from self._run_registered(site, value, confidence, shift) if value[1].is_generic else ()
+            yield self._run_function(site, value, rule, confidence, shift)
+            for each in self._list_registered(value) if value[1].is_generic else ():
+                sure = POSSIBLE if confidence == POSSIBLE else LIKELY
+                if each[0] in CLASSES:
+                    yield from self._run(site, each, "generic function", sure, shift)
+                else:
+                    yield self._run_function(site, each, "generic function", sure, shift)
         elif kind == MAKER:
             yield Library("builtins.object.__init__")
             yield from self._fill_fields(site, value, confidence, shift)
@@ -134,12 +138,27 @@ class CallSites:
         if shift is not None:
             self._parameters.add_caller(function, Caller(site, taken + shift))
 
-    def _run_registered(self, site: Site, generic: Value, confidence: str, shift: int | None) -> Iterator[Outcome]:
-        """Give the functions that a generic one chooses among by what it is given."""
-        sure = POSSIBLE if confidence == POSSIBLE else LIKELY
-        for value in self._solver.get(("registered", generic[1])):
-            each = (METHOD, value[1], generic[2]) if generic[0] == METHOD and value[0] == FUNCTION else value
-            yield from self._run(site, each, "generic function", sure, shift)
+    def _run_function(self, site: Site, value: Value, rule: str, confidence: str, shift: int | None) -> Target:
+        """Give a function that a call runs, and note its arguments; of a generic one, others may run in its place."""
+        self._note_arguments(site, value[1], int(value[0] == METHOD), shift)
+        sure = LIKELY if value[1].is_generic and confidence == CERTAIN else confidence
+        return Target(value[1], rule, sure)
+
+    def _list_registered(self, generic: Value) -> Iterator[Value]:
+        """Give the functions that a generic one chooses among by what it is given, and those that these choose among.
+
+        Generic ones may be registered for one another.
+        """
+        seen, waiting = {generic}, [generic]
+        while waiting:
+            chosen = waiting.pop()
+            for value in self._solver.get(("registered", chosen[1])) if chosen[1].is_generic else ():
+                is_bound = generic[0] == METHOD and value[0] == FUNCTION
+                each = (METHOD, value[1], generic[2]) if is_bound else value
+                if each not in seen:
+                    seen.add(each)
+                    waiting.append(each)
+                    yield each
 
     def construct(self, site: Site, value: Value, confidence: str, shift: int | None = 0) -> Iterator[Target]:
         """Give the functions that make an object of a class, and note the arguments."""
@@ -266,7 +285,8 @@ class ImplicitCalls:
             sure = CERTAIN if count < 2 else LIKELY if count <= FEW else POSSIBLE
             for value in decorators:
                 if value[0] == REGISTER:
-                    self._parameters.register(value[1], frozenset({(FUNCTION, definition)}))
+                    kind = CLASS if definition.kind == "class" else FUNCTION
+                    self._parameters.register(value[1], frozenset({(kind, definition)}))
                 if value[0] in OBJECTS:
                     for method in self._methods.find_special(value, "__call__"):
                         yield Target(method[1], rule, CERTAIN)

@@ -12,6 +12,7 @@ from pkg.resolve.abstract_values import (
     CONTAINER,
     FOLDER,
     LIBRARY,
+    MAKER,
     METHOD,
     MODULE,
     NAMESPACE,
@@ -196,6 +197,8 @@ class DependencyGraph:
             return self._bits.get(value[1], 0)
         if kind in OBJECTS or kind in CLASSES:
             return self._mask_order(value[1])
+        if kind == MAKER:
+            return self._mask_order(value[2])
         if kind == SUPER:
             return self._mask_order(value[1]) | self._mask_value(value[2])
         if kind in (PROPERTY, PARTIAL, NAMESPACE):

@@ -20,6 +20,7 @@ The parts know each other one way only; where they depend on one another they go
 | "registered"                        | function         | function_values.py    |
 | "delegates"                         | function         | delegation.py |
 | "item", "written", "keys"           | container (, key) | contents.py  |
+| "chosen result"                     | generic function | methods.py    |
 | "renamed fixture"                   | module, name     | fixtures.py   |
 | "result", "yield"                   | function         | function_values.py    |
 | "bases", "patches"                  | class, path of a file | class_cache.py, bindings.py |

@@ -40,6 +40,7 @@ class Methods:
         self._hierarchy = context.hierarchy
         self._solver = context.solver
         self._names = names
+        context.solver.add_rule("chosen result", self._derive_chosen)
 
     def bind(self, values: Values, receiver: Value) -> Values:
         """Bind what a class holds to an object: functions become methods, properties their result."""
@@ -142,9 +143,11 @@ class Methods:
         if function.yields:
             return frozenset({(GENERATOR, function)})
         found = self._solver.get(("result", function))
-        for each in self._solver.get(("registered", function)) if function.is_generic else ():
-            found |= self.call(each)
-        return found
+        return found | self._solver.get(("chosen result", function)) if function.is_generic else found
+
+    def _derive_chosen(self, function: Scope) -> Values:
+        """Give what the functions give back that were registered for a generic one."""
+        return join([self.call(each) for each in self._solver.get(("registered", function))])
 
     def _adapt(self, values: Values, receiver: Value) -> Values:
         """Put the receiver in the place of self: a method that gives back self keeps the type of its caller."""
