@@ -11,7 +11,7 @@
 | NARROWED  | scope            | an object that passed a test for this class: of it or of one derived from it |
 | METHOD    | scope, value     | a function bound to an object or a class |
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
-| PARTIAL   | value, count, is method | a callable with so many arguments given; of None, they are not followed |
+| PARTIAL   | value, count, bound to | a callable with so many arguments given; of None, they are not followed |
 | REGISTER  | scope            | what takes further functions for a generic one (functools.singledispatch) |
 | MAKER     | scope, class, count | the constructor that a class has from its fields, for another; what is filled |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
@@ -38,6 +38,7 @@ INSTANCE, SELF, TYPED, NARROWED = "I", "S", "T", "TN"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
 TEXT, PARTIAL, REGISTER, NAMESPACE, MAKER = "W", "A", "R", "D", "Q"
 
+UNBOUND, OBJECT, ITS_CLASS = "", "object", "class"  # what a callable is bound to that is read from an object
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
 OBJECTS = (INSTANCE, SELF, TYPED, NARROWED)
 PROMISED = (TYPED, NARROWED)  # of which the code says what they are

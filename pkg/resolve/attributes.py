@@ -16,6 +16,7 @@ from pkg.resolve.abstract_values import (
     FOLDER,
     FUNCTION,
     INSTANCE,
+    ITS_CLASS,
     LIBRARY,
     MAKER,
     METHOD,
@@ -23,6 +24,7 @@ from pkg.resolve.abstract_values import (
     NAMESPACE,
     OBJECTS,
     OF_CLASSES,
+    PARTIAL,
     REGISTER,
     SELF,
     SUBCLASS,
@@ -284,6 +286,8 @@ class Attributes:
 
 def _bind_to_class(value: Value, receiver: Value) -> Value:
     """Bind class methods to the class that they are read from; other functions stay as they are."""
+    if value[0] == PARTIAL and value[3] == ITS_CLASS and value[1][0] == FUNCTION:
+        return (METHOD, value[1][1], receiver)
     if value[0] != FUNCTION:
         return value
     function: Scope = value[1]

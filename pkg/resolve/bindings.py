@@ -22,6 +22,7 @@ from pkg.resolve.abstract_values import (
     PARTIAL,
     PROPERTY,
     TYPED,
+    UNBOUND,
     UNKNOWN,
     Reason,
     Value,
@@ -128,7 +129,7 @@ class Decorators:
         libraries = {name for each in order for name in self._hierarchy.facts(each).libraries}
         found: set[Value] = set()
         if not libraries.isdisjoint(_METHOD_TYPES):
-            found |= {(PARTIAL, value, None, False) for value in values if target_of(value) is not None}
+            found |= {(PARTIAL, value, None, UNBOUND) for value in values if target_of(value) is not None}
         if not libraries.isdisjoint(_PROPERTY_TYPES):
             found |= {(PROPERTY, GETTER, value) for value in values if target_of(value) is not None}
         return frozenset(found)

@@ -29,6 +29,7 @@ from pkg.resolve.abstract_values import (
     Reason,
     Value,
     Values,
+    bare,
 )
 from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Target
@@ -171,9 +172,8 @@ class CalleeFinder:
                 yield Callees(self._bind_functions(owner, name, (SELF, each)), "super", POSSIBLE)
 
     def _bind_functions(self, owner: Scope, name: str, receiver: Value) -> Values:
-        return frozenset(
-            (METHOD, value[1], receiver) for value in self._names.derive(owner, name) if value[0] == FUNCTION
-        )
+        found = map(bare, self._names.derive(owner, name))
+        return frozenset((METHOD, value[1], receiver) for value in found if value[0] == FUNCTION)
 
 
 def _is_abstract(value: Value) -> bool:

@@ -140,7 +140,7 @@ def _describe_heads(scopes: dict[str, list[Scope]], among: Container[str]) -> di
 def _describe_head(scope: Scope) -> object:
     """Describe what tells how a definition is called; Python looks for special names though no text speaks of them."""
     if scope.kind == "function":
-        text: object = scope.module.text[slice(*scope.head)]
+        text: object = scope.module.text[slice(*scope.head)], scope.receiver, scope.takes_class
     else:
         text = sorted(name for name in scope.names if name.startswith("__"))
     is_node, is_abstract = scope.definition >= 0, scope.kind == "function" and scope.is_abstract

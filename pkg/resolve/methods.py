@@ -14,12 +14,14 @@ from pkg.resolve.abstract_values import (
     INSTANCE,
     MAKER,
     METHOD,
+    OBJECT,
     OBJECTS,
     PARTIAL,
     PROPERTY,
     REGISTER,
     SELF,
     SUBCLASS,
+    UNBOUND,
     UNKNOWN,
     Reason,
     Value,
@@ -56,9 +58,14 @@ class Methods:
             return self._adapt(self.call(value[2]), receiver) if value[1] == GETTER else EMPTY
         if value[0] in OBJECTS and self._hierarchy.find(value[1], GET) is not None:
             return frozenset(each for each in self.describe(value) if each[1] is not value[1])  # not itself, as a class
-        if value[0] == PARTIAL and value[3]:
-            return frozenset((PARTIAL, each, value[2], False) for each in self._bind_one(value[1], receiver))
-        return frozenset({value})
+        return self._bind_partial(value, receiver) if value[0] == PARTIAL and value[3] else frozenset({value})
+
+    def _bind_partial(self, value: Value, receiver: Value) -> Values:
+        """Bind a callable that is made of another to an object, or to its class."""
+        if value[3] == OBJECT:
+            return frozenset((PARTIAL, each, value[2], UNBOUND) for each in self._bind_one(value[1], receiver))
+        inner, owner = value[1], take_class(receiver)
+        return frozenset({(METHOD, inner[1], owner)}) if inner[0] == FUNCTION else frozenset({inner})
 
     def _bind_function(self, value: Value, receiver: Value) -> Values:
         function: Scope = value[1]
@@ -66,7 +73,7 @@ class Methods:
         if STATIC in kinds:
             return frozenset({value})
         if CLASS_METHOD in kinds:
-            return frozenset({(METHOD, function, (CLASS if receiver[0] == INSTANCE else SUBCLASS, receiver[1]))})
+            return frozenset({(METHOD, function, take_class(receiver))})
         if function.is_property:
             return self._adapt(self._derive_result(function), receiver)
         return frozenset({(METHOD, function, receiver)})
@@ -79,7 +86,7 @@ class Methods:
         found = self.call_first(value, (GET,)) if value[0] in OBJECTS else None
         if found is None:
             return frozenset({value})
-        return frozenset((PARTIAL, each[1], None, False) if each[0] == PARTIAL else each for each in found)
+        return frozenset((PARTIAL, each[1], None, UNBOUND) if each[0] == PARTIAL else each for each in found)
 
     def find_special(self, value: Value, name: str) -> Values:
         """Give the methods of a special name that the repository defines for an object."""
@@ -157,6 +164,11 @@ class Methods:
         has_base = self._hierarchy.has_base
         own = (INSTANCE if kind in (INSTANCE, CLASS) else kind if kind in OBJECTS else SELF, scope)
         return frozenset(own if value[0] == SELF and has_base(scope, value[1]) else value for value in values)
+
+
+def take_class(receiver: Value) -> Value:
+    """Give the class of a receiver, which may be one itself."""
+    return (CLASS if receiver[0] in (INSTANCE, CLASS) else SUBCLASS, receiver[1])
 
 
 def _may_hide_own(maker: Scope, given: Values) -> bool:

@@ -10,18 +10,19 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 from unicodedata import normalize
 
 from pkg.model import Class, Function, Import
 from pkg.resolve.signatures import Parameter, Signature, parse_signature
-from pkg.units import IS_PLACE, Code, read_name, read_place
+from pkg.units import IS_PLACE, NAME, Code, read_name, read_place
 
 DEFINITION, IMPORT = "definition", "import"  # codes of bindings that are no facts
 STATIC, CLASS_METHOD = "staticmethod", "classmethod"
 SUBCLASS_HOOK = "__init_subclass__"
 
+_MADE_METHOD = re.compile(rb"(staticmethod|classmethod)\s*\(\s*(" + NAME + rb")\s*\)")
 _TAKING_CLASS = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 _ATTRS = frozenset(("define", "mutable", "frozen", "attrs", "s"))  # decorators that make records
@@ -290,12 +291,25 @@ class Scope:
         if self.kind != "function" or self.parent is None or self.parent.kind != "class":
             return None
         first = next(iter(self.parameters), None)
-        return first.name if first and not first.kind and STATIC not in self.decorator_names else None
+        is_static = STATIC in self.decorator_names or self.parent.made_methods.get(self.name) == STATIC
+        return first.name if first and not first.kind and not is_static else None
 
-    @property
+    @cached_property
     def takes_class(self) -> bool:
         """Tell whether the first parameter of a method is the class."""
-        return CLASS_METHOD in self.decorator_names or self.name in _TAKING_CLASS
+        if CLASS_METHOD in self.decorator_names or self.name in _TAKING_CLASS:
+            return True
+        return self.parent is not None and self.parent.made_methods.get(self.name) == CLASS_METHOD
+
+    @cached_property
+    def made_methods(self) -> dict[str, str]:
+        """Give the functions that the body of a class makes static or class methods of by a call, and which."""
+        text, found = self.module.text, {}
+        for binding in chain.from_iterable(self.names.values()) if self.kind == "class" else ():
+            if binding.code == Code.ASSIGN:
+                match = _MADE_METHOD.fullmatch(text, binding.start, binding.end)
+                found.update({read_name(match[2]): match[1].decode()} if match is not None else {})
+        return found
 
     @cached_property
     def _private_prefix(self) -> str:

@@ -121,8 +121,7 @@ def make_new(library: Library, name: str, arguments: Arguments) -> Values:
     )
 
 
-@gives("builtins.staticmethod", "builtins.classmethod", "functools.wraps()", "functools.update_wrapper",
-       "types.MappingProxyType", "weakref.proxy")  # fmt: skip
+@gives("functools.wraps()", "functools.update_wrapper", "types.MappingProxyType", "weakref.proxy")
 def keep_first(library: Library, name: str, arguments: Arguments) -> Values:
     """Give the first argument, or something that stands for it."""
     return arguments.derive(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pkg.resolve.abstract_values import PARTIAL, Values, join, target_of
+from pkg.resolve.abstract_values import ITS_CLASS, OBJECT, PARTIAL, UNBOUND, Value, Values, join, target_of
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.library.plugins import Library, Run, gives, make_object, runs
 
@@ -14,11 +14,20 @@ KEPT = ""  # no confidence: the library calls nothing itself, but the arguments 
 @gives("functools.partial", "functools.partialmethod")
 def bind_arguments(library: Library, name: str, arguments: Arguments) -> Values:
     """Give a callable with the arguments behind the first; of one that has some, no more are counted: loops end so."""
-    given, is_method = max(len(arguments.nodes) - 1, 0), name.endswith("method")
-    return frozenset(
-        (PARTIAL, value, given, is_method) if value[0] != PARTIAL and target_of(value) is not None else value
-        for value in arguments.derive(0)
-    )
+    given, binding = max(len(arguments.nodes) - 1, 0), OBJECT if name.endswith("method") else UNBOUND
+    return frozenset(_make_partial(value, given, binding) for value in arguments.derive(0))
+
+
+@gives("builtins.staticmethod", "builtins.classmethod")
+def make_method(library: Library, name: str, arguments: Arguments) -> Values:
+    """Give a method that takes the class, or one that takes neither that nor an object."""
+    binding = ITS_CLASS if name.endswith("classmethod") else UNBOUND
+    return frozenset(_make_partial(value, 0, binding) for value in arguments.derive(0))
+
+
+def _make_partial(value: Value, given: int, binding: str) -> Value:
+    """Give a callable that is made of another; of one that is made so itself no more is told: loops end so."""
+    return (PARTIAL, value, given, binding) if value[0] != PARTIAL and target_of(value) is not None else value
 
 
 @runs("functools.partial", "functools.partialmethod")

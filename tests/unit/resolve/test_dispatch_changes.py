@@ -51,6 +51,13 @@ HEIR = (
 GIVING = "from lib import D\n\n\ndef a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef go():\n    D(a, b)\n"
 BASE = "from dataclasses import dataclass, field\n\n\ndef make():\n    return []\n\n\n@dataclass\nclass E:\n    pass\n"
 CASES = {
+    "a class makes a class method of a function": Case(
+        {"main.py": "from lib import K\n\n\ndef go():\n    K.make().run()\n    K().make().run()\n"},
+        "lib.py",
+        "class K:\n    def make(cls):\n        return cls()\n\n    def run(self):\n        pass\n",
+        "class K:\n    def make(cls):\n        return cls()\n\n    make = classmethod(make)\n\n"
+        "    def run(self):\n        pass\n",
+    ),
     "a base takes its fields by name alone": Case(
         {"lib.py": HEIR, "main.py": GIVING},
         "base.py",
