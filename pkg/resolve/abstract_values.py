@@ -12,7 +12,7 @@
 | METHOD    | scope, value     | a function bound to an object or a class |
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
 | PARTIAL   | value, count, bound to | a callable with so many arguments given; of None, they are not followed |
-| REGISTER  | scope            | what takes further functions for a generic one (functools.singledispatch) |
+| REGISTER  | scope            | what takes further functions for a generic one, or classes for an abstract one |
 | MAKER     | scope, class, count | the constructor that a class has from its fields, for another; what is filled |
 | SUPER     | scope, value     | what super() gives in a class, for an object |
 | GENERATOR | scope            | what calling a function with a yield gives |

@@ -229,7 +229,11 @@ class Attributes:
             owner = self._hierarchy.find(metaclass, name)
             if owner is not None:
                 return self._methods.bind(self._names.derive(owner, name), value)
-        found = self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
+        takes_classes = name == "register" and self._hierarchy.takes_others(scope)
+        if takes_classes and self._hierarchy.is_abstract(scope):
+            return frozenset({(REGISTER, scope)})
+        found = frozenset({(REGISTER, scope)}) if takes_classes else EMPTY
+        found |= self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
         return found | self._derive_by_fallback(value, name)
 
     def _derive_of_super(self, value: Value, name: str) -> Values:

@@ -95,8 +95,10 @@ class CallSites:
             yield Library(self._container_calls.name(value))
             yield from self._bind_callbacks(site, POSSIBLE) if value[3] == "sort" else ()
         elif value[0] == REGISTER:
-            self._parameters.register(value[1], _keep_functions(self._expressions.give(site).derive(1)))
-            yield Library("functools.singledispatch().register")
+            is_generic, arguments = value[1].kind == "function", self._expressions.give(site)
+            given = _keep_functions(arguments.derive(1)) if is_generic else _keep_classes(arguments.derive(0))
+            self._parameters.register(value[1], given)
+            yield Library("functools.singledispatch().register" if is_generic else "abc.ABCMeta.register")
         else:
             yield from self._run(site, value, rule, confidence)
 
@@ -220,6 +222,10 @@ class CallSites:
 
 def _keep_functions(values: Values) -> Values:
     return frozenset(value for value in values if value[0] in (FUNCTION, METHOD) and value[1] is not None)
+
+
+def _keep_classes(values: Values) -> Values:
+    return frozenset(value for value in values if value[0] == CLASS)
 
 
 def _may_call(name: str) -> bool:

@@ -31,6 +31,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.containers import is_promised
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.scope_model import Scope
+from pkg.resolve.solver import Solver
 
 _CONTAINERS = ("list", "tuple", "dict", "set", "frozenset")
 _FIXED = frozenset(f"builtins.{name}" for name in (
@@ -45,18 +46,23 @@ _DECIDING = ("__instancecheck__", "__subclasscheck__")
 
 
 class Described(NamedTuple):
-    """What tests ask of a class: its bases outside, whether one could not be told, and who else passes for it."""
+    """What tests ask of a class: its bases outside, whether one could not be told, and whether others may pass for it.
+
+    By what they have, or because they are registered.
+    """
 
     outer: frozenset[str]
     has_unknown: bool
     is_structural: bool
+    takes_others: bool
 
 
 class ClassTests:
     """Test values for classes."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
+    def __init__(self, hierarchy: Hierarchy, solver: Solver) -> None:
         self._hierarchy = hierarchy
+        self._solver = solver
         self._described: dict[Scope, Described] = {}
         self._derived: dict[tuple[Scope, Scope], bool] = {}
 
@@ -82,7 +88,31 @@ class ClassTests:
             return self._hold_builtin(value, tested[1])
         return _keep(value)
 
+    def _list_registered(self, scope: Scope) -> set[Scope]:
+        """Give the classes that were registered for one, and those that were registered for these."""
+        found: set[Scope] = set()
+        waiting = [scope]
+        while waiting:
+            each = waiting.pop()
+            if self._describe(each).takes_others:
+                more = {value[1] for value in self._solver.get(("registered", each))} - found
+                found |= more
+                waiting += more
+        return found
+
     def _hold_object(self, value: Value, scope: Scope) -> Values:
+        """Give what a value is that is an object of a class, of one derived from it, or of one registered for it."""
+        found = self._hold_derived(value, scope)
+        if value[0] not in OBJECTS:
+            return found
+        for each in self._list_registered(scope):
+            if self._has_base(value[1], each):
+                found |= {value}
+            elif value[0] != INSTANCE and self._has_base(each, value[1]):
+                found |= {(value[0], each)}
+        return found
+
+    def _hold_derived(self, value: Value, scope: Scope) -> Values:
         kind, has_base = value[0], self._has_base
         if kind in OBJECTS:
             if has_base(value[1], scope) or self._is_structural(scope):
@@ -144,7 +174,8 @@ class ClassTests:
             return _keep(value)
         kind, scope = value[0], tested[1]
         if kind in CLASSES:
-            if self._has_base(value[1], scope) or self._is_structural(scope):
+            others = self._list_registered(scope)
+            if self._is_structural(scope) or any(self._has_base(value[1], each) for each in (scope, *others)):
                 return _keep(value)
             return _keep(value, self._has_unknown(value[1])) if kind == CLASS else frozenset({(SUBCLASS, scope)})
         return frozenset({(SUBCLASS, scope)}) if kind in (UNKNOWN, LIBRARY) else EMPTY
@@ -186,6 +217,7 @@ class ClassTests:
                 frozenset(name for each in facts for name in each.libraries),
                 any(each.has_unknown for each in facts),
                 self._find_structural(scope),
+                self._hierarchy.takes_others(scope),
             )
         return found
 

@@ -17,7 +17,7 @@ The parts know each other one way only; where they depend on one another they go
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "chosen attribute"                  | value, text      | chosen_attributes.py |
-| "registered"                        | function         | function_values.py    |
+| "registered"                        | function or class | function_values.py    |
 | "delegates"                         | function         | delegation.py |
 | "item", "written", "keys"           | container (, key) | contents.py  |
 | "chosen result"                     | generic function | methods.py    |

@@ -94,7 +94,7 @@ class Parameters:
             self._dataflow.renew(function)
 
     def register(self, generic: Scope, values: Values) -> None:
-        """Note functions that are chosen among when a generic one is called."""
+        """Note functions that a generic one chooses among, or classes whose objects pass for those of another."""
         caller = Caller(None, _REGISTERED, values)
         callers = self._callers.setdefault(generic, {})
         self._dataflow.deliver(generic)
@@ -103,7 +103,7 @@ class Parameters:
             self._dataflow.renew(generic)
 
     def _derive_registered(self, generic: Scope) -> Values:
-        """Give the functions that were registered for a generic one."""
+        """Give the functions that were registered for a generic one, or the classes for an abstract one."""
         self._dataflow.note_reader(generic)
         return join(each.values for each in list(self._callers.get(generic, ())) if each.shift == _REGISTERED)
 

@@ -131,6 +131,7 @@ class Hierarchy:
             order.is_mixed |= len(facts.bases) > 1
             order.has_unseen |= bool(facts.libraries) or facts.has_unknown
             order.has_record |= scope.is_record
+            order.has_metaclass |= any(each.partition("=")[0].strip() == "metaclass" for each in scope.bases)
             order.is_enumeration |= any(name.rpartition(".")[2] in _ENUMERATIONS for name in facts.libraries)
             if facts.metaclass is not None:
                 order.metaclasses = facts.metaclass, *order.metaclasses
@@ -154,6 +155,17 @@ class Hierarchy:
     def is_open(self, scope: Scope) -> bool:
         """Tell whether a class may have attributes that the repository does not show."""
         return self.order(scope).has_unseen
+
+    def takes_others(self, scope: Scope) -> bool:
+        """Tell whether other classes may be registered with a class, so that their objects pass for its own."""
+        return self.is_open(scope) or self.is_abstract(scope)
+
+    def is_abstract(self, scope: Scope) -> bool:
+        """Tell whether a class has the metaclass of abstract ones, or one that may be derived from it."""
+        order = self.order(scope)
+        return order.has_metaclass or any(
+            _is_abstract(name) for each in (order if order.has_unseen else ()) for name in self.facts(each).libraries
+        )
 
     def is_enumeration(self, scope: Scope) -> bool:
         """Tell whether the attributes of a class are objects of it."""
@@ -309,6 +321,11 @@ class ClassNumbers:
     def list_few(self, numbers: int) -> list[Scope]:
         """Give derived classes, or none where they are so many that each is no likelier than the others."""
         return list(self.list_classes(numbers)) if numbers.bit_count() <= MAX_DERIVED else []
+
+
+def _is_abstract(name: str) -> bool:
+    module, _, last = name.rpartition(".")
+    return last in ("ABC", "ABCMeta") or module == "collections.abc"
 
 
 def _join_bits(numbers: Iterable[int], found: int = 0) -> int:

@@ -19,6 +19,7 @@ class Order:
 
     __slots__ = (
         "behind",
+        "has_metaclass",
         "has_record",
         "has_unseen",
         "heirs",
@@ -38,6 +39,7 @@ class Order:
         self.heirs: list[Order] = []  # those that this is the rest of
         self.is_mixed: bool = rest is not None and rest.is_mixed  # a class in it has several bases
         self.has_unseen: bool = rest is not None and rest.has_unseen  # one has bases outside of the repository
+        self.has_metaclass: bool = rest is not None and rest.has_metaclass  # one names it, wherever that is defined
         self.has_record: bool = rest is not None and rest.has_record  # the constructor of one may be made of fields
         self.is_enumeration: bool = rest is not None and rest.is_enumeration
         self.metaclasses: tuple[Scope, ...] = () if rest is None else rest.metaclasses

@@ -124,7 +124,7 @@ class Methods:
         if kind == PARTIAL:
             return self.call(callee[1])
         if kind == REGISTER:
-            return frozenset({callee})
+            return frozenset({callee}) if callee[1].kind == "function" else unknown(Reason.RESULT)
         if kind == MAKER:
             return EMPTY
         return unknown(Reason.RESULT)

@@ -48,7 +48,7 @@ class Narrowing:
         self._names = names
         self._containers = containers
         self._told: dict[Key, bool] = {}  # by the classes in conditions, whether the text tells them
-        self._tests = ClassTests(context.hierarchy)
+        self._tests = ClassTests(context.hierarchy, context.solver)
         self._of_classes: dict[str, tuple[OfOne, OfOne]] = {
             "isinstance": (self._tests.hold_instance, self._tests.fail_instance),
             "issubclass": (self._tests.hold_derived, self._tests.fail_derived),

@@ -51,6 +51,21 @@ HEIR = (
 GIVING = "from lib import D\n\n\ndef a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef go():\n    D(a, b)\n"
 BASE = "from dataclasses import dataclass, field\n\n\ndef make():\n    return []\n\n\n@dataclass\nclass E:\n    pass\n"
 CASES = {
+    "a class is registered for an abstract one": Case(
+        {
+            "main.py": TESTED,
+            "lib.py": "import abc\n\n\nclass K(abc.ABC):\n    pass\n",
+        },
+        "other.py",
+        "from lib import K\nfrom main import A\n",
+        "from lib import K\nfrom main import A\n\nK.register(A)\n",
+    ),
+    "a class is no abstract one any more": Case(
+        {"main.py": TESTED, "other.py": "from lib import K\nfrom main import A\n\nK.register(A)\n"},
+        "lib.py",
+        "import abc\n\n\nclass K(metaclass=abc.ABCMeta):\n    pass\n",
+        "class K:\n    pass\n",
+    ),
     "a class makes a class method of a function": Case(
         {"main.py": "from lib import K\n\n\ndef go():\n    K.make().run()\n    K().make().run()\n"},
         "lib.py",
