@@ -75,10 +75,10 @@ class Evaluator:
             annotations,
         ))  # fmt: skip
         self._narrowing = Narrowing(context, self.names, self.containers)
-        flow = PlaceFlow(context, self.names, self._narrowing)
+        self._flow = PlaceFlow(context, self.names, self._narrowing)
         self.expressions = Expressions(
             context, self.names, self.attributes, self.methods, self.containers, items, self.container_calls,
-            self.library_calls, flow,
+            self.library_calls, self._flow,
         )  # fmt: skip
         self.fixtures = Fixtures(context, self.names, exports, self.imports, self.methods, items)
         self.parameters = Parameters(
@@ -102,6 +102,7 @@ class Evaluator:
         self.containers.forget()
         self.parameters.forget()
         self._narrowing.forget()
+        self._flow.forget()
 
     def clear_caches(self) -> None:
         """Let go of what would be found again: once all is computed, its memory is wanted for the links."""

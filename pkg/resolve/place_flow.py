@@ -1,13 +1,15 @@
 """What is known of attributes and items where they stand: what was stored there last, what was tested (A-12).
 
 A place is a name with attributes and items behind it, `self.x` or `table["key"]`. What was stored in a straight line
-before counts alone as long as nothing in between may store something else: a call that is given the object, say, or
-any call where others may know it. In doubt everything counts that is stored there anywhere.
+before counts alone up to the next call of something that may store there as well: of all but builtins and libraries
+that are not given the object. From there on everything counts that is stored there anywhere. What a test told holds on
+until the object is given to a call, or something is stored there by another name.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -15,12 +17,18 @@ from pkg.resolve.abstract_values import Values
 from pkg.resolve.name_lookup import Names, is_passed
 from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import Scope, Store
+from pkg.resolve.scope_model import Scope, Site, Store
 from pkg.resolve.tested_names import Known, list_known
-from pkg.units import NAME, Code, read_place
+from pkg.units import DOTTED, NAME, Code, read_name, read_place
 
 _STEP = re.compile(r"(?:\.[^.\[]+|\[[^\]]+\])\Z")
 _CHANGING = re.compile(rb"\b(?:super|del|yield|await)\b")
+_QUIET = frozenset((
+    "abs", "bool", "bytes", "callable", "chr", "dict", "divmod", "enumerate", "float", "format", "frozenset", "getattr",
+    "hasattr", "hash", "hex", "id", "int", "isinstance", "issubclass", "len", "list", "object", "ord", "pow", "print",
+    "range", "repr", "reversed", "round", "set", "slice", "str", "sum", "tuple", "type", "vars", "zip",
+))  # fmt: skip
+"""Builtins that store nothing in what they are not given, and call no function."""
 
 
 class PlaceFlow:
@@ -31,6 +39,12 @@ class PlaceFlow:
         self._properties = context.modules.totals.properties
         self._names = names
         self._narrowing = narrowing
+        self._map = context.map
+        self._calls: dict[Scope, list[int]] = {}
+
+    def forget(self) -> None:
+        """Forget where calls stand: there may be more names now."""
+        self._calls.clear()
 
     def refine(self, scope: Scope, place: str, at: int, values: Values) -> Values:
         """Give what is known of a place at a position, of which elsewhere in the text some values are known."""
@@ -81,7 +95,7 @@ class PlaceFlow:
     def _may_change(self, runner: Scope, place: str, start: int, end: int, *, is_careful: bool) -> bool:
         """Tell whether code between two positions may store something at a place, otherwise than by its name.
 
-        Where it is careful, any call may, but for a method's own object.
+        Where it is careful, any call of something that may run code of the repository may.
         """
         root = re.split(r"[.\[]", place, maxsplit=1)[0]
         owner = self._names.find_owner(runner, root)
@@ -93,11 +107,36 @@ class PlaceFlow:
             return True
         if any(start <= store.start < end or _is_inside(store, runner) for store in _list_others(runner, place)):
             return True
+        if is_careful and self._runs_code(runner, start, end):
+            return True
         text = runner.module.text[start:end]
         if b"(" not in text and not _CHANGING.search(text):
             return False
-        is_own = root == runner.receiver and not place.endswith("]")
-        return bool(_CHANGING.search(text)) or (is_careful and not is_own) or bool(_match_giving(root).search(text))
+        return bool(_CHANGING.search(text)) or bool(_match_giving(root).search(text))
+
+    def _runs_code(self, runner: Scope, start: int, end: int) -> bool:
+        """Tell whether a call that ends between two positions may run code of the repository."""
+        calls = self._calls.get(runner)
+        if calls is None:
+            sites = (site for scope in runner.module.scopes if scope.runs_in(runner) for site in scope.sites)
+            calls = sorted(site.more[1] for site in sites if site.code == Code.CALL and not self._is_quiet(site))
+            self._calls[runner] = calls
+        place = bisect_left(calls, start + 1)
+        return place < len(calls) and calls[place] <= end
+
+    def _is_quiet(self, site: Site) -> bool:
+        """Tell whether a call is one of a builtin, or of something that is imported from a library."""
+        text = site.text
+        if not DOTTED.match(text):
+            return False
+        name = read_name(text).partition(".")[0].strip()
+        owner = self._names.find_owner(site.scope, name)
+        bindings = owner.names.get(name, ())
+        if name in owner.parameter_names or not bindings:
+            return name in _QUIET and name not in owner.parameter_names and not owner.stars
+        records = [binding.record for binding in bindings]
+        path = owner.module.path
+        return all(record is not None and not self._map.find_import(path, record) for record in records)
 
 
 @lru_cache(maxsize=1000)
