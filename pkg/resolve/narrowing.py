@@ -138,7 +138,7 @@ class Narrowing:
 
     def _judge_comparison(self, values: Values, subject: str, node: ast.Compare, holds: bool, place: Place) -> Values:
         left, right, sign = node.left, node.comparators[0], node.ops[0]
-        if isinstance(sign, _SAME + _OTHER) and subject.isidentifier() and spell(left) == subject and _is_none(right):
+        if isinstance(sign, _SAME + _OTHER) and spell(left) == subject and _is_none(right):
             return EMPTY if isinstance(sign, _SAME) == holds else values
         if _reads_class(right, subject) and isinstance(sign, _SAME + _OTHER):
             left, right = right, left

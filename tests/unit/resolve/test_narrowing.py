@@ -154,6 +154,8 @@ FORMS = {
     "attribute, object bound anew": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h = Hold(Other())\n    h.x.run()",
     "attribute, changed by a method": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.change()\n    h.x.run()",
     "attribute, None until it is made": "h = Hold(None)\nif h.x is None: h.change()\nh.x.run()",
+    "attribute, None or": "h = Hold(x)\nif h.x is None or not isinstance(h.x, Leaf): return\nh.x.run()",
+    "item, None or": "d = {'k': x}\nif d['k'] is None or not isinstance(d['k'], Leaf): return\nd['k'].run()",
     "item": "d = [x]\nif isinstance(d[0], Leaf): d[0].run()",
     "item under a text": "d = {'k': x}\nif not isinstance(d[\"k\"], Leaf): return\nd['k'].run()",
     "class that is an argument": "(lambda kind: isinstance(x, kind) and x.run())(Leaf)",
@@ -163,7 +165,7 @@ FORMS = {
 WIDER = (
     "one of two names", "caught", "lambda called when bound anew", "inner function", "bound by an inner function",
     "subclass", "attribute, changed by a method", "attribute, object bound anew", "class that is an argument",
-    "class that may be None", "attribute", "attribute, early", "attribute, after a harmless call",
+    "class that may be None", "attribute", "attribute, early", "attribute, None or", "attribute, after a harmless call",
     "attribute, None until it is made", "walrus behind the test", "walrus behind the test of a loop",
 )  # fmt: skip
 """Forms in which more is found than a run shows: what was tested is another name or not a name, or runs later."""
