@@ -64,6 +64,7 @@ class Reason(str, Enum):
     RESULT = "result of a call that is not bound"
     EXPRESSION = "expression that is not followed"
     MANY = "too many possible values"
+    NOTHING = "None alone, or nothing that passes the tests before it"
     METHOD = "special method that an object does not have"
 
 

@@ -176,7 +176,9 @@ Settled = tuple[list[Target], list[Reason]]
 
 DUCK_TYPE = "only class with these attributes"
 _ASKED = (FALLBACK, DESCRIPTOR)
-_GUESSED = frozenset((Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION))
+_GUESSED = frozenset((
+    Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION, Reason.NOTHING,
+))  # fmt: skip
 """Where nothing is known of a receiver, the one class that fits is better than nothing, and said to be a guess."""
 
 

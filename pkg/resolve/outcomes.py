@@ -58,7 +58,7 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
         settled: list[Outcome] = [_lower(target, names[target.scope.name], bool(others)) for target in best]
     else:
         settled = [_lower(target, sure, bool(others)) for target in best]
-    return [*settled, *others] or ([Unbound(Reason.RESULT)] if code == Code.CALL else [])
+    return [*settled, *others] or ([Unbound(Reason.NOTHING)] if code == Code.CALL else [])
 
 
 def _pick_best(targets: list[Target]) -> list[Target]:

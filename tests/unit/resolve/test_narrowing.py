@@ -253,3 +253,17 @@ def test_objects_of_other_classes_pass_for_a_protocol() -> None:
     body = "\ndef go():\n    x = Other()\n    if isinstance(x, Runs): x.run()\n"
     calls = resolve_tree({"main.py": f"{protocol}{CLASSES}{body}"})
     assert ("main.go", "main.Other.run") in calls.pairs(RelationType.CALLS)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = Leaf()\n    if isinstance(x, Other): x.run()",
+        "x = None\n    x()",
+        "plain()()",
+        "x = Leaf()\n    del x\n    x()",
+    ],
+)
+def test_a_call_of_nothing_says_so(body: str) -> None:
+    unbound = resolve_tree({"main.py": f"{CLASSES}\ndef go():\n    {body}\n"}).unbound()
+    assert [call.reason for call in unbound] == ["None alone, or nothing that passes the tests before it"]
