@@ -32,7 +32,7 @@ from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.function_values import Caller
 from pkg.resolve.library.plugins import find_running, may_call
 from pkg.resolve.name_lookup import NAMELESS
-from pkg.resolve.outcomes import FEW, MADE_DECORATOR, Library, Outcome, Target, Unbound
+from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
 from pkg.resolve.record_classes import AFTER_INIT, CONSTRUCTORS, list_factories
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site, name_decorator
 from pkg.resolve.special_methods import ASKING, SpecialCalls
@@ -262,10 +262,9 @@ class ImplicitCalls:
             owners += [(self._hierarchy.find(metaclass, name), name) for name in _MAKING]
         owners.append((self._hierarchy.find(definition, SUBCLASS_HOOK, after=definition), SUBCLASS_HOOK))
         for owner, name in owners:
-            made = self._names.derive(owner, name) if owner is not None else EMPTY
-            for value in made:
+            for value in self._names.derive(owner, name) if owner is not None else ():
                 if value[0] == FUNCTION:
-                    yield Target(value[1], "class creation", CERTAIN if len(made) == 1 else LIKELY)
+                    yield Target(value[1], "class creation", CERTAIN, group=name)
         for name in definition.names if self._named else ():
             if name not in self._named or any(
                 each.scope is not None and each.scope.is_property for each in definition.names[name]
@@ -287,8 +286,6 @@ class ImplicitCalls:
             is_skipped = name_decorator(text) in NAMELESS
             rule = MADE_DECORATOR if "(" in text else "decorator"
             decorators = self._decorators.evaluate(definition, text) if not is_skipped else EMPTY
-            count = sum(target_of(value) is not None for value in decorators)
-            sure = CERTAIN if count < 2 else LIKELY if count <= FEW else POSSIBLE
             for value in decorators:
                 if value[0] == REGISTER:
                     kind = CLASS if definition.kind == "class" else FUNCTION
@@ -298,7 +295,7 @@ class ImplicitCalls:
                         yield Target(method[1], rule, CERTAIN)
                 if target_of(value) is None:
                     continue
-                yield Target(target_of(value), rule, sure)
+                yield Target(target_of(value), rule, CERTAIN, group=text)
                 if definition.kind == "class":
                     self._decorators.hand_over(value, frozenset({(CLASS, definition)}))
                 if value[0] == CLASS:

@@ -39,7 +39,7 @@ from pkg.resolve.place_flow import PlaceFlow, is_told
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import OPERATIONS, PARSED, UNARY
-from pkg.resolve.text_ends import fill_braces, fill_percent, join_texts
+from pkg.resolve.text_ends import fill_braces, fill_percent, join_parts, join_texts
 from pkg.units import DOTTED, NAME, read_name
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
@@ -210,7 +210,7 @@ class Expressions:
             is_literal = isinstance(part, ast.Constant) or (
                 before is node.values[0] and isinstance(before, ast.Constant)
             )
-            found = values if found is None else join_texts(found or _TEXT, values, is_literal)
+            found = values if found is None else join_parts(found, values, is_literal)
         return _TEXT | (found or EMPTY)
 
     def _visit_part(self, scope: Scope, part: ast.expr, at: int) -> Values:

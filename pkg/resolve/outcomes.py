@@ -21,6 +21,7 @@ class Target(NamedTuple):
     scope: Scope
     rule: str
     confidence: str
+    group: str = ""  # of those of which one is called: by what is written
 
 
 class Library(NamedTuple):
@@ -47,6 +48,8 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
     others = [each for each in outcomes if isinstance(each, Library | Unbound)]
     best = _pick_best([each for each in outcomes if isinstance(each, Target)]) if len(others) < len(outcomes) else []
     if code == Code.DEFINITION:
+        counts = Counter(target.group for target in best)
+        best = [_share(target, counts[target.group]) if target.group else target for target in best]
         made = [target for target in best if target.rule == MADE_DECORATOR]
         best = [target for target in best if target.rule != MADE_DECORATOR]
         best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
@@ -67,6 +70,11 @@ def _pick_best(targets: list[Target]) -> list[Target]:
     for target in sorted(targets, key=lambda each: (rank_confidence(each.confidence), each.rule)):
         best.setdefault(target.scope, target)
     return list(best.values())
+
+
+def _share(target: Target, count: int) -> Target:
+    """Make one of several targets less sure of which one is called."""
+    return target if count == 1 else target._replace(confidence=LIKELY if count <= FEW else POSSIBLE)
 
 
 def _doubt(target: Target, count: int) -> Target:

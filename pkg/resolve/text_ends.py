@@ -7,8 +7,9 @@ what may stand in a name counts: of any other text nothing is told, so that mess
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from pkg.resolve.abstract_values import CONSTANT, EMPTY, TEXT, Value, Values
+from pkg.resolve.abstract_values import CONSTANT, EMPTY, TEXT, Value, Values, library
 
 MAX_LENGTH = 60  # of what is known of a text; longer names are hardly put together
 _NAMEABLE = re.compile(r"\w*")
@@ -18,6 +19,7 @@ _FIELD = re.compile(r"\{[^{}]*\}")
 Ends = tuple[str, str, bool]
 """The beginning and the end of a text, and whether that is all of it."""
 _NOTHING: Ends = ("", "", False)
+_OPEN: Values = frozenset({library("builtins.str()")})  # of which nothing is known
 
 
 def join_texts(left: Values, right: Values, is_literal: bool) -> Values:
@@ -25,11 +27,20 @@ def join_texts(left: Values, right: Values, is_literal: bool) -> Values:
 
     Where neither is, what follows the first is left out: what all callers give to two parameters makes too many pairs.
     """
-    if is_literal:
-        made = (_join_ends(_read_ends(one), _read_ends(two)) for one in left for two in right)
-    else:
-        made = (_join_ends(_read_ends(one), _NOTHING) for one in left)
+    made = _list_ends(left, right, is_literal)
     return frozenset(text for ends in made if (text := _make(*ends)) is not None)
+
+
+def join_parts(left: Values, right: Values, is_literal: bool) -> Values:
+    """Give the texts that are made of two, one of which nothing is known among them, for more may follow."""
+    is_open = any(ends == _NOTHING for ends in _list_ends(left, right, is_literal))
+    return join_texts(left, right, is_literal) | (_OPEN if is_open else EMPTY)
+
+
+def _list_ends(left: Values, right: Values, is_literal: bool) -> Iterator[Ends]:
+    if is_literal:
+        return (_join_ends(_read_ends(one), _read_ends(two)) for one in left for two in right)
+    return (_join_ends(_read_ends(one), _NOTHING) for one in left)
 
 
 def fill_percent(templates: Values) -> Values:

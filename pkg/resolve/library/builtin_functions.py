@@ -72,7 +72,7 @@ def read_globals(library: Library, name: str, arguments: Arguments) -> Values:
 @gives("builtins.vars")
 def read_names(library: Library, name: str, arguments: Arguments) -> Values:
     """Give the names that an object, class or module has."""
-    return library.attributes.derive_all(arguments.derive(0), "__dict__") or make_object(name)
+    return library.attributes.derive_all(arguments.derive(0), "__dict__") if arguments.nodes else make_object(name)
 
 
 @gives("builtins.next")
@@ -110,7 +110,7 @@ def make_property(library: Library, name: str, arguments: Arguments) -> Values:
     given = [*zip(_ROLES, arguments.nodes, strict=False)]
     given += [(_ROLES_BY_NAME[each.arg], each.value) for each in arguments.keywords if each.arg in _ROLES_BY_NAME]
     found = frozenset((PROPERTY, role, value) for role, node in given for value in arguments.derive_node(node))
-    return found or make_object(name)
+    return found if given else make_object(name)
 
 
 @gives(".__new__")

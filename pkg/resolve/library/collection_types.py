@@ -57,9 +57,9 @@ def make_mapping(library: Library, name: str, arguments: Arguments) -> Values:
 @gives(".defaultdict", calls=True)
 def make_default(library: Library, name: str, arguments: Arguments) -> Values:
     """Give a dict whose items a function makes that it is given first."""
-    made = [library.methods.call(value) for value in arguments.derive(0) if value[0] != LIBRARY]
-    made += [library.containers.collect((*arguments.place, "made"), EMPTY)] if made == [] else []
-    return library.containers.collect((*arguments.place, ""), join(made))
+    inner = library.containers.collect((*arguments.place, "made"), EMPTY)  # of a list, say
+    made = [library.methods.call(each) if each[0] != LIBRARY else inner for each in arguments.derive(0)]
+    return library.containers.collect((*arguments.place, ""), join(made) if arguments.nodes else inner)
 
 
 @gives("builtins.dict.fromkeys")

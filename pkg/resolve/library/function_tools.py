@@ -40,8 +40,9 @@ def hand_arguments(library: Library, name: str, arguments: Arguments) -> Iterato
 @gives("functools.reduce", calls=True)
 def fold(library: Library, name: str, arguments: Arguments) -> Values:
     """Give what the function gives back that is given first."""
-    found = join(library.methods.call(value) for value in arguments.derive(0) if target_of(value) is not None)
-    return found | arguments.derive(2) or make_object(name)
+    made = make_object(name)
+    given = [library.methods.call(each) if target_of(each) is not None else made for each in arguments.derive(0)]
+    return join(given) | arguments.derive(2)
 
 
 @gives("dataclasses.field", "attr.ib", "attr.attrib", "attr.field", "attrs.field")
