@@ -44,7 +44,10 @@ def list_conditions(found: Mapping[str, list[Match]]) -> Iterator[Fact]:
     statements: dict[int, tuple[Node, set[bytes]]] = {}
     for test, subject in _list_tests(found):
         for node in _list_wholes(test):
-            conditions.setdefault(node.id, Condition(node)).subjects.add(subject)
+            subjects = conditions.setdefault(node.id, Condition(node)).subjects
+            if subject in subjects:  # and in all that this is a part of
+                break
+            subjects.add(subject)
     for condition in conditions.values():
         parent = condition.node.parent
         if parent is not None and parent.type in _PLACES:

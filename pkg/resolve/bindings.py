@@ -43,7 +43,6 @@ from pkg.resolve.imports import Exports, Imports
 from pkg.resolve.methods import Methods
 from pkg.resolve.name_lookup import NAMELESS, Names, Reaching, list_final
 from pkg.resolve.narrowing import Narrowing
-from pkg.resolve.place_flow import list_stores
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import (
     CLASS_METHOD,
@@ -247,7 +246,7 @@ class Bindings:
 
     def _derive_stored(self, runner: Scope, place: str, numbers: Reaching) -> Values:
         """Give what some of the assignments store at a place; of an earlier version, there may be fewer."""
-        stores = list_stores(runner, place)
+        stores = runner.module.list_stored(runner, place).stores
         chosen = (stores[number] for number in numbers if number < len(stores))
         return EMPTY.union(*(self.derive(store.scope, store.binding) for store in chosen))
 

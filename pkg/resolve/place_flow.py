@@ -12,12 +12,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from pkg.resolve.abstract_values import Values
 from pkg.resolve.name_lookup import Names, is_passed
 from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import Scope, Site, Store
+from pkg.resolve.scope_model import Binding, Scope, Site, Store, StoredPlace
 from pkg.resolve.tested_names import Known, list_known
 from pkg.units import DOTTED, NAME, Code, read_name, read_place
 
@@ -31,6 +32,13 @@ _QUIET = frozenset((
 """Builtins that store nothing in what they are not given, and call no function."""
 
 
+class Others(NamedTuple):
+    """What may be stored at a place by another name: where, in order, and whether a function inside does so."""
+
+    starts: list[int]
+    is_inside: bool
+
+
 class PlaceFlow:
     """Follow attributes and items through straight lines."""
 
@@ -41,10 +49,12 @@ class PlaceFlow:
         self._narrowing = narrowing
         self._map = context.map
         self._calls: dict[Scope, list[int]] = {}
+        self._others: dict[tuple[Scope, str], Others] = {}
 
     def forget(self) -> None:
-        """Forget where calls stand: there may be more names now."""
+        """Forget where calls and assignments stand: there may be more names now."""
         self._calls.clear()
+        self._others.clear()
 
     def refine(self, scope: Scope, place: str, at: int, values: Values) -> Values:
         """Give what is known of a place at a position, of which elsewhere in the text some values are known."""
@@ -62,33 +72,26 @@ class PlaceFlow:
     def find_stored(self, scope: Scope, place: str, at: int) -> Values | None:
         """Give what was stored last at a place before a position; nothing where that cannot be told."""
         runner = scope.runner
-        stores = list_stores(runner, place)
-        numbers = self._find_reaching(runner, place, stores, at) if stores else None
+        stored = runner.module.list_stored(runner, place)
+        numbers = self._find_reaching(runner, place, stored, at) if stored.stores else None
         return self._solver.get(("stored", runner, place, numbers)) if numbers is not None else None
 
-    def _find_reaching(self, runner: Scope, place: str, stores: list[Store], at: int) -> tuple[int, ...] | None:
-        passed = [
-            number for number, store in enumerate(stores)
-            if store.binding.code != Code.ANNOTATE
-            and store.binding.end_position <= at and is_passed(runner, store.binding, place, at)
-        ]  # fmt: skip
-        if not passed or place.rpartition(".")[2] in self._properties:
+    def _find_reaching(self, runner: Scope, place: str, stored: StoredPlace, at: int) -> tuple[int, ...] | None:
+        before = (stored.stores[number].binding for number in range(stored.find(at) - 1, -1, -1))
+        last = next((each for each in before if _is_over_at(runner, each, place, at)), None)
+        if last is None or place.rpartition(".")[2] in self._properties:
             return None
-        last = stores[passed[-1]].binding
         end = _find_end(runner, last.at, at)
         if self._may_change(runner, place, last.end_position, end, is_careful=True):
             return None
-        return tuple(
-            number for number, store in enumerate(stores)
-            if store.binding.code == Code.ANNOTATE or last.at <= store.binding.at < end
-        )  # fmt: skip
+        return tuple(sorted({*stored.declared, *range(stored.find(last.at), stored.find(end))}))
 
     def _is_over(self, runner: Scope, place: str, known: Known, at: int) -> bool:
         """Tell whether a place may have got another value since a condition was tested."""
         condition = known.condition
         start = condition.since if any(step.stays for step in condition.steps) else condition.start
         end = _find_end(runner, condition.start - 1, at)
-        if any(condition.since <= store.binding.at < end for store in list_stores(runner, place)):
+        if runner.module.list_stored(runner, place).holds_between(condition.since, end):
             return True
         return self._may_change(runner, place, start, end, is_careful=False)
 
@@ -101,11 +104,11 @@ class PlaceFlow:
         owner = self._names.find_owner(runner, root)
         if any(start <= each.at < end or each.is_foreign(owner) for each in owner.names.get(root, ())):
             return True
-        if any(
-            start <= store.binding.at < end for each in _list_prefixes(place) for store in list_stores(runner, each)
-        ):
+        module = runner.module
+        if any(module.list_stored(runner, each).holds_between(start, end) for each in _list_prefixes(place)):
             return True
-        if any(start <= store.start < end or _is_inside(store, runner) for store in _list_others(runner, place)):
+        others = self._find_others(runner, place)
+        if others.is_inside or bisect_left(others.starts, start) < bisect_left(others.starts, end):
             return True
         if is_careful and self._runs_code(runner, start, end):
             return True
@@ -113,6 +116,16 @@ class PlaceFlow:
         if b"(" not in text and not _CHANGING.search(text):
             return False
         return bool(_CHANGING.search(text)) or bool(_match_giving(root).search(text))
+
+    def _find_others(self, runner: Scope, place: str) -> Others:
+        """Find what is stored in a file at what may be the same place by another name; of items, at their container."""
+        key = runner, _STEP.sub("", place) + "[" if place.endswith("]") else place
+        found = self._others.get(key)
+        if found is None:
+            stores = list(_list_others(runner, place))
+            found = Others(sorted(each.start for each in stores), any(_is_inside(each, runner) for each in stores))
+            self._others[key] = found
+        return found
 
     def _runs_code(self, runner: Scope, start: int, end: int) -> bool:
         """Tell whether a call that ends between two positions may run code of the repository."""
@@ -151,16 +164,10 @@ def is_told(scope: Scope, name: str) -> bool:
     return name in scope.runner.stored or name in scope.module.tested_attributes
 
 
-def list_stores(runner: Scope, place: str) -> list[Store]:
-    """Give what the code of a scope stores at a place, in the order of the text."""
-    module = runner.module
-    if place.endswith("]"):
-        return [store for store in module.stored_items.get(place, ()) if store.scope.runs_in(runner)]
-    receiver, _, name = place.rpartition(".")
-    return [
-        store for store in module.stores.get(name, ())
-        if store.scope.runs_in(runner) and read_place(module.text[store.start : store.end]) == receiver
-    ]  # fmt: skip
+def _is_over_at(runner: Scope, binding: Binding, place: str, at: int) -> bool:
+    """Tell whether a position is reached with what an assignment has stored, as far as that alone tells."""
+    is_over = binding.code != Code.ANNOTATE and binding.end_position <= at
+    return is_over and is_passed(runner, binding, place, at)
 
 
 def _list_others(runner: Scope, place: str) -> Iterator[Store]:
@@ -170,7 +177,7 @@ def _list_others(runner: Scope, place: str) -> Iterator[Store]:
         container = _STEP.sub("", place)
         for store in module.item_stores:
             other = read_place(module.text[store.start : store.end])
-            if other != place and not (_STEP.sub("", other) == container and other in module.stored_items):
+            if _STEP.sub("", other) != container or other not in module.stored_items:
                 yield store
         return
     receiver, _, name = place.rpartition(".")

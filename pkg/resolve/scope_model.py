@@ -106,6 +106,26 @@ class Store(NamedTuple):
         return self.scope.qualname.startswith(qualname + ".")
 
 
+class StoredPlace(NamedTuple):
+    """What is stored at an attribute or item, in the order of the text, and the numbers of what only declares it."""
+
+    stores: Sequence[Store]
+    declared: tuple[int, ...]
+
+    def find(self, position: int) -> int:
+        """Give the number of the first assignment that does not stand before a position."""
+        return bisect_left(self.stores, position, key=place_store)
+
+    def holds_between(self, start: int, end: int) -> bool:
+        """Tell whether an assignment stands between two positions."""
+        return self.find(start) < self.find(end)
+
+
+def place_store(store: Store) -> int:
+    """Give where an assignment begins, to order assignments by."""
+    return store.binding.at
+
+
 @dataclass(slots=True, eq=False)
 class Site:
     """A place that calls, or may call: a call, a read attribute, a loop, a context manager, a raise, a decorator."""
@@ -387,6 +407,7 @@ class ModuleScopes:
     stores: dict[str, list[Store]] = field(default_factory=dict)  # by attribute
     item_stores: list[Store] = field(default_factory=list)
     _block_ends: dict[int, int] = field(default_factory=dict)
+    _stored: dict[tuple[Scope, str], StoredPlace] = field(default_factory=dict)
     tested: set[str] = field(default_factory=set)  # names, dotted or not, that a condition anywhere is about
 
     @cached_property
@@ -395,6 +416,16 @@ class ModuleScopes:
         found: dict[tuple[str, str], list[Scope]] = {}
         for scope in self.scopes:
             found.setdefault((scope.kind, scope.qualname), []).append(scope)
+        return found
+
+    def list_stored(self, runner: Scope, place: str) -> StoredPlace:
+        """Give what the code of a scope stores at an attribute or item, in the order of the text."""
+        found = self._stored.get((runner, place))
+        if found is None:
+            known = self.stored_items if place.endswith("]") else self.stored_attributes
+            stores = sorted((each for each in known.get(place, ()) if each.scope.runs_in(runner)), key=place_store)
+            declared = tuple(number for number, each in enumerate(stores) if each.binding.code == Code.ANNOTATE)
+            found = self._stored[runner, place] = StoredPlace(stores, declared)
         return found
 
     @cached_property
@@ -457,6 +488,16 @@ class ModuleScopes:
         return found
 
     @cached_property
+    def stored_attributes(self) -> dict[str, list[Store]]:
+        """The assignments to attributes, by what is assigned to (read_place)."""
+        found: dict[str, list[Store]] = {}
+        for name, stores in self.stores.items():
+            for store in stores:
+                place = f"{read_place(self.text[store.start : store.end])}.{name}"
+                found.setdefault(place, []).append(store)
+        return found
+
+    @cached_property
     def fields(self) -> dict[Scope | None, dict[str, list[Store]]]:
         """The assignments by attribute, by the class whose methods make them to self; None for those elsewhere."""
         found: dict[Scope | None, dict[str, list[Store]]] = {}
@@ -515,9 +556,17 @@ class ModuleScopes:
             scope.sites.clear()
             scope.__dict__.clear()  # the owner of a function is itself
             del scope.top, scope.runner
-        for name in ("_doubles", "namesakes", "fields", "outermost", "stored_items", "tested_attributes"):
+        for name in (
+            "_doubles",
+            "namesakes",
+            "fields",
+            "outermost",
+            "stored_items",
+            "stored_attributes",
+            "tested_attributes",
+        ):
             self.__dict__.pop(name, None)
-        for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
+        for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores, self._stored):
             held.clear()
 
 

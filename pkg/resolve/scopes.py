@@ -67,6 +67,7 @@ class _Walk:
         self._nonlocal: list[tuple[Scope, str, Binding]] = []
         self._looping: set[Scope] = set()  # comprehensions whose first loop was seen
         self._patterns: dict[int, str] = {}  # of cases, where they begin, and what is matched if that is a name
+        self._tested: tuple[int, int, frozenset[str]] = (0, 0, frozenset())  # of the last condition, with its span
         self._chain = Condition(0, 0, 0, [], is_open=True)  # of the last if statement or match
         self._places: dict[tuple[int, str], list[int]] = {}
         for place, definition in enumerate(module.definitions):
@@ -120,13 +121,22 @@ class _Walk:
                 condition.steps = sorted([*condition.steps, step])
             else:  # all that passed none of the tests
                 condition.is_open = step.stays
-        subjects = {step.subject} if step.subject else set(_list_tested(self._text, c, d))
+        subjects = {step.subject} if step.subject else self._find_tested(c, d)
         given = dict(_list_given(self._text, c, d))
         for subject in subjects:
             if subject not in given:
                 self._add_condition(scope, subject, condition)
             elif code in (Code.HOLDS, Code.FAILS):
                 self._add_condition(scope, subject, replace(condition, since=min(since, given[subject])))
+
+    def _find_tested(self, start: int, end: int) -> frozenset[str]:
+        """Find what the tests of a condition are about; of one that begins with the last, only the rest is read."""
+        begin, read, known = self._tested
+        if begin != start or read > end:
+            read, known = start, frozenset()
+        known = known.union(_list_tested(self._text, read, end))
+        self._tested = start, end, known
+        return known
 
     def _add_condition(self, scope: Scope, subject: str, condition: Condition) -> None:
         if scope.conditions is NO_CONDITIONS:

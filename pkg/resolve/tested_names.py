@@ -32,13 +32,24 @@ def list_known(scope: Scope, owner: Scope, subject: str, at: int) -> list[Known]
     found: list[Known] = []
     each: Scope | None = scope
     while each is not None:
-        conditions = enumerate(each.conditions.get(subject, ()))
-        inside = [(number, condition) for number, condition in conditions if condition.start <= at < condition.end]
-        found += [Known(each, number, condition) for number, condition in inside[-MAX_CONDITIONS:]]
+        found += _list_inside(each, subject, at)
         if each is owner:
             break
         each = each.parent
     return found
+
+
+def _list_inside(scope: Scope, subject: str, at: int) -> list[Known]:
+    """Give the last conditions of a scope on a subject in whose regions a position is."""
+    conditions = scope.conditions.get(subject, ())
+    found: list[Known] = []
+    for number in range(len(conditions) - 1, -1, -1):
+        condition = conditions[number]
+        if condition.start <= at < condition.end:
+            found.append(Known(scope, number, condition))
+            if len(found) == MAX_CONDITIONS:
+                break
+    return found[::-1]
 
 
 def split_whole(scope: Scope, owner: Scope, bindings: Sequence[Binding], known: Sequence[Known]) -> list[Part]:
