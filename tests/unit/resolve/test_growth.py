@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from unit.resolve.bad_inputs import Tree
 
+from pkg.extract import condition_facts
 from pkg.extract.python import extract_unit
-from pkg.resolve import closure, hierarchy
+from pkg.resolve import closure, hierarchy, place_flow, scopes
 from pkg.resolve.closure import join_reached, list_bits, list_circles
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.imports import Exports
@@ -31,6 +32,28 @@ def assertions_in_a_row(size: int) -> Tree:
     """Let a function test its argument again and again."""
     lines = ["    assert isinstance(x, A)", "    x.run()"] * size
     return {"a.py": "\n".join(["class A:", "    def run(self): pass", "def go(x):", *lines, ""])}
+
+
+def items_that_are_stored(size: int) -> Tree:
+    lines = "".join(f"    t['k{i}'] = f\n    t['k{i}']()\n" for i in range(size))
+    return {"a.py": f"def f(): pass\ndef go():\n    t = {{}}\n{lines}"}
+
+
+def one_attribute_that_is_stored(size: int) -> Tree:
+    return {"a.py": "def f(): pass\nclass C:\n    def go(self):\n" + "        self.x = f\n        self.x()\n" * size}
+
+
+def alternatives(size: int) -> Tree:
+    """Let a function test its argument for one class after the other."""
+    classes = "".join(f"class A{i}:\n    def run(self): pass\n" for i in range(size))
+    tests = "".join(f"    elif isinstance(x, A{i}): x.run()\n" for i in range(1, size))
+    return {"a.py": f"{classes}def go(x):\n    if isinstance(x, A0): x.run()\n{tests}"}
+
+
+def condition_of_tests(size: int) -> Tree:
+    tests = " and ".join(["isinstance(x, A)"] * size)
+    names = "".join(f"def f{i}(): return f{i - 1}()\n" for i in range(1, size))
+    return {"a.py": f"class A:\n    def run(self): pass\ndef go(x):\n    if {tests}: x.run()\ndef f0(): pass\n{names}"}
 
 
 def chain_of_bases(size: int) -> Tree:
@@ -149,6 +172,7 @@ KINDS: list[Callable[[int], Tree]] = [
     chain_of_bases, chain_of_bases_over_files, chain_of_bases_that_come_later, last_of_a_chain, chain_of_initialisers,
     overriding_methods, wide_diamond, deep_diamonds, classes_with_mixins, ring_of_stars, chain_of_stars,
     stars_with_lists, re_exports, assignments, results_in_a_ring, definitions_of_one_name, assertions_in_a_row,
+    items_that_are_stored, one_attribute_that_is_stored, alternatives, condition_of_tests,
 ]  # fmt: skip
 
 
@@ -168,7 +192,6 @@ def count_calls(owner: type | object, name: str, counts: dict[str, int]) -> Iter
 def count_work(files: Tree) -> dict[str, int]:
     """Resolve a tree, and count sets that are computed, links of orders and modules that are looked at."""
     counts: dict[str, int] = {}
-    units = Units(describe_code("tree", path, extract_unit(text.encode())) for path, text in files.items())
     with (
         mock.patch.object(hierarchy, "SHORT", 1),  # every step of a search is a leap
         count_calls(Solver, "_update", counts),
@@ -179,7 +202,12 @@ def count_work(files: Tree) -> dict[str, int]:
         count_calls(Exports, "_list_own", counts),
         count_calls(Narrowing, "_take", counts),
         count_calls(Exports, "_list_sources", counts),
+        count_calls(place_flow, "read_place", counts),
+        count_calls(place_flow, "is_passed", counts),
+        count_calls(scopes, "read_place", counts),
+        count_calls(condition_facts, "_is_field", counts),
     ):
+        units = Units(describe_code("tree", path, extract_unit(text.encode())) for path, text in files.items())
         project = resolve_project(units)
         found = project.find_dependencies()
         with count_calls(Cell, "list_readers", counts):
