@@ -120,14 +120,15 @@ class SpecialCalls:
                 yield _describe_other(value)
 
     def bind_operator(self, site: Site) -> list[Outcome]:
-        """Bind an operator to the method of its left side, else to that of its right side."""
+        """Bind an operator to the method of its left side; where a value there has none, to that of the right one."""
         operation = OPERATIONS[find_sign(site)]
         left = self._expressions.evaluate(site.scope, site.start, site.end)
         found = [target for value in left for target in self._operate(value, operation.left)]
-        if any(each != _WITHOUT_METHOD for each in found):
+        if _WITHOUT_METHOD not in found:
             return found
         right = self._expressions.evaluate(site.scope, *site.more)
-        return [target for value in right for target in self._operate(value, (operation.right,))]
+        answers = [target for value in right for target in self._operate(value, (operation.right,))]
+        return [*(each for each in found if each != _WITHOUT_METHOD), *answers]
 
     def _operate(self, value: Value, methods: tuple[str, ...]) -> Iterator[Outcome]:
         """Give the method of one side, or that it has none, which makes the methods of its other values less sure."""
