@@ -267,8 +267,11 @@ class Bindings:
         found = set(self._derive_patched(scope, name))
         for binding in bindings:
             found |= self.derive(scope, binding)
-            if binding.code == Code.ANNOTATE and name in scope.record_fields:
-                annotation = self._context.trees.parse(scope.module, binding.start, binding.end)
+            if name in scope.record_fields and scope.declares_field(binding):
+                is_annotation = binding.code == Code.ANNOTATE
+                annotation = (
+                    self._context.trees.parse(scope.module, binding.start, binding.end) if is_annotation else None
+                )
                 found |= self._parameters.derive_field(scope, name, annotation)
         if name in scope.parameter_names:
             found |= self._parameters.derive(scope, name)

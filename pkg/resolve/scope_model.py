@@ -28,6 +28,7 @@ _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 _ATTRS = frozenset(("define", "mutable", "frozen", "attrs", "s"))  # decorators that make records
 _RECORDS = _ATTRS | {"dataclass"}
 _CLASS_VARIABLE, _SENTINEL = b"ClassVar", re.compile(rb"(?:\w+\s*\.\s*)*KW_ONLY")  # of fields of records
+_ATTRIBUTE = re.compile(rb"(?:\w+\s*\.\s*)*(?:ib|attrib)\s*\(")  # makes a name a field without an annotation
 _LEFT_OUT = re.compile(rb"\binit\s*=\s*False\b")
 _BY_NAME = re.compile(rb"\bkw_only\s*=\s*(True|False)\b")
 _DELIVERING = (Code.RAISE, Code.DEFINITION)
@@ -270,7 +271,7 @@ class Scope:
         if not self.is_record:
             return {}
         starts = {
-            name: next((each.at for each in bindings if each.code == Code.ANNOTATE), -1)
+            name: next((each.at for each in bindings if self.declares_field(each)), -1)
             for name, bindings in self.names.items()
         }  # fmt: skip
         is_by_name = _is_by_name(_BY_NAME.search(self._record_options), False)
@@ -284,6 +285,13 @@ class Scope:
             elif texts:
                 found[name] = _judge_field(texts, is_by_name)
         return found
+
+    def declares_field(self, binding: Binding) -> bool:
+        """Tell whether a binding in a record makes its name a field: an annotation, or attr.ib()."""
+        if binding.code == Code.ANNOTATE:
+            return True
+        is_made = self.is_attrs and binding.code == Code.ASSIGN
+        return is_made and _ATTRIBUTE.match(self.module.text, binding.start, binding.end) is not None
 
     @cached_property
     def is_generic(self) -> bool:
