@@ -20,10 +20,12 @@ from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Binding, Scope, Site, Store, StoredPlace
 from pkg.resolve.tested_names import Known, list_known
-from pkg.units import DOTTED, NAME, Code, read_name, read_place
+from pkg.units import DOTTED, DOTTED_NAME, NAME, Code, read_name, read_place
 
 _STEP = re.compile(r"(?:\.[^.\[]+|\[[^\]]+\])\Z")
 _CHANGING = re.compile(rb"\b(?:super|del|yield|await)\b")
+_FUNCTION = re.compile(rb"(?:[(,*]|[^=!<>]=)\s*(?:lambda\b|(?!(?:None|True|False)\b)" + DOTTED_NAME + rb"\s*[,)])")
+"""An argument that may be a function: what has a name, or is written there."""
 _QUIET = frozenset((
     "abs", "bool", "bytes", "callable", "chr", "dict", "divmod", "enumerate", "float", "format", "frozenset", "getattr",
     "hasattr", "hash", "hex", "id", "int", "isinstance", "issubclass", "len", "list", "object", "ord", "pow", "print",
@@ -138,7 +140,7 @@ class PlaceFlow:
         return place < len(calls) and calls[place] <= end
 
     def _is_quiet(self, site: Site) -> bool:
-        """Tell whether a call is one of a builtin, or of something that is imported from a library."""
+        """Tell whether a call is one of a builtin, or of something of a library that is given nothing to call."""
         text = site.text
         if not DOTTED.match(text):
             return False
@@ -149,7 +151,8 @@ class PlaceFlow:
             return name in _QUIET and name not in owner.parameter_names and not owner.stars
         records = [binding.record for binding in bindings]
         path = owner.module.path
-        return all(record is not None and not self._map.find_import(path, record) for record in records)
+        is_outside = all(record is not None and not self._map.find_import(path, record) for record in records)
+        return is_outside and _FUNCTION.search(site.scope.module.text, *site.more) is None
 
 
 @lru_cache(maxsize=1000)

@@ -131,6 +131,11 @@ METHODS = {
     "function in between": "self.action = late\nswap_known()\nself.action()",
     "function behind": "self.action = late\nself.action(early)\nlen('')",
     "library in between": "import os\nself.action = late\nos.getcwd()\nself.action()",
+    "library that calls in between": "import contextlib\nself.action = late\nwith contextlib.ExitStack() as stack:\n"
+    "    stack.callback(swap_known)\nself.action()",
+    "function for a library": "import functools\nself.action = late\nfunctools.reduce(lambda *_: swap_known(), (1, 2))\n"
+    "self.action()",
+    "name for a library": "import functools\nself.action = late\nfunctools.partial(swap_known)()\nself.action()",
     "builtin that is bound anew in between": "len = swap_known\nself.action = late\nlen()\nself.action()",
     "super in between": "self.action = late\nsuper().swap()\nself.action()",
     "item": "self.steps['k'] = early\nself.steps['k'] = late\nself.steps['k']()",
@@ -145,6 +150,7 @@ WIDER = frozenset((
     "attribute: changed by another name", "attribute: changed by setattr", "attribute: other object",
     "attribute: branch", "attribute: loop", "attribute: stored before a loop",
     "attribute: inner function", "attribute: deleted", "attribute: deeper, stored anew", "attribute: tested",
+    "library that calls in between", "function for a library", "name for a library",
     "builtin that is bound anew in between", "function in between",
     "item: written out, then stored", "item: list",
     "item: before", "item: unknown key", "item: updated", "item: changed by a function", "item: same dict",
