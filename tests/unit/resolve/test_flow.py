@@ -133,7 +133,7 @@ METHODS = {
     "library in between": "import os\nself.action = late\nos.getcwd()\nself.action()",
     "library that calls in between": "import contextlib\nself.action = late\nwith contextlib.ExitStack() as stack:\n"
     "    stack.callback(swap_known)\nself.action()",
-    "function for a library": "import functools\nself.action = late\nfunctools.reduce(lambda *_: swap_known(), (1, 2))\n"
+    "function for a library": "import functools as f\nself.action = late\nf.reduce(lambda *_: swap_known(), [1, 2])\n"
     "self.action()",
     "name for a library": "import functools\nself.action = late\nfunctools.partial(swap_known)()\nself.action()",
     "builtin that is bound anew in between": "len = swap_known\nself.action = late\nlen()\nself.action()",
