@@ -71,11 +71,8 @@ _PROPERTY_TYPES = frozenset(("builtins.property", "functools.cached_property"))
 class Decorators:
     """Apply decorators."""
 
-    def __init__(
-        self, context: Context, names: Names, methods: Methods, expressions: Expressions, parameters: Parameters
-    ) -> None:
+    def __init__(self, context: Context, methods: Methods, expressions: Expressions, parameters: Parameters) -> None:
         self._hierarchy = context.hierarchy
-        self._names = names
         self._methods = methods
         self._expressions = expressions
         self._parameters = parameters
@@ -153,10 +150,8 @@ class Decorators:
         if decorator[0] not in CLASSES:
             self._parameters.add_caller(target, Caller(None, given + int(decorator[0] == METHOD), values))
             return
-        owner = self._hierarchy.find(target, "__init__")
-        for value in self._names.derive(owner, "__init__") if owner is not None else ():
-            if value[0] == FUNCTION:
-                self._parameters.add_caller(value[1], Caller(None, 1, values))
+        for function in self._methods.list_functions(target, "__init__"):
+            self._parameters.add_caller(function, Caller(None, 1, values))
 
 
 def _leave_decorators(decorator: Scope, values: Values) -> Values:

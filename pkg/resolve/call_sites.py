@@ -53,7 +53,6 @@ class CallSites:
         self._records = evaluator.records
         self._trees = evaluator.context.trees
         self._solver = evaluator.solver
-        self._names = evaluator.names
         self._methods = evaluator.methods
         self._expressions = evaluator.expressions
         self._container_calls = evaluator.container_calls
@@ -174,16 +173,9 @@ class CallSites:
             if made is not None:
                 yield from self._fill_fields(site, (MAKER, made, value[1], 0), confidence, shift)
                 continue
-            for each in self._list_functions(value[1], name):
+            for each in self._methods.list_functions(value[1], name):
                 yield Target(each, "constructor", confidence)
                 self._note_arguments(site, each, 1, shift)
-
-    def _list_functions(self, scope: Scope, name: str) -> Iterator[Scope]:
-        """Give the functions of a name that a class has."""
-        owner = self._hierarchy.find(scope, name)
-        for value in self._names.derive(owner, name) if owner is not None else ():
-            if value[0] == FUNCTION:
-                yield value[1]
 
     def _fill_fields(self, site: Site, maker: Value, confidence: str, shift: int | None) -> Iterator[Target]:
         """Give what the constructor calls that is made of the fields of a class, which take the arguments."""
@@ -195,12 +187,12 @@ class CallSites:
                 for each in self._expressions.visit(record, node, at):
                     yield from self._make_default(each)
         for name in AFTER_INIT:
-            yield from (Target(each, "constructor", confidence) for each in self._list_functions(scope, name))
+            yield from (Target(each, "constructor", confidence) for each in self._methods.list_functions(scope, name))
 
     def _make_default(self, value: Value) -> Iterator[Target]:
         """Give what makes the default of a field, which is given no arguments."""
         if value[0] in CLASSES:
-            methods = self._list_functions(value[1], CONSTRUCTORS[0])
+            methods = self._methods.list_functions(value[1], CONSTRUCTORS[0])
             yield from (Target(each, "constructor", LIKELY) for each in methods)
         if target_of(value) is not None:
             yield Target(target_of(value), "constructor", LIKELY)
@@ -208,7 +200,7 @@ class CallSites:
     def _list_making(self, scope: Scope) -> Iterator[Scope]:
         """Give the functions of a metaclass that calling a class runs."""
         for metaclass in self._hierarchy.metaclasses(scope)[:1]:
-            yield from self._list_functions(metaclass, "__call__")
+            yield from self._methods.list_functions(metaclass, "__call__")
 
     def _bind_callbacks(self, site: Site, confidence: str) -> Iterator[Target]:
         """Give the functions that a call hands over by name to what is outside: they may be called there."""
@@ -257,14 +249,12 @@ class ImplicitCalls:
 
     def _bind_creation(self, definition: Scope) -> Iterator[Outcome]:
         """Bind what Python calls to make a class: its metaclass, the hook of a base, those of its attributes."""
-        owners = []
+        list_functions = self._methods.list_functions
+        made = [(list_functions(definition, SUBCLASS_HOOK, after=definition), SUBCLASS_HOOK)]
         for metaclass in self._hierarchy.metaclasses(definition)[:1]:
-            owners += [(self._hierarchy.find(metaclass, name), name) for name in _MAKING]
-        owners.append((self._hierarchy.find(definition, SUBCLASS_HOOK, after=definition), SUBCLASS_HOOK))
-        for owner, name in owners:
-            for value in self._names.derive(owner, name) if owner is not None else ():
-                if value[0] == FUNCTION:
-                    yield Target(value[1], "class creation", CERTAIN, group=name)
+            made += [(list_functions(metaclass, name), name) for name in _MAKING]
+        for functions, name in made:
+            yield from (Target(each, "class creation", CERTAIN, group=name) for each in functions)
         for name in definition.names if self._named else ():
             if name not in self._named or any(
                 each.scope is not None and each.scope.is_property for each in definition.names[name]

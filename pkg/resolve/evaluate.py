@@ -84,7 +84,7 @@ class Evaluator:
         self.parameters = Parameters(
             context, self.expressions, annotations, self.containers, items, self.fixtures, self.records
         )
-        self.decorators = Decorators(context, self.names, self.methods, self.expressions, self.parameters)
+        self.decorators = Decorators(context, self.methods, self.expressions, self.parameters)
         self.bindings = Bindings(
             context, self.names, fields, exports, self.imports, items, annotations, self.expressions, self.parameters,
             self.decorators, self._narrowing,

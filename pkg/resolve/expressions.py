@@ -39,7 +39,7 @@ from pkg.resolve.place_flow import PlaceFlow, is_told
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import Scope, Site
 from pkg.resolve.special_names import OPERATIONS, PARSED, UNARY
-from pkg.resolve.text_ends import fill_braces, fill_percent, join_parts, join_texts
+from pkg.resolve.text_ends import ANY_TEXT, fill_braces, fill_percent, join_parts, join_texts
 from pkg.units import DOTTED, NAME, read_name
 
 _LAST_NAME = re.compile(rb"\s*\.\s*(" + NAME + rb")\Z")
@@ -52,7 +52,6 @@ _CONSTANTS: dict[str, Values] = {
     "True": frozenset({TRUE}),
     "False": frozenset({FALSE}),
 }
-_TEXT: Values = frozenset({(LIBRARY, "builtins.str()")})
 _AS_IT_IS = -1  # conversion of a value in a text
 _AUGMENTING = sorted((sign for sign in OPERATIONS if sign.endswith(b"=")), key=len, reverse=True)  # //= before /=
 _FORMAT = b".format"
@@ -211,7 +210,7 @@ class Expressions:
                 before is node.values[0] and isinstance(before, ast.Constant)
             )
             found = values if found is None else join_parts(found, values, is_literal)
-        return _TEXT | (found or EMPTY)
+        return ANY_TEXT | (found or EMPTY)
 
     def _visit_part(self, scope: Scope, part: ast.expr, at: int) -> Values:
         """Give what a text may have in one of its places: what is formatted otherwise than as it is, is not known."""
@@ -219,7 +218,7 @@ class Expressions:
             return self.visit(scope, part, at)
         is_plain = part.conversion == _AS_IT_IS and part.format_spec is None
         values = self.visit(scope, part.value, at) if is_plain else EMPTY
-        return frozenset(value for value in values if value[0] in (CONSTANT, TEXT)) | _TEXT
+        return frozenset(value for value in values if value[0] in (CONSTANT, TEXT)) | ANY_TEXT
 
     def _visit_truth(self, scope: Scope, node: ast.expr, at: int) -> Values:
         return frozenset({(LIBRARY, "builtins.bool()")})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -87,6 +87,13 @@ class Methods:
         if found is None:
             return frozenset({value})
         return frozenset((PARTIAL, each[1], None, UNBOUND) if each[0] == PARTIAL else each for each in found)
+
+    def list_functions(self, scope: Scope, name: str, after: Scope | None = None) -> Iterator[Scope]:
+        """Give the functions of a name that a class has; `after` begins behind one in its order (super)."""
+        owner = self._hierarchy.find(scope, name, after)
+        for value in self._names.derive(owner, name) if owner is not None else ():
+            if value[0] == FUNCTION:
+                yield value[1]
 
     def find_special(self, value: Value, name: str) -> Values:
         """Give the methods of a special name that the repository defines for an object."""

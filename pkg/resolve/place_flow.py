@@ -133,7 +133,7 @@ class PlaceFlow:
         """Tell whether a call that ends between two positions may run code of the repository."""
         calls = self._calls.get(runner)
         if calls is None:
-            sites = (site for scope in runner.module.scopes if scope.runs_in(runner) for site in scope.sites)
+            sites = (site for scope in runner.module.scopes_by_runner.get(runner, ()) for site in scope.sites)
             calls = sorted(site.more[1] for site in sites if site.code == Code.CALL and not self._is_quiet(site))
             self._calls[runner] = calls
         place = bisect_left(calls, start + 1)

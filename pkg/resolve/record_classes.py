@@ -61,11 +61,10 @@ class Records:
                 if each.is_attrs:  # where it goes to the end
                     kinds.pop(name, None)
                 kinds[name] = kind
-        placed = [name for name, kind in kinds.items() if kind is FieldKind.PLACED]
-        by_name = [name for name, kind in kinds.items() if kind is FieldKind.BY_NAME]
+        by_name = {name: kind is FieldKind.BY_NAME for name, kind in kinds.items() if kind is not FieldKind.LEFT_OUT}
         return {
-            name: (place, Parameter(name.lstrip("_") if made.is_attrs else name, "", None, None, name in by_name))
-            for place, name in enumerate((*placed, *by_name))
+            name: (place, Parameter(name.lstrip("_") if made.is_attrs else name, "", None, None, by_name[name]))
+            for place, name in enumerate(sorted(by_name, key=by_name.__getitem__))
         }  # fmt: skip
 
 

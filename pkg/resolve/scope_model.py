@@ -115,16 +115,24 @@ class StoredPlace(NamedTuple):
 
     def find(self, position: int) -> int:
         """Give the number of the first assignment that does not stand before a position."""
-        return bisect_left(self.stores, position, key=place_store)
+        return bisect_left(self.stores, position, key=_place_store)
 
     def holds_between(self, start: int, end: int) -> bool:
         """Tell whether an assignment stands between two positions."""
         return self.find(start) < self.find(end)
 
 
-def place_store(store: Store) -> int:
+def _place_store(store: Store) -> int:
     """Give where an assignment begins, to order assignments by."""
     return store.binding.at
+
+
+def _order_stores(stores: Sequence[Store]) -> StoredPlace:
+    ordered = sorted(stores, key=_place_store)
+    return StoredPlace(ordered, tuple(i for i, each in enumerate(ordered) if each.binding.code == Code.ANNOTATE))
+
+
+_NOT_STORED = StoredPlace((), ())
 
 
 @dataclass(slots=True, eq=False)
@@ -415,7 +423,6 @@ class ModuleScopes:
     stores: dict[str, list[Store]] = field(default_factory=dict)  # by attribute
     item_stores: list[Store] = field(default_factory=list)
     _block_ends: dict[int, int] = field(default_factory=dict)
-    _stored: dict[tuple[Scope, str], StoredPlace] = field(default_factory=dict)
     tested: set[str] = field(default_factory=set)  # names, dotted or not, that a condition anywhere is about
 
     @cached_property
@@ -428,12 +435,27 @@ class ModuleScopes:
 
     def list_stored(self, runner: Scope, place: str) -> StoredPlace:
         """Give what the code of a scope stores at an attribute or item, in the order of the text."""
-        found = self._stored.get((runner, place))
-        if found is None:
-            known = self.stored_items if place.endswith("]") else self.stored_attributes
-            stores = sorted((each for each in known.get(place, ()) if each.scope.runs_in(runner)), key=place_store)
-            declared = tuple(number for number, each in enumerate(stores) if each.binding.code == Code.ANNOTATE)
-            found = self._stored[runner, place] = StoredPlace(stores, declared)
+        return self._stored_places.get((runner, place), _NOT_STORED)
+
+    @cached_property
+    def _stored_places(self) -> dict[tuple[Scope, str], StoredPlace]:
+        """What is stored at each attribute and item, by the scope among whose code that stands."""
+        found: dict[tuple[Scope, str], list[Store]] = {}
+        for name, stores in self.stores.items():
+            for store in stores:
+                place = f"{read_place(self.text[store.start : store.end])}.{name}"
+                found.setdefault((store.scope.runner, place), []).append(store)
+        for place, stores in self.stored_items.items():
+            for store in stores:
+                found.setdefault((store.scope.runner, place), []).append(store)
+        return {key: _order_stores(stores) for key, stores in found.items()}
+
+    @cached_property
+    def scopes_by_runner(self) -> dict[Scope, list[Scope]]:
+        """The scopes whose code runs where it stands among that of another, by that; itself among them."""
+        found: dict[Scope, list[Scope]] = {}
+        for scope in self.scopes:
+            found.setdefault(scope.runner, []).append(scope)
         return found
 
     @cached_property
@@ -496,16 +518,6 @@ class ModuleScopes:
         return found
 
     @cached_property
-    def stored_attributes(self) -> dict[str, list[Store]]:
-        """The assignments to attributes, by what is assigned to (read_place)."""
-        found: dict[str, list[Store]] = {}
-        for name, stores in self.stores.items():
-            for store in stores:
-                place = f"{read_place(self.text[store.start : store.end])}.{name}"
-                found.setdefault(place, []).append(store)
-        return found
-
-    @cached_property
     def fields(self) -> dict[Scope | None, dict[str, list[Store]]]:
         """The assignments by attribute, by the class whose methods make them to self; None for those elsewhere."""
         found: dict[Scope | None, dict[str, list[Store]]] = {}
@@ -565,16 +577,11 @@ class ModuleScopes:
             scope.__dict__.clear()  # the owner of a function is itself
             del scope.top, scope.runner
         for name in (
-            "_doubles",
-            "namesakes",
-            "fields",
-            "outermost",
-            "stored_items",
-            "stored_attributes",
+            "_doubles", "_stored_places", "fields", "namesakes", "outermost", "scopes_by_runner", "stored_items",
             "tested_attributes",
-        ):
+        ):  # fmt: skip
             self.__dict__.pop(name, None)
-        for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores, self._stored):
+        for held in (self.scopes, self.lambdas, self.comprehensions, self.stores, self.item_stores):
             held.clear()
 
 

@@ -7,7 +7,7 @@ what may stand in a name counts: of any other text nothing is told, so that mess
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pkg.resolve.abstract_values import CONSTANT, EMPTY, TEXT, Value, Values, library
 
@@ -19,7 +19,7 @@ _FIELD = re.compile(r"\{[^{}]*\}")
 Ends = tuple[str, str, bool]
 """The beginning and the end of a text, and whether that is all of it."""
 _NOTHING: Ends = ("", "", False)
-_OPEN: Values = frozenset({library("builtins.str()")})  # of which nothing is known
+ANY_TEXT: Values = frozenset({library("builtins.str()")})  # of which nothing is known
 
 
 def join_texts(left: Values, right: Values, is_literal: bool) -> Values:
@@ -27,14 +27,17 @@ def join_texts(left: Values, right: Values, is_literal: bool) -> Values:
 
     Where neither is, what follows the first is left out: what all callers give to two parameters makes too many pairs.
     """
-    made = _list_ends(left, right, is_literal)
-    return frozenset(text for ends in made if (text := _make(*ends)) is not None)
+    return _make_all(_list_ends(left, right, is_literal))
 
 
 def join_parts(left: Values, right: Values, is_literal: bool) -> Values:
     """Give the texts that are made of two, one of which nothing is known among them, for more may follow."""
-    is_open = any(ends == _NOTHING for ends in _list_ends(left, right, is_literal))
-    return join_texts(left, right, is_literal) | (_OPEN if is_open else EMPTY)
+    ends = list(_list_ends(left, right, is_literal))
+    return _make_all(ends) | (ANY_TEXT if _NOTHING in ends else EMPTY)
+
+
+def _make_all(made: Iterable[Ends]) -> Values:
+    return frozenset(text for ends in made if (text := _make(*ends)) is not None)
 
 
 def _list_ends(left: Values, right: Values, is_literal: bool) -> Iterator[Ends]:
