@@ -46,10 +46,9 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
     makes a decorator makes one: of several, the others are for other arguments, and of many nothing is told.
     """
     others = [each for each in outcomes if isinstance(each, Library | Unbound)]
-    best = _pick_best([each for each in outcomes if isinstance(each, Target)]) if len(others) < len(outcomes) else []
+    targets = [each for each in outcomes if isinstance(each, Target)] if len(others) < len(outcomes) else []
+    best = _pick_best(_share_groups(targets) if code == Code.DEFINITION else targets)
     if code == Code.DEFINITION:
-        counts = Counter(target.group for target in best)
-        best = [_share(target, counts[target.group]) if target.group else target for target in best]
         made = [target for target in best if target.rule == MADE_DECORATOR]
         best = [target for target in best if target.rule != MADE_DECORATOR]
         best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
@@ -72,9 +71,15 @@ def _pick_best(targets: list[Target]) -> list[Target]:
     return list(best.values())
 
 
+def _share_groups(targets: list[Target]) -> list[Target]:
+    """Make targets less sure of which one is called; what several groups have is as sure as the surest of them."""
+    counts = Counter(target.group for target in targets)
+    return [_share(target, counts[target.group]) if target.group else target for target in targets]
+
+
 def _share(target: Target, count: int) -> Target:
-    """Make one of several targets less sure of which one is called."""
-    return target if count == 1 else target._replace(confidence=LIKELY if count <= FEW else POSSIBLE)
+    sure = target.confidence if count == 1 else LIKELY if count <= FEW else POSSIBLE
+    return target._replace(confidence=sure, group="")
 
 
 def _doubt(target: Target, count: int) -> Target:

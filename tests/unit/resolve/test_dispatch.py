@@ -121,3 +121,12 @@ def test_how_sure_a_decorator_is_does_not_depend_on_when_it_is_found() -> None:
         found.append({pair: edge.confidence for pair, edge in pairs.items()})
     assert found[0] == found[1] == found[2]
     assert {found[0]["user", f"{name}.{name}"] for name in "bcz"} == {"possible"}
+
+
+def test_what_two_decorators_may_be_is_as_sure_as_the_surer_one_says() -> None:
+    head = "KNOWN = []\ndef a(f): return f\ndef b(f): return f\nKNOWN.append(a)\nKNOWN.append(b)\nd = KNOWN[0]\n"
+    files = {f"m{i}.py": f"{head}@a\n@d\ndef x(): pass\n" for i in range(8)}
+    found = resolve_tree(files).pairs(RelationType.CALLS)
+    assert {(found[f"m{i}", f"m{i}.a"].confidence, found[f"m{i}", f"m{i}.b"].confidence) for i in range(8)} == {
+        ("certain", "likely")
+    }
